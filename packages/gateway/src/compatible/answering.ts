@@ -13,7 +13,7 @@ import { type AnswerReader, paramIn, type VendorFailure } from "./vendor.ts";
 import { createFlight, type Flight } from "./wire/flight.ts";
 import { keepAlive } from "./wire/keep-alive.ts";
 import { shareUnheard } from "./wire/shared-flight.ts";
-import { type UpstreamAnswer, UpstreamError } from "./wire/upstream.ts";
+import { bytesOf, formOf, type UpstreamAnswer, UpstreamError } from "./wire/upstream.ts";
 
 export async function answerThrough<M extends object>(
   exchange: Exchange<M>,
@@ -122,7 +122,7 @@ async function ask<M extends object>(
   const asking = () => askFor(exchange, { ...prompt, body }, flight.abandoned);
   const asked = own ?? (await (flight.hasHead() ? saidMeanwhile(exchange, { engaged, flight }, asking()) : asking()));
   const answer = own ?? (await namedAnswer(exchange, engaged, { answer: asked, prompt }));
-  const form = /text\/event-stream/i.test(String(answer.headers["content-type"] ?? "")) ? "stream" : "whole";
+  const form = formOf(answer);
   const reader = exchange.vendor.reader(form);
   const outcome = outcomeOf(exchange, engaged, { ...prompt, added, compaction, body });
   const headers = { ...answer.headers, ...exchange.call.own, ...outcome.headers };
@@ -144,18 +144,15 @@ async function openingOf<M>(
   reader: AnswerReader<M>,
 ): Promise<Opening> {
   if (status < 400 && form === "whole") return { bytes: [], error: null };
-  const bytes: Uint8Array[] = [];
   if (status >= 400) {
-    for await (const piece of body) bytes.push(piece);
-    const text = Buffer.concat(bytes).toString();
-    return { bytes, error: { status, message: text, responseBody: text } };
+    const bytes = await bytesOf(body);
+    const text = bytes.toString();
+    return { bytes: [bytes], error: { status, message: text, responseBody: text } };
   }
   // Some refuse in the stream itself, before the first word.
   const first = await body[Symbol.asyncIterator]().next();
-  if (!first.done) {
-    bytes.push(first.value);
-    reader.read(first.value);
-  }
+  const bytes: readonly Uint8Array[] = first.done ? [] : [first.value];
+  for (const piece of bytes) reader.read(piece);
   const { state, message, error } = reader.answer();
   const refuses = state === "failed" && message === null;
   return { bytes, error: refuses ? { status: 400, message: error ?? "", responseBody: error ?? "" } : null };

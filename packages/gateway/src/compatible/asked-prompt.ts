@@ -1,11 +1,11 @@
 /** What a thread's request sends: the view, or the client's own messages where nothing of them is changed. */
 import { PalimpsestError } from "@palimpsest/core/errors";
 import type { Part } from "@palimpsest/core/message";
-import { bindsReasoning } from "palimpsest/internal/models";
 import type { OpenThread, PromptRequest, ThreadPrompt } from "palimpsest/session";
 import { ProblemError } from "../http/problem.ts";
 import type { Engaged, Exchange } from "./exchange.ts";
 import type { NamedAnswer } from "./held.ts";
+import { bindsThoughts } from "./models.ts";
 import { isViewSent, type ViewChanges } from "./policy.ts";
 import type { Claimed } from "./threads/open-threads.ts";
 
@@ -34,7 +34,7 @@ function hasOtherThoughts<M extends object>(
   { vendor, body, request, target }: Exchange<M>,
   ours: readonly M[],
 ): boolean {
-  const binds = target.entry.binds_reasoning ?? bindsReasoning(target.model);
+  const binds = bindsThoughts(target);
   const takesBack = vendor.thinks(body);
   if (!takesBack && !binds) return false;
   const thoughts = (messages: readonly M[]) =>

@@ -12,7 +12,7 @@ import { isViewSent } from "./policy.ts";
 import { askTarget, relay, requestBytes } from "./relay.ts";
 import { findMatch } from "./threads/find.ts";
 import type { Vendor } from "./vendor.ts";
-import type { UpstreamAnswer } from "./wire/upstream.ts";
+import { bytesOf, type UpstreamAnswer } from "./wire/upstream.ts";
 
 export async function count<M extends object>(
   call: CompatibleCall,
@@ -74,9 +74,8 @@ async function tell<M extends object>({ call, vendor }: Exchange<M>, counted: Co
 
 async function tokensIn(counted: Counted): Promise<Counted> {
   if (typeof counted === "number" || counted.status !== 200) return counted;
-  const pieces: Uint8Array[] = [];
-  for await (const piece of counted.body) pieces.push(piece);
-  return Number((JSON.parse(Buffer.concat(pieces).toString()) as { readonly input_tokens?: unknown }).input_tokens);
+  const text = (await bytesOf(counted.body)).toString();
+  return Number((JSON.parse(text) as { readonly input_tokens?: unknown }).input_tokens);
 }
 
 interface CountedView<M> {

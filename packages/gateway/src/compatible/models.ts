@@ -1,5 +1,5 @@
 /** From the model that a request names to the provider that is asked: by the configuration alone, never by the request. */
-import { keyOf, OFFLINE } from "palimpsest/internal/models";
+import { bindsReasoning, keyOf, OFFLINE } from "palimpsest/internal/models";
 import { type ModelEntry, windowOf } from "palimpsest/models";
 import type { Vendor } from "./vendor.ts";
 
@@ -13,6 +13,11 @@ export interface Target {
   /** With the path of the protocol; null where it is converted. */
   readonly base: string | null;
   readonly key: string | null;
+}
+
+/** Whether the model refuses a thought of its own once anything before it has changed. */
+export function bindsThoughts({ entry, model }: Target): boolean {
+  return entry.binds_reasoning ?? bindsReasoning(model);
 }
 
 /** A key that came with a request. */

@@ -1,7 +1,7 @@
 /** Reads an answer of the Messages API, whole or while its events pass by, as a client would keep it. */
 import type { AnthropicBlock, AnthropicMessage } from "@palimpsest/core/message";
 import type { AnswerReader, Fields, ReadAnswer } from "../vendor.ts";
-import { dataOf, eventParser } from "../wire/server-events.ts";
+import { objectReader } from "../wire/server-events.ts";
 import { wholeReader } from "../wire/whole-answer.ts";
 import { kindOfBlock } from "./compaction-block.ts";
 
@@ -35,12 +35,11 @@ interface Draft {
 }
 
 function streamReader(): AnswerReader<AnthropicMessage> {
-  const events = eventParser();
   const drafts: Draft[] = [];
   let usage: object | null = null;
   let state: ReadAnswer<AnthropicMessage>["state"] = "open";
   let error: string | null = null;
-  const read = (event: Fields, data: string): void => {
+  const take = (event: Fields, data: string): void => {
     const index = Number(event["index"] ?? 0);
     switch (event["type"]) {
       case "message_start":
@@ -68,12 +67,7 @@ function streamReader(): AnswerReader<AnthropicMessage> {
     }
   };
   return {
-    read(bytes) {
-      for (const event of events(bytes)) {
-        const fields = dataOf(event);
-        if (fields !== null) read(fields, event.data);
-      }
-    },
+    read: objectReader(take),
     state: () => state,
     answer: () => ({ message: messageOf(drafts, state), usage, state, error }),
   };

@@ -2,13 +2,12 @@
 import { applyPrune } from "@palimpsest/core/internal/log";
 import type { PruneEntry } from "@palimpsest/core/log";
 import { type AnthropicMessage, anthropicShape } from "@palimpsest/core/message";
-import { bindsReasoning } from "palimpsest/internal/models";
 import { commit } from "palimpsest/internal/threads";
 import { counterFor } from "palimpsest/models";
 import type { Store } from "palimpsest/stores";
 import type { Exchange } from "../exchange.ts";
 import type { Preparing } from "../held.ts";
-import type { Target } from "../models.ts";
+import { bindsThoughts, type Target } from "../models.ts";
 import { lengthRule } from "../policy.ts";
 import { type ClearToolUses, readAsked } from "./asked.ts";
 import { type Cleared, clearThinking, clearToolUses, type Shown } from "./clearing.ts";
@@ -47,7 +46,7 @@ export function editedMessages(
   const read = readAsked({ context_management: body["context_management"] });
   if (lengthRule(policy).vendors === "leave" || read.kind === "problem" || read.asked.edits === null) return null;
   const count = counterOf(target);
-  const binds = target.entry.binds_reasoning ?? bindsReasoning(target.model);
+  const binds = bindsThoughts(target);
   return read.asked.edits.reduce<readonly AnthropicMessage[]>((left, edit) => {
     if (edit.type === "clear_thinking_20251015") return clearThinking(left, edit, { binds, count }).messages;
     if (edit.type !== "clear_tool_uses_20250919") return left;

@@ -1,10 +1,10 @@
 /** The answer to a request that is held: its id, what is done to its prompt before, and what its client is told of that. */
 import type { AnthropicMessage } from "@palimpsest/core/message";
-import { bindsReasoning } from "palimpsest/internal/models";
 import type { PromptRequest, ThreadPrompt } from "palimpsest/session";
 import type { Exchange } from "../exchange.ts";
 import type { Begun, HeldCompaction, NamedAnswer, Prepared, Preparing } from "../held.ts";
 import type { Secret } from "../matching/chain.ts";
+import { bindsThoughts } from "../models.ts";
 import { summaryText } from "../threads/summary.ts";
 import type { Fields } from "../vendor.ts";
 import type { UpstreamAnswer } from "../wire/upstream.ts";
@@ -159,7 +159,7 @@ function withoutThinking(
 ): Prepared<AnthropicMessage> {
   const edit = editOf(asked, "clear_thinking_20251015");
   if (edit === null) return { counted, messages: null };
-  const binds = target.entry.binds_reasoning ?? bindsReasoning(target.model);
+  const binds = bindsThoughts(target);
   const { messages, turns, tokens } = clearThinking(counted.messages, edit, { binds, count: counterOf(target) });
   if (turns === 0) return { counted, messages: null };
   edits.set(edit.type, { type: edit.type, cleared_thinking_turns: turns, cleared_input_tokens: tokens });

@@ -4,7 +4,7 @@
  */
 import type { Fields } from "../vendor.ts";
 import { dataOf, eventParser, type ServerEvent } from "../wire/server-events.ts";
-import type { UpstreamAnswer } from "../wire/upstream.ts";
+import { bytesOf, formOf, type UpstreamAnswer } from "../wire/upstream.ts";
 
 export interface Rewriting {
   /** Null: as the provider calls it. */
@@ -16,15 +16,13 @@ export interface Rewriting {
 
 export function rewritten(answer: UpstreamAnswer, rewriting: Rewriting): UpstreamAnswer {
   const { "content-length": _, ...headers } = answer.headers;
-  const isStream = /text\/event-stream/i.test(String(headers["content-type"] ?? ""));
-  return { ...answer, headers, body: isStream ? events(answer.body, rewriting) : whole(answer.body, rewriting) };
+  const body = formOf(answer) === "stream" ? events(answer.body, rewriting) : whole(answer.body, rewriting);
+  return { ...answer, headers, body };
 }
 
 async function* whole(body: AsyncIterable<Uint8Array>, { id, first, edits }: Rewriting): AsyncGenerator<Uint8Array> {
-  const pieces: Uint8Array[] = [];
-  for await (const piece of body) pieces.push(piece);
-  const bytes = Buffer.concat(pieces);
-  const message = dataOf({ name: null, data: bytes.toString() });
+  const bytes = await bytesOf(body);
+  const message = dataOf({ data: bytes.toString() });
   if (message === null) return yield bytes;
   const content = Array.isArray(message["content"]) ? (message["content"] as readonly unknown[]) : [];
   const own = {

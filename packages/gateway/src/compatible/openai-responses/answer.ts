@@ -1,7 +1,7 @@
 /** Reads an answer of the Responses API, whole or while its events pass by: the items of one turn. */
 import { type ResponsesItem, type ResponsesMessage, responsesTurns } from "@palimpsest/core/message";
 import type { AnswerReader, Fields, ReadAnswer } from "../vendor.ts";
-import { dataOf, eventParser } from "../wire/server-events.ts";
+import { objectReader } from "../wire/server-events.ts";
 import { wholeReader } from "../wire/whole-answer.ts";
 import { isOurs } from "./compaction-item.ts";
 
@@ -28,7 +28,6 @@ function turnOf(output: readonly ResponsesItem[]): ResponsesMessage | null {
 }
 
 function streamReader(): AnswerReader<ResponsesMessage> {
-  const events = eventParser();
   /** Items that are done, and the text of those that aren't, by their place. */
   const done = new Map<number, ResponsesItem>();
   const texts = new Map<number, string>();
@@ -36,7 +35,7 @@ function streamReader(): AnswerReader<ResponsesMessage> {
   let usage: object | null = null;
   let state: ReadAnswer<ResponsesMessage>["state"] = "open";
   let error: string | null = null;
-  const read = (event: Fields, data: string): void => {
+  const take = (event: Fields, data: string): void => {
     const place = Number(event["output_index"] ?? 0);
     switch (event["type"]) {
       case "response.output_item.done":
@@ -60,12 +59,7 @@ function streamReader(): AnswerReader<ResponsesMessage> {
     }
   };
   return {
-    read(bytes) {
-      for (const event of events(bytes)) {
-        const fields = dataOf(event);
-        if (fields !== null) read(fields, event.data);
-      }
-    },
+    read: objectReader(take),
     state: () => state,
     answer: () => ({ message: whole ?? partOf(done, texts), usage, state, error }),
   };

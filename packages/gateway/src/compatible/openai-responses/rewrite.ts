@@ -3,7 +3,7 @@
  * everything else passes as it came. Where a compaction was made for it, its item comes first and the others move up.
  */
 import type { Fields } from "../vendor.ts";
-import type { UpstreamAnswer } from "../wire/upstream.ts";
+import { bytesOf, formOf, type UpstreamAnswer } from "../wire/upstream.ts";
 
 export interface Rewriting {
   /** Fields of the response that are ours. */
@@ -16,14 +16,12 @@ export interface Rewriting {
 
 export function rewritten(answer: UpstreamAnswer, rewriting: Rewriting): UpstreamAnswer {
   const { "content-length": _, ...headers } = answer.headers;
-  const isStream = /text\/event-stream/i.test(String(headers["content-type"] ?? ""));
-  return { ...answer, headers, body: isStream ? events(answer.body, rewriting) : whole(answer.body, rewriting) };
+  const body = formOf(answer) === "stream" ? events(answer.body, rewriting) : whole(answer.body, rewriting);
+  return { ...answer, headers, body };
 }
 
 async function* whole(body: AsyncIterable<Uint8Array>, rewriting: Rewriting): AsyncGenerator<Uint8Array> {
-  const pieces: Uint8Array[] = [];
-  for await (const piece of body) pieces.push(piece);
-  const bytes = Buffer.concat(pieces);
+  const bytes = await bytesOf(body);
   const response = fieldsIn(bytes.toString());
   if (response === null) return yield bytes;
   const own = responseOf(response, rewriting);

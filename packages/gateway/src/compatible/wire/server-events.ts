@@ -28,8 +28,21 @@ function eventIn(block: string): ServerEvent[] {
   return data.length === 0 ? [] : [{ name, data: data.join("\n") }];
 }
 
+/** Hands on what each event holds that is an object, with its text. */
+export function objectReader(
+  take: (fields: Readonly<Record<string, unknown>>, data: string) => void,
+): (bytes: Uint8Array) => void {
+  const parse = eventParser();
+  return (bytes) => {
+    for (const event of parse(bytes)) {
+      const fields = dataOf(event);
+      if (fields !== null) take(fields, event.data);
+    }
+  };
+}
+
 /** An event's data as an object; null for what is none. */
-export function dataOf({ data }: ServerEvent): Readonly<Record<string, unknown>> | null {
+export function dataOf({ data }: Pick<ServerEvent, "data">): Readonly<Record<string, unknown>> | null {
   try {
     const value: unknown = JSON.parse(data);
     return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : null;

@@ -20,6 +20,17 @@ export interface UpstreamAnswer {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
+export function formOf({ headers }: Pick<UpstreamAnswer, "headers">): "stream" | "whole" {
+  return /text\/event-stream/i.test(String(headers["content-type"] ?? "")) ? "stream" : "whole";
+}
+
+/** All of an answer's body. */
+export async function bytesOf(body: UpstreamAnswer["body"]): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of body) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
 /** The provider could not be asked, or broke off. */
 export class UpstreamError extends PalimpsestError<"unreachable"> {
   static override readonly kind = "UpstreamError";

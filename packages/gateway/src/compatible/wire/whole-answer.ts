@@ -4,7 +4,7 @@ import { dataOf } from "./server-events.ts";
 
 export function wholeReader<M>(answerIn: (body: Fields | null) => ReadAnswer<M>): AnswerReader<M> {
   const pieces: Uint8Array[] = [];
-  const answer = () => answerIn(dataOf({ name: null, data: Buffer.concat(pieces).toString() }));
+  const answer = () => answerIn(dataOf({ data: Buffer.concat(pieces).toString() }));
   return {
     read: (bytes) => void pieces.push(bytes),
     state: () => answer().state,
