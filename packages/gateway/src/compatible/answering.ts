@@ -207,6 +207,7 @@ function saidMeanwhile<M extends object, T>(
 async function fail<M extends object>(exchange: Exchange<M>, flight: Flight, error: unknown): Promise<void> {
   const { vendor, call } = exchange;
   const failure = failureOf(error);
+  if (failure.status === 500) call.failed(error);
   const headers = { "content-type": "application/json", ...call.own };
   await handOver(exchange, flight, {
     status: failure.status,

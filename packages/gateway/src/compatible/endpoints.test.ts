@@ -257,3 +257,18 @@ test("another vendor's provider that is away, has no key here or says what nobod
       assert.deepEqual([answer.status, JSON.parse(answer.text).error.code], [status, code], `${model} ${stream}`);
     }
 });
+
+test("what fails here is in the log where the client is told so, also when another vendor's model is asked", async (t) => {
+  const config =
+    'models:\n  - {name: odd, provider: anthropic, model: m, base_url: "ftp://127.0.0.1/v1", api_key: k}\n';
+  const served = await running(t, { config });
+  const body = JSON.stringify({ model: "odd", ...QUESTION });
+  const { status } = await sent(served, "/v1/chat/completions", { method: "POST", headers: JSON_TYPE, body });
+  assert.equal(status, 500);
+  assert.match(served.lines.at(-1)?.error ?? "", /ModelError.*base_url/);
+});
+
+test("a model's name that is not well formed is a bad request", async (t) => {
+  const { status } = await sent(await running(t), "/v1/models/%zz");
+  assert.equal(status, 400);
+});

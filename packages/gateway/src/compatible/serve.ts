@@ -8,7 +8,7 @@ import { keyIn } from "./exchange.ts";
 import { listedModel, modelList } from "./listing.ts";
 import { targetOf } from "./models.ts";
 import { openaiChat } from "./openai-chat/vendor.ts";
-import { serveHeld } from "./openai-responses/resources.ts";
+import { decoded, serveHeld } from "./openai-responses/resources.ts";
 import { openaiResponses } from "./openai-responses/vendor.ts";
 import { askTarget, relay, requestBytes } from "./relay.ts";
 import type { Vendor, VendorFailure } from "./vendor.ts";
@@ -24,7 +24,7 @@ export async function serve(call: CompatibleCall, deps: CompatibleDeps): Promise
   }
   if (method === "GET" && path === "/models") return answerWith(call, modelList(deps.settings));
   const named = method === "GET" ? /^\/models\/(.+)$/.exec(path)?.[1] : undefined;
-  const listed = named === undefined ? null : listedModel(deps.settings, decodeURIComponent(named));
+  const listed = named === undefined ? null : listedModel(deps.settings, decoded(named));
   if (listed !== null) return answerWith(call, listed);
   if (await serveHeld(call, deps)) return;
   return passThrough(call, deps);

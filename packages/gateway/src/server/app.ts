@@ -58,6 +58,8 @@ export interface CompatibleRequest {
   readonly meter: Meter;
   /** Headers of ours that every answer has. */
   readonly own: Readonly<Record<string, string>>;
+  /** For the log: what failed where the answer is written already, or in the vendor's words. */
+  readonly failed: (error: unknown) => void;
 }
 
 /** The endpoints that speak the vendors' protocols: they write their answers themselves. */
@@ -77,6 +79,7 @@ interface Entry {
   readonly caller: Caller | null;
   readonly requestId: string;
   readonly release: () => void;
+  readonly failed: CompatibleRequest["failed"];
 }
 
 export function createApp(deps: AppDeps): App {
@@ -98,7 +101,7 @@ export function createApp(deps: AppDeps): App {
   /** Counted as under way, and by its key's limits, until it is released; one that fails is. */
   function entering(place: Place, work: (entry: Entry) => Promise<Response>) {
     return (c: Ctx): Promise<Response> =>
-      answered(c, deps, place, async (caller, requestId) => {
+      answered(c, deps, place, async (caller, requestId, failed) => {
         const free = caller === null ? () => {} : taken(deps.limits.take(accountOf(caller)));
         const close = deps.metrics.open();
         const release = (): void => {
@@ -106,7 +109,7 @@ export function createApp(deps: AppDeps): App {
           free();
         };
         try {
-          return await work({ c, caller, requestId, release });
+          return await work({ c, caller, requestId, release, failed });
         } catch (error) {
           release();
           throw error;
@@ -144,7 +147,7 @@ export function createApp(deps: AppDeps): App {
     };
   }
 
-  async function compatible({ c, caller, requestId, release }: Entry): Promise<Response> {
+  async function compatible({ c, caller, requestId, release, failed }: Entry): Promise<Response> {
     const { raw } = c.req;
     const { headers } = raw;
     const { pathname, search } = new URL(raw.url);
@@ -161,6 +164,7 @@ export function createApp(deps: AppDeps): App {
       providerKey: deps.providerKeyOf(headers),
       meter: meterOf(caller),
       own: { ...SAFE, "x-request-id": requestId },
+      failed,
     };
     const response = await deps.compatible.serve(request, c.env.outgoing as ServerResponse | undefined);
     release();
@@ -207,23 +211,25 @@ async function answered(
   c: Ctx,
   { keysOf, userHeader, metrics, log, clock, ids, compatible }: AppDeps,
   { access, path: route }: Place,
-  work: (caller: Caller | null, requestId: string) => Promise<Response>,
+  work: (caller: Caller | null, requestId: string, failed: CompatibleRequest["failed"]) => Promise<Response>,
 ): Promise<Response> {
   const started = clock();
   const request = ids();
   const { raw } = c.req;
   let caller: Caller | null = null;
-  let failure: { readonly code: string; readonly error?: string } | null = null;
+  let failure: LoggedFailure | null = null;
   let response: Response;
   try {
     const verdict = admit(factsOf(c, access, userHeader), await keysFor(access, () => keysOf(raw.headers)));
     if (verdict.kind === "refused") throw new ProblemError(verdict.status, verdict.code, verdict.message);
     caller = verdict.caller;
-    response = await work(caller, request);
+    response = await work(caller, request, (error) => {
+      failure = loggedFailure(error);
+    });
   } catch (error) {
     const problem = problemOf(error);
-    const { status, code } = problem;
-    failure = { code, ...(status >= 500 && { error: error instanceof Error ? `${error.stack}` : String(error) }) };
+    const { status } = problem;
+    failure = loggedFailure(error);
     const isVendors = route === COMPATIBLE.path;
     response = isVendors
       ? compatible.refuse(new URL(raw.url).pathname, raw.headers, problem)
@@ -248,6 +254,16 @@ async function answered(
     ...failure,
   });
   return response;
+}
+
+interface LoggedFailure {
+  readonly code: string;
+  readonly error?: string;
+}
+
+function loggedFailure(error: unknown): LoggedFailure {
+  const { status, code } = problemOf(error);
+  return { code, ...(status >= 500 && { error: error instanceof Error ? `${error.stack}` : String(error) }) };
 }
 
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);

@@ -27,6 +27,7 @@ export async function convertedAnswer<M extends object>(
   } catch (error) {
     if (signal.aborted) throw error;
     const { headers, ...failure } = convertedFailure(error);
+    if (failure.status === 500) call.failed(error);
     const answer = answerOf(failure.status, JSON_TYPE, [JSON.stringify(vendor.failure(failure))]);
     return { ...answer, headers: { ...answer.headers, ...headers } };
   }

@@ -64,7 +64,8 @@ function idsIn(path: string, parts: readonly string[]): string[] | null {
   return ids;
 }
 
-function decoded(part: string): string {
+/** A part of a path as it was before it was encoded. */
+export function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
