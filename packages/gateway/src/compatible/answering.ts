@@ -34,7 +34,7 @@ export async function answerThrough<M extends object>(
   } catch (error) {
     if (named === null) flight.attach(call.client);
     await keepReceipt(exchange, { ...engaged, named }, { answer: null, failure: error });
-    await engaged.thread.held.release();
+    await engaged.thread.claimed.release();
     const nothing = { messages: null, counted: null, as: "whole", view: VERBATIM } as const;
     const outcome = outcomeOf(exchange, engaged, { ...nothing, added: null, compaction: null, body: null });
     outcome.note({ status: failureOf(error).status, end: "failed", usage: null });
@@ -42,7 +42,7 @@ export async function answerThrough<M extends object>(
   } finally {
     named?.end();
     if (deps.flights.get(flightKey) === flight) deps.flights.delete(flightKey);
-    await engaged.thread.held.release();
+    await engaged.thread.claimed.release();
     if (looksUp(policy)) void deps.embedding.behind(call.threads, engaged.thread.id, call.caller);
   }
 }
@@ -61,11 +61,11 @@ export async function answerInstead<M extends object>(
   engaged: Engaged<M>,
   instead: NonNullable<Held<M>["instead"]>,
 ): Promise<void> {
-  const { held } = engaged.thread;
+  const { claimed } = engaged.thread;
   try {
-    await instead(await begunOf(exchange, engaged), held.thread);
+    await instead(await begunOf(exchange, engaged), claimed.thread);
   } finally {
-    await held.release();
+    await claimed.release();
   }
 }
 
@@ -160,7 +160,7 @@ async function openingOf<M>(
 
 /** False also where something of ours fails, such as a silent store: the client can act on the provider's refusal, not on that. */
 async function shorten<M extends object>({ thread }: Answering<M>, refusal: Opening["error"]): Promise<boolean> {
-  return thread.held.thread.recover(refusal).catch(() => false);
+  return thread.claimed.thread.recover(refusal).catch(() => false);
 }
 
 /** Null: the provider is asked. */

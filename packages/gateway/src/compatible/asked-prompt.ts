@@ -54,21 +54,21 @@ function signedThoughts(parts: readonly Part[]): readonly string[] {
 
 export async function promptNow<M extends object>(
   exchange: Exchange<M>,
-  { thread: { held }, named: own }: Answering<M>,
+  { thread: { claimed }, named: own }: Answering<M>,
   signal: AbortSignal,
 ): Promise<Sent<M>> {
   const { request, policy, held: asked } = exchange;
   const { system, tools } = request;
   try {
     const asking = { fixed: { system, tools }, signal };
-    const now = await countedNow(held.thread, asking, asked?.threshold ?? null);
-    const preparing = { held, counted: now, request: asking };
+    const now = await countedNow(claimed.thread, asking, asked?.threshold ?? null);
+    const preparing = { claimed, counted: now, request: asking };
     const { counted, messages } = (await own?.prepare?.(preparing)) ?? { counted: now, messages: null };
     const passed = { messages: null, counted, as: hidesSome(counted) ? "whole" : "view", view: VERBATIM } as const;
     if (policy.mode !== "on") return passed;
-    const view = await held.view();
+    const view = await claimed.view();
     if (messages !== null) {
-      const shown = await carried(exchange, held, { view, messages });
+      const shown = await carried(exchange, claimed, { view, messages });
       return { messages: shown, counted, as: "view", view: { ...view, hidden: true }, cuts: cutsIn(counted) };
     }
     const isOurs =
@@ -76,7 +76,7 @@ export async function promptNow<M extends object>(
       isViewSent(policy, view) ||
       (!view.hidden && hasOtherThoughts(exchange, counted.messages));
     if (!isOurs) return passed;
-    const shown = await carried(exchange, held, { view, messages: counted.messages });
+    const shown = await carried(exchange, claimed, { view, messages: counted.messages });
     return { messages: shown, counted, as: "view", view, cuts: cutsIn(counted) };
   } catch (error) {
     // What the client wrote is not the whole conversation: sent alone it would be answered as one.

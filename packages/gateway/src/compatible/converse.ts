@@ -133,12 +133,12 @@ async function engage<M extends object>(exchange: Exchange<M>): Promise<Engaged<
   try {
     const rest = exchange.request.messages.slice(thread.known);
     // An answer that isn't ours was given elsewhere.
-    const seqs = await thread.held.thread.append(
+    const seqs = await thread.claimed.thread.append(
       rest.map((message) => (shape.role(message) === "assistant" ? { message, origin: "import" } : { message })),
     );
     return { thread, asking, state, question: questionIn(rest, seqs, shape) };
   } catch (error) {
-    await thread.held.release();
+    await thread.claimed.release();
     throw error;
   }
 }

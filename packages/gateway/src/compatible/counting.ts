@@ -96,17 +96,17 @@ async function viewOf<M extends object>(exchange: Exchange<M>): Promise<CountedV
   const match =
     place === null ? await findMatch(store, asking) : ({ kind: "extended", thread: place.threadId, known: 0 } as const);
   if (match.kind !== "extended") return UNKNOWN;
-  const held = await claim(match.thread);
-  if (typeof held === "string") return UNKNOWN;
+  const claimed = await claim(match.thread);
+  if (typeof claimed === "string") return UNKNOWN;
   try {
     const { system, tools } = request;
-    const { messages, sources, count: counted } = await held.thread.prompt({ fixed: { system, tools } });
+    const { messages, sources, count: counted } = await claimed.thread.prompt({ fixed: { system, tools } });
     const shown = messages.filter((_, index) => index < messages.length - 1 || sources[index] !== "added");
     const factor = counted.tokens / Math.max(1, await estimate(exchange, shown));
-    if (place === null && !isViewSent(policy, await held.view())) return { messages: null, factor };
+    if (place === null && !isViewSent(policy, await claimed.view())) return { messages: null, factor };
     return { messages: [...shown, ...request.messages.slice(match.known)], factor };
   } finally {
-    await held.release();
+    await claimed.release();
   }
 }
 

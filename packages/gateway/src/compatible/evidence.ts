@@ -32,7 +32,7 @@ export function questionIn<M extends object>(
 /** In tokens; null: nothing was asked for, or nothing matters to the question. */
 export async function addEvidence<M extends object>(
   { call, deps, vendor, policy, target }: Exchange<M>,
-  { question, thread: { held } }: Engaged<M>,
+  { question, thread: { claimed } }: Engaged<M>,
 ): Promise<number | null> {
   const { evidence, memory, agentName } = policy;
   if (question === null || !looksUp(policy)) return null;
@@ -44,7 +44,7 @@ export async function addEvidence<M extends object>(
     const { userId } = call.caller;
     const document = async (): Promise<MemoryDocument> =>
       known === null ? emptyDocument() : known.repository.read({ userId, agentName });
-    const writer = held.writer({ ...call.threads, ...(await deps.embedding.of(call.caller)) });
+    const writer = claimed.writer({ ...call.threads, ...(await deps.embedding.of(call.caller)) });
     const added = await addQuestionEvidence(writer, {
       of: question.seq,
       words: question.words,

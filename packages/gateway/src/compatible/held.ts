@@ -71,7 +71,7 @@ export interface NamedAnswer<M> {
 
 /** A prompt that is about to be sent. */
 export interface Preparing<M> {
-  readonly held: Claimed<M>;
+  readonly claimed: Claimed<M>;
   readonly counted: ThreadPrompt<M>;
   readonly request: PromptRequest;
 }

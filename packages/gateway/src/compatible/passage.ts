@@ -47,7 +47,7 @@ async function refusalThrough<M extends object>(
   { flight, answer: { status }, outcome, headers, opening }: Passage<M>,
 ): Promise<void> {
   await keepReceipt(exchange, engaged, { answer: null, failure: opening.error });
-  await engaged.thread.held.release();
+  await engaged.thread.claimed.release();
   outcome.note({ status, end: "refused", usage: null });
   await handOver(exchange, flight, { status, headers, pieces: opening.bytes });
 }
@@ -135,18 +135,18 @@ async function writeAnswer<M extends object>(
 ): Promise<void> {
   await appendAnswer(exchange, engaged, passage);
   await keepReceipt(exchange, engaged, { answer: passage.reader.answer(), failure: null });
-  await engaged.thread.held.release();
+  await engaged.thread.claimed.release();
 }
 
 /** What is kept of an answer so that it can be given again. What fails is left out: the answer itself is in the log. */
 export async function keepReceipt<M extends object>(
   { call }: Exchange<M>,
-  { thread: { held }, named }: Answering<M>,
+  { thread: { claimed }, named }: Answering<M>,
   { answer, failure }: { readonly answer: ReadAnswer<unknown> | null; readonly failure: unknown },
 ): Promise<void> {
   const event = named?.receipt(answer, failure) ?? null;
   if (event === null) return;
-  await commit(held.writer(call.threads), [{ kind: "event", event }]).catch(() => {});
+  await commit(claimed.writer(call.threads), [{ kind: "event", event }]).catch(() => {});
 }
 
 /** In one append: the answer, its usage, and what the conversation is known by from here on. What fails is left out. */
@@ -157,7 +157,7 @@ async function appendAnswer<M extends object>(
 ): Promise<void> {
   const { call, vendor } = exchange;
   const { thread, asking, state } = engaged;
-  const { held } = thread;
+  const { claimed } = thread;
   const answer = reader.answer();
   const usage = answer.usage === null ? null : readUsage(answer.usage);
   if (usage !== null) call.meter.tokens(usage);
@@ -171,9 +171,9 @@ async function appendAnswer<M extends object>(
     const [place] = chainOf([answer.message], { shape, secret, from: state }).places;
     const id = engaged.named?.id ?? call.threads.ids();
     const { jobs, queued } = await learningFrom(exchange, engaged);
-    held.mark(id, { match: { hash: place!.hash, answer: place!.answer ?? "", group, fixed }, jobs });
-    if (usage !== null && prompt.as === "view") await held.thread.report(usage);
-    await held.thread.append([{ id, message: answer.message, ...origin }]);
+    claimed.mark(id, { match: { hash: place!.hash, answer: place!.answer ?? "", group, fixed }, jobs });
+    if (usage !== null && prompt.as === "view") await claimed.thread.report(usage);
+    await claimed.thread.append([{ id, message: answer.message, ...origin }]);
     queued();
   } catch {
     // The client has its answer; it is written when the conversation comes again.

@@ -21,11 +21,11 @@ export function counterOf({ model }: Target): (text: string) => number {
 export async function pruneToolUses(
   { call, target }: Exchange<AnthropicMessage>,
   edit: ClearToolUses,
-  { held, counted }: Preparing<AnthropicMessage>,
+  { claimed, counted }: Preparing<AnthropicMessage>,
 ): Promise<Cleared | null> {
   const { tokens } = counted.count;
   if (edit.trigger.type === "input_tokens" && tokens <= edit.trigger.value) return null;
-  const shown = await shownIn(call.threads.store, held.thread.id);
+  const shown = await shownIn(call.threads.store, claimed.thread.id);
   const cleared = clearToolUses(shown, edit, { tokens, count: counterOf(target) });
   if (cleared.entries.length === 0) return null;
   const prune = {
@@ -34,7 +34,7 @@ export async function pruneToolUses(
     tokensBefore: tokens,
     tokensAfter: Math.max(0, tokens - cleared.tokens),
   } as const;
-  const written = await commit(held.writer(call.threads), [prune]);
+  const written = await commit(claimed.writer(call.threads), [prune]);
   return written.kind === "committed" ? cleared : null;
 }
 

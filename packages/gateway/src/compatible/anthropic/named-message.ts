@@ -104,7 +104,7 @@ const UNREADY: readonly string[] = ["aborted", "conflict", "busy"];
 
 async function summarized(
   instructions: string | null,
-  { held: { thread }, request }: Preparing<AnthropicMessage>,
+  { claimed: { thread }, request }: Preparing<AnthropicMessage>,
 ): Promise<ThreadPrompt<AnthropicMessage>> {
   const focus = instructions === null ? {} : { focus: instructions };
   const outcome = await thread.compact({ keep: LEAST_KEPT, ...focus, ...signalOf(request) }).catch(() => null);
@@ -129,17 +129,17 @@ async function shortened(
   asked: Asked,
   { given, edits }: Editing & { readonly given: Preparing<AnthropicMessage> },
 ): Promise<ThreadPrompt<AnthropicMessage>> {
-  const { held, request } = given;
+  const { claimed, request } = given;
   const uses = editOf(asked, "clear_tool_uses_20250919");
   const freed = uses === null ? null : await pruneToolUses(exchange, uses, given);
   if (freed !== null) addCleared(edits, freed);
   const { outcome } = given.counted;
-  const counted = freed === null ? given.counted : { ...(await held.thread.prompt(request)), outcome };
+  const counted = freed === null ? given.counted : { ...(await claimed.thread.prompt(request)), outcome };
   const compact = editOf(asked, "compact_20260112");
   if (compact === null || counted.count.tokens <= compact.trigger || outcome?.kind === "compacted") return counted;
   const focus = compact.instructions === null ? {} : { focus: compact.instructions };
-  const done = await held.thread.compact({ ...focus, ...signalOf(request) });
-  return done.kind === "compacted" ? { ...(await held.thread.prompt(request)), outcome: done } : counted;
+  const done = await claimed.thread.compact({ ...focus, ...signalOf(request) });
+  return done.kind === "compacted" ? { ...(await claimed.thread.prompt(request)), outcome: done } : counted;
 }
 
 function addCleared(edits: Applied, { uses, tokens }: Pick<Cleared, "uses" | "tokens">): void {

@@ -11,11 +11,11 @@ export async function claimPlace<M extends object>(
 ): Promise<ClaimedThread<M> | null> {
   const found = await matchPlace(place, claiming);
   if (place.otherwise === "fork") return claimMatch(found, claiming);
-  const held = await claiming.claim(place.threadId);
-  if (held === "missing") return null;
-  if (held === "busy") throw place.otherwise;
+  const claimed = await claiming.claim(place.threadId);
+  if (claimed === "missing") return null;
+  if (claimed === "busy") throw place.otherwise;
   const known = found.kind === "extended" ? found.known : 0;
-  return { outcome: "extended", id: place.threadId, known, held };
+  return { outcome: "extended", id: place.threadId, known, claimed };
 }
 
 /** Answers that stand behind the place and came back with the request are known by what they say. */

@@ -19,12 +19,12 @@ export interface ClaimedThread<M> {
   readonly id: string;
   /** How many of the request's messages it has. */
   readonly known: number;
-  readonly held: Claimed<M>;
+  readonly claimed: Claimed<M>;
 }
 
 type Matched = Exclude<Match, { readonly kind: "passed" }>;
 
-/** Null: it is gone, or changes faster than it can be held. */
+/** Null: it is gone, or changes faster than it can be claimed. */
 export async function claimMatch<M extends object>(
   match: Matched,
   claiming: Claiming<M>,
@@ -36,14 +36,14 @@ export async function claimMatch<M extends object>(
       return claimFork(match.thread, match, claiming);
     case "extended": {
       const { thread: id, known, instead } = match;
-      const held = await claiming.claim(id);
-      if (held === "missing") return null;
-      const head = held === "busy" ? await claiming.deps.store.head(id) : await held.head();
+      const claimed = await claiming.claim(id);
+      if (claimed === "missing") return null;
+      const head = claimed === "busy" ? await claiming.deps.store.head(id) : await claimed.head();
       const version = head?.version ?? 0;
-      if (held === "busy") return claimFork(id, instead ?? { at: version, known: 0 }, claiming);
-      if (instead === null || instead.version === version) return { outcome: "extended", id, known, held };
+      if (claimed === "busy") return claimFork(id, instead ?? { at: version, known: 0 }, claiming);
+      if (instead === null || instead.version === version) return { outcome: "extended", id, known, claimed };
       // Somebody wrote to it after it was looked at.
-      await held.release();
+      await claimed.release();
       return claimFork(id, instead, claiming);
     }
   }
@@ -56,8 +56,8 @@ async function claimFork<M extends object>(
 ): Promise<ClaimedThread<M> | null> {
   const as = `c-${deps.ids()}`;
   const forked = await fork(deps, from, { as, at });
-  const held = forked.kind === "forked" ? await claim(as) : "missing";
-  return typeof held === "string" ? null : { outcome: "forked", id: as, known, held };
+  const claimed = forked.kind === "forked" ? await claim(as) : "missing";
+  return typeof claimed === "string" ? null : { outcome: "forked", id: as, known, claimed };
 }
 
 /** Its id is made of what it begins with, so that a first request which failed and comes again finds its thread. */
@@ -69,18 +69,18 @@ async function claimNew<M extends object>(
   const { named, group, places, secret, agentName } = asking;
   const id = named ?? `c-${keyed(secret, `thread\n${group}\n${places.at(-1)?.hash}`)}`;
   const made = await createThread(deps, { id, parent, agentName });
-  const held = await claim(id);
-  if (typeof held !== "string") {
+  const claimed = await claim(id);
+  if (typeof claimed !== "string") {
     const known = made === "created" ? 0 : await unansweredIn(id, claiming);
     const outcome = made === "created" ? "new" : "extended";
-    if (known !== null) return { outcome, id, known, held };
-    await held.release();
+    if (known !== null) return { outcome, id, known, claimed };
+    await claimed.release();
   }
   if (named !== null) return null;
   const other = `c-${deps.ids()}`;
   await createThread(deps, { id: other, parent, agentName });
   const own = await claim(other);
-  return typeof own === "string" ? null : { outcome: "new", id: other, known: 0, held: own };
+  return typeof own === "string" ? null : { outcome: "new", id: other, known: 0, claimed: own };
 }
 
 /** How many of the request's messages a thread has that was never answered; null: it has been, or is about something else. */
