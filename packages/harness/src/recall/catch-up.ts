@@ -18,7 +18,7 @@ import {
 import { type IndexEntry, indexableText, indexEntry, type Placement } from "@palimpsest/core/recall";
 import type { NewJob } from "../stores/outbox.ts";
 import { partWriter, postingWriter } from "../stores/posting-text.ts";
-import type { IndexBatch, IndexedSegment, SearchableStore } from "../stores/search-tables.ts";
+import type { BlockMerging, IndexBatch, IndexedSegment, SearchableStore } from "../stores/search-tables.ts";
 import type { Store, StoredRecord } from "../stores/store.ts";
 import {
   INDEX_QUEUE,
@@ -62,9 +62,8 @@ export async function keepIndexed(
 ): Promise<void> {
   if (!isSearchable(store)) return;
   if (bulk !== undefined) {
-    await catchUp(store, threadId, { tools, ...(bulk === "more" && { leave: partSize(store.search) }) }).catch(
-      () => {},
-    );
+    const leave = bulk === "more" ? partSize(store.search) : 0;
+    await catchUp(store, threadId, { tools, leave, by: "filler" }).catch(() => {});
     return;
   }
   if (Math.floor(before / EAGER_MESSAGES) === Math.floor(after / EAGER_MESSAGES)) return;
@@ -88,6 +87,8 @@ interface CatchUpOptions {
   readonly onStep?: (progress: IndexProgress) => void;
   /** The segments, where they were just read. */
   readonly known?: readonly IndexedSegment[];
+  /** `filler`: somebody waits, so blocks that a store merges by jobs are left to one. */
+  readonly by?: BlockMerging["by"];
   /** Between two steps. It may throw: what is indexed stays. */
   readonly pause?: () => Promise<void>;
 }
@@ -96,13 +97,13 @@ interface CatchUpOptions {
 export async function catchUp(
   store: SearchableStore,
   threadId: string,
-  { tools, most = Number.MAX_SAFE_INTEGER, leave = 0, onStep, known, pause }: CatchUpOptions = {},
+  { tools, most = Number.MAX_SAFE_INTEGER, leave = 0, onStep, known, by, pause }: CatchUpOptions = {},
 ): Promise<readonly IndexedSegment[]> {
   let segments = known ?? (await store.search.lineage(threadId));
   for (let left = most; ; segments = await store.search.lineage(threadId)) {
     const own = segments.at(-1);
     if (own !== undefined) onStep?.({ indexed: own.indexed, records: own.through });
-    const step = nextStep(segments, store.search);
+    const step = nextStep(segments, store.search, by);
     if (step.kind === "done" || left <= 0) return segments;
     if (own !== undefined && Math.max(0, own.through - own.indexed) < leave) return segments;
     if (step.kind === "fill") left -= await fill({ store, ...(tools && { tools }) }, segments, step.at, left);
@@ -123,7 +124,11 @@ export async function catchUpShare(
   const { store, tools } = deps;
   const segments = await store.search.lineage(threadId);
   const { indexed, records } = progressOf(segments);
-  if (!isTooMuch(store, records - indexed, share)) return catchUp(store, threadId, { tools, known: segments });
+  if (!isTooMuch(store, records - indexed, share)) {
+    const brought = await catchUp(store, threadId, { tools, known: segments, by: "filler" });
+    await leaveMerging(store, brought);
+    return brought;
+  }
   await shareWork(deps, [{ threadId, missing: records - indexed }]);
   return store.search.lineage(threadId);
 }
@@ -139,13 +144,22 @@ export async function shareWork(deps: SearchableDeps, late: readonly Lateness[])
   const here = isAll ? [...missing.keys()] : await leaveRest(store, late);
   let left = isAll ? Number.MAX_SAFE_INTEGER : SHARE_RECORDS;
   for (const threadId of here) {
-    await catchUp(store, threadId, { tools, most: left });
+    await catchUp(store, threadId, { tools, most: left, by: "filler" });
     left -= missing.get(threadId)!;
   }
 }
 
 function isTooMuch({ outbox }: Store, missing: number, share = SHARE_RECORDS): boolean {
   return missing > share && outbox?.queue !== undefined;
+}
+
+/** Asks for a job where blocks are to be merged, unless there is one. */
+async function leaveMerging({ search, outbox, userId }: SearchableStore, segments: readonly IndexedSegment[]) {
+  const step = nextStep(segments, search);
+  if (step.kind !== "merge" || outbox?.queue === undefined) return;
+  const jobs = await outbox.list(INDEX_QUEUE);
+  if (jobs.some((job) => job.userId === userId && job.threadId === step.threadId)) return;
+  await outbox.queue(step.threadId, indexJob("here", Date.now()));
 }
 
 /** Asks for jobs; which threads the caller has its share in. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { IndexedSegment } from "../stores/search-tables.ts";
-import { nextPart, nextStep, progressOf, SHARE_RECORDS, shareOf } from "./index-steps.ts";
+import { nextPart, nextStep, partSize, progressOf, SHARE_RECORDS, shareOf } from "./index-steps.ts";
 
 function segment(fields: Partial<IndexedSegment>): IndexedSegment {
   return {
@@ -20,7 +20,8 @@ function upTo(ordinal: number): Pick<IndexedSegment, "newest"> {
   return { newest: { ordinal, session: 1, at: "2026-01-01T00:00:00.000Z" } };
 }
 
-const merging = { blocks: 16 } as never;
+const merging = { blocks: 16, by: "filler" } as never;
+const byJobs = { blocks: 16, by: "job", from: 20 } as never;
 
 test("what is next: full blocks are merged, then the oldest part that lacks something is filled, then it is done", () => {
   const tables = { blockSize: 100, merging };
@@ -38,6 +39,17 @@ test("what is next: full blocks are merged, then the oldest part that lacks some
   ] as const)
     assert.deepEqual(nextStep(segments, tables), step);
   assert.deepEqual(nextStep([segment({ ...upTo(9999) })], { blockSize: 100 }), { kind: "done" });
+});
+
+test("where merging takes long, jobs alone do it, and a part is written by its blocks", () => {
+  const tables = { blockSize: 100, merging: byJobs };
+  const full = [segment({ ...upTo(2000) })];
+  assert.deepEqual(nextStep(full, tables, "filler"), { kind: "done" });
+  assert.deepEqual(nextStep(full, tables, "job"), { kind: "merge", threadId: "t" });
+  assert.deepEqual(nextStep(full, { blockSize: 100, merging }, "filler"), { kind: "merge", threadId: "t" });
+  assert.deepEqual(nextStep([segment({ ...upTo(1999) })], tables, "job"), { kind: "done" }, "too few");
+  assert.equal(nextPart({ through: 1600, indexed: 0 }, null, tables, 9999), null);
+  assert.deepEqual([partSize(tables), partSize({ blockSize: 100, merging })], [100, 1600]);
 });
 
 test("a part is written as one where nothing of it is there and enough is left to fill it", () => {

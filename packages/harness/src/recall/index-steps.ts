@@ -4,7 +4,7 @@
  */
 import type { Placement } from "@palimpsest/core/recall";
 import type { JobStatus } from "../stores/outbox.ts";
-import type { IndexedSegment, SearchTables } from "../stores/search-tables.ts";
+import type { BlockMerging, IndexedSegment, SearchTables } from "../stores/search-tables.ts";
 
 /** `at`: which of the segments. */
 export type IndexStep =
@@ -12,23 +12,28 @@ export type IndexStep =
   | { readonly kind: "merge"; readonly threadId: string }
   | { readonly kind: "done" };
 
-/** Full blocks are merged before more is filled in. A fork's parents may have more to merge than the fork sees. */
+/**
+ * Full blocks are merged before more is filled in, unless that is left to a job and this is none. A fork's parents may have more
+ * to merge than the fork sees.
+ */
 export function nextStep(
   segments: readonly IndexedSegment[],
   { blockSize, merging }: Pick<SearchTables, "blockSize" | "merging">,
+  by: BlockMerging["by"] = "job",
 ): IndexStep {
+  const merges = by === "job" || merging?.by === by;
   const unmerged = segments.find(({ newest, merged = 0 }) => {
     const full = Math.floor((newest?.ordinal ?? 0) / blockSize);
-    return merging !== undefined && full - merged >= merging.blocks;
+    return merging !== undefined && merges && full >= (merging.from ?? 0) && full - merged >= merging.blocks;
   });
   if (unmerged !== undefined) return { kind: "merge", threadId: unmerged.threadId };
   const at = segments.findIndex(({ indexed, through }) => indexed < through);
   return at === -1 ? { kind: "done" } : { kind: "fill", at };
 }
 
-/** Entries of a part: of blocks that are merged, or of one where a store doesn't do so. */
+/** Entries that are best written together: of blocks that are merged by who fills, or of one. */
 export function partSize({ blockSize, merging }: Pick<SearchTables, "blockSize" | "merging">): number {
-  return blockSize * (merging?.blocks ?? 1);
+  return blockSize * (merging?.by === "filler" ? merging.blocks : 1);
 }
 
 /**
@@ -43,7 +48,7 @@ export function nextPart(
 ): number | null {
   const size = partSize(tables);
   const first = (newest?.ordinal ?? -1) + 1;
-  const isNext = tables.merging !== undefined && first === merged * tables.blockSize && first % size === 0;
+  const isNext = tables.merging?.by === "filler" && first === merged * tables.blockSize && first % size === 0;
   return isNext && Math.min(through - indexed, most) >= size ? merged : null;
 }
 

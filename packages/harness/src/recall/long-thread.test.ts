@@ -19,6 +19,7 @@ import { bothEngines, ENGINES } from "../testing/both-engines.ts";
 import { say, writeThread } from "../testing/thread-writer.ts";
 import { fork, redact, threadDeps } from "../threads/index.ts";
 import { catchUp } from "./catch-up.ts";
+import { partSize } from "./index-steps.ts";
 import { storedIndex } from "./stored-index.ts";
 
 const engines = bothEngines();
@@ -43,6 +44,7 @@ for (const engine of ENGINES) {
       await assertAlike(store, whole, THREAD);
       await assertAlike(store, shared, FORK);
       await catchUp(store, "t");
+      await store.search.merging?.merge("t");
       const [{ merged = 0 } = {}] = await store.search.lineage("t");
       assert.equal(merged > 0, store.search.merging !== undefined);
       await assertAlike(store, whole, THREAD);
@@ -62,7 +64,7 @@ for (const engine of ENGINES) {
       const writer = await writeThread(store, "t");
       await say(writer, ...Array.from({ length: 5 }, (_, index) => `kept ${index}`));
       const corpus = sparseCorpus();
-      await fill(store, corpus, (store.search.merging?.blocks ?? 1) * store.search.blockSize);
+      await fill(store, corpus, partSize(store.search));
       const whole = memoryOf(corpus, "t");
       await assertAlike(store, whole, THREAD);
       await store.releaseLease(writer.lease);
@@ -83,7 +85,9 @@ for (const engine of ENGINES) {
       const index = storedIndex(store.search, await store.search.lineage("t"), 0);
       const terms = ["tulip", "word3"];
       await index.statistics(THREAD, terms);
-      const [{ merged = 0 } = {}] = await catchUp(store, "t");
+      await catchUp(store, "t");
+      await store.search.merging?.merge("t");
+      const [{ merged = 0 } = {}] = await store.search.lineage("t");
       assert.equal(merged > 0, store.search.merging !== undefined);
       const request = { terms, seeks: [{ all: ["tulip"], limit: 200 }], reach: 4 };
       const inOrder = (docs: readonly { readonly seq: number; readonly frequencies: ArrayLike<number> }[]) =>
@@ -163,7 +167,7 @@ function memoryOf(corpus: readonly Placed[], threadId: string, through = Number.
   return memory;
 }
 
-/** By 500 entries, or by parts of so many ordinals where the store merges. */
+/** By 500 entries, or by parts of so many ordinals where the store writes such. */
 async function fill(store: FullStore, corpus: readonly Placed[], part?: number): Promise<void> {
   let newest: Placement | null = null;
   let ordinal = 0;
@@ -174,7 +178,7 @@ async function fill(store: FullStore, corpus: readonly Placed[], part?: number):
   );
   for (const group of groups.values()) {
     const parts =
-      part === undefined || merging === undefined
+      part === undefined || merging?.by !== "filler"
         ? null
         : partWriter(blockSize, Math.floor(group[0]!.ordinal / part) * merging.blocks);
     const postings = parts ?? postingWriter(blockSize);

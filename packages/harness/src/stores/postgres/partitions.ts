@@ -23,6 +23,10 @@ export async function partitionTables(query: Query, schema: string, partitions: 
       [`${schema}.${table}`],
     );
     const settings = row?.settings ? ` WITH (${row.settings})` : "";
+    const triggers = await query<{ sql: string }>(
+      "SELECT pg_get_triggerdef(oid) AS sql FROM pg_catalog.pg_trigger WHERE tgrelid = $1::regclass AND NOT tgisinternal",
+      [`${schema}.${table}`],
+    );
     await query(`ALTER TABLE ${schema}.${table} RENAME TO ${table}_whole`);
     await query(`CREATE TABLE ${schema}.${table}
       (LIKE ${schema}.${table}_whole INCLUDING DEFAULTS INCLUDING STORAGE INCLUDING INDEXES) PARTITION BY HASH (${key})`);
@@ -30,6 +34,7 @@ export async function partitionTables(query: Query, schema: string, partitions: 
     for (let part = 0; part < partitions; part += 1)
       await query(`CREATE TABLE ${schema}.${table}_${part} PARTITION OF ${schema}.${table}
         FOR VALUES WITH (MODULUS ${partitions}, REMAINDER ${part})${settings}`);
+    for (const { sql } of triggers) await query(sql);
   }
 }
 

@@ -4,9 +4,9 @@
  * step only adds, so that programs of before and after it may work on one database while they are being exchanged; one
  * that can't must raise `least`. What a program can't read it refuses, untouched.
  */
-
 import { StoreError } from "../store-error.ts";
 import { type Connection, LONG, type Query } from "./connection.ts";
+import { mergedParts } from "./merged-blocks.ts";
 import { carryOver, oldQueueFunction } from "./old-queue.ts";
 import { partitionTables, refuseOther } from "./partitions.ts";
 import { refuseEncoding, upkeepSettings } from "./server-settings.ts";
@@ -369,6 +369,7 @@ export const STEPS: readonly Step[] = [
   ],
   upkeepSettings,
   vectorTables,
+  mergedParts,
 ];
 
 interface SchemaVersion {

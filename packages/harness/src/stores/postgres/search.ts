@@ -8,18 +8,14 @@ import {
   type IndexBatch,
   type IndexedSegment,
   type NewPosting,
-  type Posting,
   packEntry,
   type SearchTables,
-  type Span,
   unpackEntries,
 } from "../search-tables.ts";
 import type { Query } from "./connection.ts";
 import { lineage, NAMED, numOf, type ThreadName, type UserConnection } from "./lineage.ts";
+import { BLOCK_SIZE, blockMerging, mergedBlocks, singlePostings } from "./merged-blocks.ts";
 import { vectorTable } from "./vectors.ts";
-
-/** A row costs more to reach here than to write. */
-const BLOCK_SIZE = 4096;
 
 export function searchTables(connection: UserConnection): SearchTables {
   const { schema, run, transaction, userId } = connection;
@@ -59,18 +55,8 @@ export function searchTables(connection: UserConnection): SearchTables {
         ]);
         if (row) await forgetIndex(query, schema, row.num);
       }),
-    postings: (spans, terms) =>
-      // OFFSET 0 keeps the planner from joining whole tables where a few index ranges are asked for.
-      rows<Posting & QueryResultRow>(
-        `SELECT s.thread AS "threadId", p.term, p.block, 1 AS blocks, p.count, p.list
-        FROM ${SPANS(schema)} CROSS JOIN generate_series(0, s.before - 1) AS b (block) CROSS JOIN unnest($3::text[]) AS t (term) CROSS JOIN LATERAL (
-          SELECT * FROM ${schema}.recall_postings
-          WHERE thread = s.num AND block = b.block AND term = t.term OFFSET 0
-        ) p`,
-        ...columns(spans),
-        terms,
-        userId,
-      ),
+    merging: blockMerging(connection),
+    postings: (spans, terms) => singlePostings(connection, spans, terms),
     async totals(threadId, through) {
       const sql = `SELECT count(*) AS entries, coalesce(sum(length), 0)::float8 AS length
         FROM ${schema}.recall_entries WHERE thread = ${numOf(schema)} AND ordinal <= $2`;
@@ -94,15 +80,6 @@ export function searchTables(connection: UserConnection): SearchTables {
 
 const LATE_PAGE = 500;
 
-const SPANS = (schema: string) => `(
-  SELECT s.thread, s.before, h.num FROM unnest($1::text[], $2::int[]) AS s (thread, before)
-  JOIN ${schema}.threads h ON h.owner = $4 AND h.id = s.thread
-) AS s`;
-
-function columns(spans: readonly Span[]): [string[], number[]] {
-  return [spans.map(({ threadId }) => threadId), spans.map(({ before }) => before)];
-}
-
 interface SegmentRow extends QueryResultRow {
   readonly threadId: string;
   readonly base_at: number;
@@ -113,12 +90,13 @@ interface SegmentRow extends QueryResultRow {
   readonly at: string | null;
   readonly entries: number | null;
   readonly length: number | null;
+  readonly merged: readonly number[] | null;
   readonly cut: number | null;
   readonly line_through: number | null;
   readonly depth?: number;
 }
 
-const SEGMENT = `t.id AS "threadId", t.base_at, t.version, i.indexed, i.ordinal, i.session, i.at, i.entries, i.length`;
+const SEGMENT = `t.id AS "threadId", t.base_at, t.version, i.indexed, i.ordinal, i.session, i.at, i.entries, i.length, i.merged`;
 const WHOLE = (schema: string) =>
   `SELECT ${SEGMENT}, t.base, NULL AS line_through, NULL AS cut FROM ${schema}.threads t ${STATE(schema)}`;
 const STATE = (schema: string) => `LEFT JOIN ${schema}.recall_threads i ON i.thread = t.num`;
@@ -133,6 +111,7 @@ function toSegment(row: SegmentRow): IndexedSegment {
     newest: ordinal === null ? null : { ordinal, session: session!, at: at! },
     entries: row.entries ?? 0,
     length: row.length ?? 0,
+    merged: mergedBlocks(row.merged ?? []),
   };
 }
 

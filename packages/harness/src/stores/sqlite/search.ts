@@ -50,6 +50,7 @@ export function searchTables(connection: UserConnection): SearchTables {
       }),
     merging: {
       blocks: MERGED,
+      by: "filler",
       merge: (threadId) => write(() => mergeBlocks(connection, threadId)),
       counts: (spans, terms, lists) => {
         if (lists === "short") connection.map();
