@@ -41,7 +41,7 @@ export function singlePostings(
 }
 
 /** The first part that isn't merged. */
-export function firstUnmerged(parts: readonly number[]): number {
+function firstUnmerged(parts: readonly number[]): number {
   const merged = new Set(parts);
   let part = 0;
   while (merged.has(part)) part += 1;
