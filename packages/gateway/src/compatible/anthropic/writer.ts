@@ -1,4 +1,5 @@
 /** Writes an answer that isn't Anthropic's as a message: as events, or whole. */
+import { callInput } from "../converted/call-input.ts";
 import type { AnswerWriter, Piece, PieceEnd } from "../converted/pieces.ts";
 import type { WriterOptions } from "../vendor.ts";
 
@@ -37,10 +38,13 @@ export function messagesWriter({ id, model }: WriterOptions): AnswerWriter {
         }
         case "call": {
           const before = last?.type === "text" ? closed() : "";
-          const { id: callId, name, input } = piece.call;
-          blocks.push({ type: "tool_use", id: callId, name, input: JSON.parse(input || "{}") });
+          const { id: callId, name } = piece.call;
+          const input = callInput(piece.call.input);
+          blocks.push({ type: "tool_use", id: callId, name, input });
           const block = { type: "tool_use", id: callId, name, input: {} };
-          return before + opened(block) + grown({ type: "input_json_delta", partial_json: input }) + closed();
+          return (
+            before + opened(block) + grown({ type: "input_json_delta", partial_json: JSON.stringify(input) }) + closed()
+          );
         }
         case "end": {
           ended = piece.end;
@@ -50,7 +54,7 @@ export function messagesWriter({ id, model }: WriterOptions): AnswerWriter {
         }
       }
     },
-    whole: () => message(blocks, ended ?? { reason: "stop", input: 0, output: 0, cached: 0 }),
+    whole: () => message(blocks, ended ?? { reason: "stop", input: 0, output: 0, cached: 0, reasoning: 0 }),
   };
 }
 

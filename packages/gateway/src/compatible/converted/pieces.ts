@@ -10,7 +10,7 @@ export type Piece =
 export interface PieceCall {
   readonly id: string;
   readonly name: string;
-  /** JSON text. */
+  /** JSON text as the model wrote it, which may be none; never empty. */
   readonly input: string;
 }
 
@@ -19,6 +19,8 @@ export interface PieceEnd {
   readonly input: number;
   readonly output: number;
   readonly cached: number;
+  /** Of the output. */
+  readonly reasoning: number;
 }
 
 /** How a vendor writes an answer that isn't its own. */
@@ -40,7 +42,7 @@ export async function* piecesOf(stream: ModelStream): AsyncGenerator<Piece> {
     for await (const part of stream) {
       if (part.type === "text-delta" && part.delta !== "") yield { type: "text", text: part.delta };
       if (part.type === "tool-call")
-        yield { type: "call", call: { id: part.toolCallId, name: part.toolName, input: part.input } };
+        yield { type: "call", call: { id: part.toolCallId, name: part.toolName, input: part.input || "{}" } };
       if (part.type === "error") throw part.error;
       if (part.type !== "finish") continue;
       isEnded = true;
@@ -58,6 +60,7 @@ function endOf({ usage: { inputTokens, outputTokens }, finishReason }: FinishPar
     input: inputTokens.total ?? 0,
     output: outputTokens.total ?? 0,
     cached: inputTokens.cacheRead ?? 0,
+    reasoning: outputTokens.reasoning ?? 0,
   };
 }
 

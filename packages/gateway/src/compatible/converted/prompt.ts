@@ -3,6 +3,7 @@ import type { FilePart, ImagePart, Part, Shape } from "@palimpsest/core/message"
 import type { ResolvedModel } from "palimpsest/models";
 import { ProblemError } from "../../http/problem.ts";
 import type { Fields, VendorRequest } from "../vendor.ts";
+import { callInput } from "./call-input.ts";
 import { type FunctionTool, settingsOf } from "./settings.ts";
 
 type CallOptions = Parameters<ResolvedModel["language"]["doStream"]>[0];
@@ -30,7 +31,7 @@ export function callOptions<M>(
 function toolOf(tool: unknown): FunctionTool[] {
   const fields = tool as Fields;
   const given = (fields["function"] ?? fields) as Fields;
-  const schema = given["parameters"] ?? given["input_schema"];
+  const schema = given["parameters"] ?? given["input_schema"] ?? (isFunction(fields) ? NO_PARAMETERS : undefined);
   if (typeof given["name"] !== "string" || schema === undefined) return [];
   const description = given["description"];
   return [
@@ -43,25 +44,34 @@ function toolOf(tool: unknown): FunctionTool[] {
   ];
 }
 
+/** OpenAI's functions may go without parameters. */
+const isFunction = ({ type }: Fields): boolean => type === undefined || type === "function";
+const NO_PARAMETERS = { type: "object", properties: {} };
+
 function promptOf<M>(messages: readonly M[], shape: Shape<M>): PromptMessage[] {
   const names = new Map<string, string>();
-  return messages.flatMap((message): PromptMessage[] => {
+  // What came with results waits for the last of them: nothing may stand between calls and their results.
+  let waiting: Part[] = [];
+  const prompt = messages.flatMap((message): PromptMessage[] => {
     const parts = shape.parts(message);
     for (const part of parts) if (part.kind === "call") names.set(part.id, part.name);
-    switch (shape.role(message)) {
-      case "system":
-        return [{ role: "system", content: textOf(parts) }];
-      case "user":
-        return userMessages(parts);
-      case "assistant":
-        return [{ role: "assistant", content: parts.flatMap(assistantPart) }];
-      default:
-        return [
-          { role: "tool", content: parts.flatMap((part) => resultPart(part, names)) },
-          ...userMessages(parts.filter(({ kind }) => kind !== "result")),
-        ];
+    const role = shape.role(message);
+    if (role === "tool") {
+      waiting.push(...parts.flatMap((part): readonly Part[] => (part.kind === "result" ? part.images : [part])));
+      return [{ role, content: parts.flatMap((part) => resultPart(part, names)) }];
     }
+    const before = userMessages(waiting);
+    waiting = [];
+    return [...before, ...messagesOf(role, parts)];
   });
+  return [...prompt, ...userMessages(waiting)];
+}
+
+function messagesOf(role: "system" | "user" | "assistant", parts: readonly Part[]): PromptMessage[] {
+  if (role === "system") return [{ role, content: textOf(parts) }];
+  if (role === "user") return userMessages(parts);
+  const content = parts.flatMap(assistantPart);
+  return content.length === 0 ? [] : [{ role, content }];
 }
 
 function textOf(parts: readonly Part[]): string {
@@ -90,7 +100,12 @@ function fileOf(part: ImagePart | FilePart): UserContent[number] {
       "this model is another vendor's: send images and files inline, not by address",
     );
   if (part.kind === "file" && part.encoding === "text") return { type: "text", text: data };
-  return { type: "file", mediaType: part.mediaType ?? "image/*", data: { type: "data", data } };
+  return {
+    type: "file",
+    mediaType: part.mediaType ?? "image/*",
+    data: { type: "data", data },
+    ...(part.name != null && { filename: part.name }),
+  };
 }
 
 /** Thinking is its maker's alone. */
@@ -98,7 +113,7 @@ function assistantPart(part: Part): AssistantContent {
   if (part.kind === "text") return part.text === "" ? [] : [{ type: "text", text: part.text }];
   if (part.kind === "other") return summaryOf(part.json);
   if (part.kind !== "call") return [];
-  return [{ type: "tool-call", toolCallId: part.id, toolName: part.name, input: inputOf(part.input) }];
+  return [{ type: "tool-call", toolCallId: part.id, toolName: part.name, input: callInput(part.input) }];
 }
 
 /** What a vendor's server has summarized: another one can read its words, if they are there to be read. */
@@ -107,17 +122,10 @@ function summaryOf(json: string): AssistantContent {
   return type === "compaction" && typeof content === "string" ? [{ type: "text", text: content }] : [];
 }
 
-function inputOf(text: string): unknown {
-  try {
-    return JSON.parse(text === "" ? "{}" : text);
-  } catch {
-    return text;
-  }
-}
-
 function resultPart(part: Part, names: ReadonlyMap<string, string>): ToolContent {
   if (part.kind !== "result") return [];
   const toolName = part.name ?? names.get(part.id) ?? "tool";
-  const output = { type: part.isError ? ("error-text" as const) : ("text" as const), value: part.text };
+  const value = part.text === "" && part.images.length > 0 ? "[the image follows]" : part.text;
+  const output = { type: part.isError ? ("error-text" as const) : ("text" as const), value };
   return [{ type: "tool-result", toolCallId: part.id, toolName, output }];
 }

@@ -42,6 +42,20 @@ test("which tool is to be called reaches another vendor's model, however the cli
     assert.deepEqual(settingsOf({ tool_choice }, TOOLS)["toolChoice"], choice, JSON.stringify(tool_choice));
 });
 
+test("that only one tool may be called at a time reaches another vendor's model, where there is a tool", () => {
+  const single = { openai: { parallelToolCalls: false }, anthropic: { disableParallelToolUse: true } };
+  const rows: readonly (readonly [Fields, unknown])[] = [
+    [{ parallel_tool_calls: false }, single],
+    [{ tool_choice: { type: "any", disable_parallel_tool_use: true } }, single],
+    [{ parallel_tool_calls: true }, undefined],
+    [{ tool_choice: { type: "auto", disable_parallel_tool_use: false } }, undefined],
+    [{}, undefined],
+  ];
+  for (const [body, options] of rows)
+    assert.deepEqual(settingsOf(body, TOOLS)["providerOptions"], options, JSON.stringify(body));
+  assert.deepEqual(settingsOf({ parallel_tool_calls: false }, []), {});
+});
+
 test("without a tool that can be called there is no choice of one", () => {
   assert.deepEqual(settingsOf({ tool_choice: "required" }, []), {});
 });

@@ -18,6 +18,7 @@ export function settingsOf(body: Fields, tools: readonly FunctionTool[]): Fields
     frequencyPenalty: body["frequency_penalty"],
     stopSequences: stopsIn(body),
     toolChoice: choiceIn(body["tool_choice"], tools),
+    providerOptions: tools.length > 0 && isOneAtATime(body) ? ONE_AT_A_TIME : null,
     responseFormat: formatIn(body),
   };
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value != null));
@@ -38,6 +39,13 @@ function choiceIn(given: unknown, tools: readonly FunctionTool[]): CallOptions["
   const toolName = choice["name"] ?? fieldsOf(choice["function"])["name"];
   return tools.some(({ name }) => name === toolName) ? { type: "tool", toolName: toolName as string } : null;
 }
+
+function isOneAtATime(body: Fields): boolean {
+  return body["parallel_tool_calls"] === false || fieldsOf(body["tool_choice"])["disable_parallel_tool_use"] === true;
+}
+
+/** Each provider reads its own. */
+const ONE_AT_A_TIME = { openai: { parallelToolCalls: false }, anthropic: { disableParallelToolUse: true } };
 
 function formatIn(body: Fields): CallOptions["responseFormat"] | null {
   const format = fieldsOf(

@@ -53,11 +53,12 @@ const callOf = ({ id, name, input }: PieceCall) => ({ id, type: "function", func
 const REASONS = { stop: "stop", length: "length", calls: "tool_calls", filtered: "content_filter" } as const;
 
 function usageOf(end: PieceEnd | null) {
-  const { input = 0, output = 0, cached = 0 } = end ?? {};
+  const { input = 0, output = 0, cached = 0, reasoning = 0 } = end ?? {};
   return {
     prompt_tokens: input,
     completion_tokens: output,
     total_tokens: input + output,
     prompt_tokens_details: { cached_tokens: cached },
+    completion_tokens_details: { reasoning_tokens: reasoning },
   };
 }

@@ -3,14 +3,15 @@ interface Took {
   readonly input: number;
   readonly output: number;
   readonly cached: number;
+  readonly reasoning?: number;
 }
 
-export function responsesUsage({ input, output, cached }: Took) {
+export function responsesUsage({ input, output, cached, reasoning = 0 }: Took) {
   return {
     input_tokens: input,
     input_tokens_details: { cached_tokens: cached },
     output_tokens: output,
-    output_tokens_details: { reasoning_tokens: 0 },
+    output_tokens_details: { reasoning_tokens: reasoning },
     total_tokens: input + output,
   };
 }

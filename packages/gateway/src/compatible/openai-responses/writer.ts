@@ -27,7 +27,7 @@ export function responsesWriter({ id, model, body }: WriterOptions): AnswerWrite
     model,
     output: status === "in_progress" ? [] : items.map((item) => itemOf(item, "completed")),
     error: null,
-    incomplete_details: status === "incomplete" ? { reason: "max_output_tokens" } : null,
+    incomplete_details: status === "incomplete" ? { reason: INCOMPLETE[ended?.reason ?? ""] } : null,
     instructions: body["instructions"] ?? null,
     metadata: body["metadata"] ?? {},
     parallel_tool_calls: body["parallel_tool_calls"] ?? true,
@@ -37,6 +37,7 @@ export function responsesWriter({ id, model, body }: WriterOptions): AnswerWrite
     top_p: body["top_p"] ?? null,
     usage: ended === null ? null : responsesUsage(ended),
   });
+  const endStatus = () => (INCOMPLETE[ended?.reason ?? ""] === undefined ? "completed" : "incomplete");
   const place = () => ({ output_index: items.length - 1 });
   const textPlace = (item: TextItem) => ({ ...place(), item_id: item.id, content_index: 0 });
   const closeText = (): string => {
@@ -84,12 +85,15 @@ export function responsesWriter({ id, model, body }: WriterOptions): AnswerWrite
       if (piece.type === "call") return addCall(piece.call);
       const before = closeText();
       ended = piece.end;
-      const status = piece.end.reason === "length" ? "incomplete" : "completed";
+      const status = endStatus();
       return before + event(`response.${status}`, { response: response(status) });
     },
-    whole: () => response(ended?.reason === "length" ? "incomplete" : "completed"),
+    whole: () => response(endStatus()),
   };
 }
+
+/** Why a response can be incomplete. */
+const INCOMPLETE: Readonly<Record<string, string>> = { length: "max_output_tokens", filtered: "content_filter" };
 
 const textPart = (text: string) => ({ type: "output_text", text, annotations: [], logprobs: [] });
 
