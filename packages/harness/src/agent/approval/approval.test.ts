@@ -99,6 +99,29 @@ test("a refused call is never run, and the model is told the person's reason", a
   assert.equal(kit.of("tool-end")[0]?.denied, true);
 });
 
+test("an answer that is neither yes nor no is refused, and the call waits on", async (t) => {
+  const { sent, transfer } = transferTool();
+  const kit = agentKit([pay(100), "done"], { tools: { transfer } });
+  t.after(() => kit.store.close());
+  await kit.agent.generate({ threadId: "t", prompt: "pay" });
+  const thread = kit.agent.thread("t");
+  for (const answer of ["No", "deny", "", false, true, null, undefined])
+    await assert.rejects(thread.approve("c1", answer as "no"), /"yes" or "no"/, String(answer));
+  assert.deepEqual((await kit.agent.generate({ threadId: "t" })).end, asked(100));
+  assert.deepEqual(sent, []);
+});
+
+test("a status of toolApproval that nobody knows runs nothing, and the model is told", async (t) => {
+  const { sent, transfer } = transferTool(false);
+  for (const status of ["deny", "ask", { type: "refused" }]) {
+    const kit = agentKit([pay(100), "done"], { tools: { transfer }, toolApproval: (() => status) as never });
+    t.after(() => kit.store.close());
+    await kit.agent.generate({ threadId: "t", prompt: "pay" });
+    assert.match(wordsOf(kit), /was not run, since its approval could not be decided/);
+  }
+  assert.deepEqual(sent, []);
+});
+
 test("a call waits through a restart, and another process may answer for it", async (t) => {
   const directory = mkdtempSync(join(tmpdir(), "approval-"));
   t.after(() => rmSync(directory, { recursive: true, force: true }));

@@ -7,6 +7,7 @@ import { type AiSdkMessage, aiSdkShape } from "@palimpsest/core/message";
 import { readQuotes } from "../../compaction/summary-job.ts";
 import type { Store } from "../../stores/store.ts";
 import type { RecordInput } from "../../threads/writer.ts";
+import { AgentError } from "../errors.ts";
 import type { ClientCall } from "../events.ts";
 
 export interface PendingCall {
@@ -40,6 +41,8 @@ export interface ApprovalAnswer {
 /** Null when no such call waits. A later answer replaces an earlier one, as long as the call waits. */
 export function withAnswer(list: readonly PendingCall[], given: ApprovalAnswer): readonly PendingCall[] | null {
   const { callId, answer, reason = null } = given;
+  if (answer !== "yes" && answer !== "no")
+    throw new AgentError("bad-message", `call ${callId} is answered "yes" or "no", not ${JSON.stringify(answer)}`);
   if (!list.some(({ id }) => id === callId)) return null;
   return list.map((call) => (call.id === callId ? { ...call, answer, reason } : call));
 }

@@ -60,7 +60,7 @@ async function answeredCall(
   { tools }: ToolContext,
 ): Promise<RunnableCall> {
   const call = { id, name, input, invalid: null };
-  if (pending.answer === "no") return { ...call, denied: pending.reason ?? REFUSED };
+  if (pending.answer !== "yes") return { ...call, denied: pending.reason ?? REFUSED };
   const tool = Object.hasOwn(tools, name) ? tools[name] : undefined;
   if (tool === undefined) return { ...call, invalid: `there is no tool ${name} any more: it was not run` };
   const read = await problemWith(tool.inputSchema, input);

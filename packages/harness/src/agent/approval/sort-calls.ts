@@ -50,7 +50,9 @@ async function statusOf(call: ToolCall, run: Run, context: Approving): Promise<C
   try {
     const { type, reason = null } = await approvalOf(call, run, context);
     if (type === "denied") return { kind: "deny", reason };
-    if (type !== "user-approval") return { kind: "run" };
+    if (type === "approved" || type === "not-applicable") return { kind: "run" };
+    // Written without types, or by a later AI SDK.
+    if (type !== "user-approval") throw new Error(`there is no status ${JSON.stringify(type)}`);
     const child = run.conversation.header.kind === "subagent";
     return child ? { kind: "deny", reason: NOBODY_TO_ASK } : { kind: "ask", reason };
   } catch (error) {
