@@ -118,7 +118,7 @@ test("a prompt is answered in pieces, with the size of the window, and is a thre
   );
 });
 
-test("writing a file in the editor's folder is asked about: allowed, refused, always, canceled", async (t) => {
+test("writing a file in the editor's folder is asked about: allowed, refused, answered with what was no choice, always, canceled", async (t) => {
   const asked: string[] = [];
   let word: RequestPermissionOutcome | "cancel" = { outcome: "selected", optionId: "allow" };
   const at = await connected(t, {
@@ -137,6 +137,9 @@ test("writing a file in the editor's folder is asked about: allowed, refused, al
   assert.equal(readFileSync(join(cwd, "a.txt"), "utf8"), "one");
   word = { outcome: "selected", optionId: "reject" };
   await say("write two to b.txt");
+  assert.ok(!existsSync(join(cwd, "b.txt")));
+  word = { outcome: "selected", optionId: "deny" };
+  await say("write more to b.txt");
   assert.ok(!existsSync(join(cwd, "b.txt")));
   word = "cancel";
   assert.equal((await say("write three to c.txt")).stopReason, "cancelled");

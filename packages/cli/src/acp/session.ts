@@ -101,7 +101,7 @@ export class AcpSession {
       const word = this.#approved.has(call.name) ? "allow" : await this.#ask(call, signal);
       if (word === null) return false;
       if (word === "always") this.#approved.add(call.name);
-      await thread.approve(call.id, word === "reject" ? "no" : "yes");
+      await thread.approve(call.id, word === "allow" || word === "always" ? "yes" : "no");
     }
     return true;
   }
