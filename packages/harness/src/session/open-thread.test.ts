@@ -340,3 +340,13 @@ test("everything that was ever appended can be replayed", async (t) => {
   for await (const { body } of replay(threadDeps(store), "t")) bodies.push(JSON.parse(body));
   assert.deepEqual(bodies, said);
 });
+
+test("a window that is no number of tokens is refused, since nothing would ever be too long for it", async (t) => {
+  const store = newStore(t);
+  for (const window of [Number.NaN, 0, -1, "4000", null, undefined]) {
+    await assert.rejects(opened(store, { window: window as number }), { name: "SettingsError" }, String(window));
+    const thread = await opened(store, { window: () => window as number }).catch((error: Error) => error);
+    const error = thread instanceof Error ? thread : await thread.prompt().catch((thrown: Error) => thrown);
+    assert.match(String(error), /window .* must be a number of tokens above 0/);
+  }
+});

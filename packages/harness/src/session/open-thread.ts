@@ -10,7 +10,12 @@ import { answerReserve, createMeter } from "@palimpsest/core/tokens";
 import { createModelWriter } from "../compaction/model-writer.ts";
 import { summarizeBy } from "../compaction/summarize.ts";
 import type { SummaryWriter } from "../compaction/summary-writer.ts";
-import { type Summarization, type SummarizationOptions, summarizationFromOptions } from "../config/summarization.ts";
+import {
+  SettingsError,
+  type Summarization,
+  type SummarizationOptions,
+  summarizationFromOptions,
+} from "../config/summarization.ts";
 import { bindsReasoning } from "../models/binds-reasoning.ts";
 import { cachePrices, type GivenPrices } from "../models/cache-prices.ts";
 import type { LimitsStore } from "../models/learned-limits.ts";
@@ -91,6 +96,7 @@ export async function openThread<M extends object>(options: OpenThreadOptions<M>
   const refused = refusalOf(options, userId);
   if (refused !== null) return refused;
   const settings = summarizationFromOptions(options.summarization ?? {});
+  if (typeof options.window !== "function") checkedWindow(options.window);
   const deps = threadDeps(asUser(store, userId), options.deps);
   if ((await deps.store.header(id)) === undefined)
     await createThread(deps, { id, ...(agentName === undefined ? {} : { agentName }) });
@@ -129,7 +135,7 @@ async function threadParts<M extends object>(
   let stated = state(options.fixed ?? {});
   const modelWindow = createModelWindow({
     endpoint: { provider: shape.dialect, baseUrl: options.baseUrl ?? null, model },
-    window: typeof window === "number" ? () => window : window,
+    window: () => checkedWindow(typeof window === "function" ? window() : window),
     reserve: (size) => reserve ?? answerReserve(size, null),
     clock: deps.clock,
     limitsStore: options.limits ?? null,
@@ -170,6 +176,12 @@ async function threadParts<M extends object>(
     fix,
     stated: () => stated,
   };
+}
+
+/** Under no number at all, such as that of a setting which isn't there, nothing would ever be too long. */
+function checkedWindow(window: number): number {
+  if (typeof window === "number" && window > 0) return window;
+  throw new SettingsError([`window ${window} must be a number of tokens above 0`]);
 }
 
 /** Of the summarizer's window nothing is known but the model's own. */
