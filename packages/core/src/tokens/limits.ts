@@ -23,7 +23,7 @@ const DAY = 24 * 60 * 60 * 1000;
 export function learnLimit(limits: LearnedLimits, endpoint: Endpoint, limit: LearnedLimit): LearnedLimits {
   const fresh = Object.fromEntries(Object.entries(limits).filter(([, other]) => isFresh(other, limit.learnedAt)));
   if (!Number.isFinite(limit.tokens) || limit.tokens < 1) return fresh;
-  return { ...fresh, [keyOf(endpoint)]: { tokens: Math.floor(limit.tokens), learnedAt: limit.learnedAt } };
+  return { ...fresh, [endpointKey(endpoint)]: { tokens: Math.floor(limit.tokens), learnedAt: limit.learnedAt } };
 }
 
 export interface EffectiveWindow {
@@ -35,7 +35,7 @@ export function effectiveWindow(
   configured: number,
   { limits, endpoint, now }: { readonly limits: LearnedLimits; readonly endpoint: Endpoint; readonly now: number },
 ): EffectiveWindow {
-  const limit = limits[keyOf(endpoint)];
+  const limit = limits[endpointKey(endpoint)];
   if (limit === undefined || !isFresh(limit, now) || limit.tokens >= configured) {
     return { tokens: configured, source: "configured" };
   }
@@ -47,7 +47,7 @@ export function learnedLimit(
   limits: LearnedLimits,
   { baseUrl, model, now }: Omit<Endpoint, "provider"> & { readonly now: number },
 ): number | null {
-  const end = keyOf({ provider: "", baseUrl, model }).slice('[""'.length);
+  const end = endpointKey({ provider: "", baseUrl, model }).slice('[""'.length);
   const matches = Object.entries(limits).filter(([key, limit]) => key.endsWith(end) && isFresh(limit, now));
   return matches.length === 0 ? null : Math.min(...matches.map(([, { tokens }]) => tokens));
 }
@@ -56,6 +56,7 @@ function isFresh(limit: LearnedLimit, now: number): boolean {
   return now - limit.learnedAt < DAY;
 }
 
-function keyOf({ provider, baseUrl, model }: Endpoint): string {
+/** Under which limits of an endpoint are kept. */
+export function endpointKey({ provider, baseUrl, model }: Endpoint): string {
   return JSON.stringify([provider, baseUrl, model]);
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { TALKERS, talkAtLength } from "../../test/any-length.ts";
 
-const TURNS = Number(process.env["PALIMPSEST_TURNS"] ?? 60);
+const TURNS = Number(process.env["PALIMPSEST_TURNS"] ?? 80);
 const WINDOW = Number(process.env["PALIMPSEST_WINDOW"] ?? 4000);
 /** `chat completions`, `messages` or `responses`; all of them unless told. */
 const PROTOCOL = process.env["PALIMPSEST_PROTOCOL"] ?? null;

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { learnLimit } from "@palimpsest/core/internal/tokens";
 import type { LearnedLimits } from "@palimpsest/core/tokens";
+import type { LimitsStore } from "../models/learned-limits.ts";
 import { createModelWindow } from "../session/model-window.ts";
 import type { SharedLimits, StatedWindow } from "../stores/shared.ts";
 import { sharedWindows } from "./shared-windows.ts";
@@ -19,19 +20,22 @@ function table(): SharedLimits {
   };
 }
 
+function inMemory(): LimitsStore {
+  let kept: LearnedLimits = {};
+  return {
+    read: () => kept,
+    keep(limits) {
+      kept = limits;
+    },
+  };
+}
+
 test("a window that one process was told holds in another that runs already, unless that one has been given more", async () => {
   const shared = table();
   let now = 0;
   const clock = () => new Date(now);
   const start = () => {
-    let kept: LearnedLimits = {};
-    const file = {
-      read: () => kept,
-      keep: (limits: LearnedLimits) => {
-        kept = limits;
-      },
-    };
-    const limitsStore = sharedWindows(file, shared, clock);
+    const limitsStore = sharedWindows(inMemory(), shared, clock);
     return createModelWindow({ endpoint, window: () => 100_000, reserve: () => 0, clock, limitsStore });
   };
   const [one, two, three] = [start(), start(), start()];
@@ -46,4 +50,25 @@ test("a window that one process was told holds in another that runs already, unl
   assert.deepEqual(Object.keys(learnLimit({}, endpoint, { tokens: 8_000, learnedAt: 0 })), [
     (await shared.windows())[0]?.endpoint,
   ]);
+});
+
+test("a window below what another thread of the process was given is learned by its own thread alone", () => {
+  const limitsStore = inMemory();
+  const clock = () => new Date(0);
+  const open = (model: string) =>
+    createModelWindow({
+      endpoint: { ...endpoint, model },
+      window: () => 100_000,
+      reserve: () => 0,
+      clock,
+      limitsStore,
+    });
+  open("m").accept(50_000);
+  const refused = open("m");
+  refused.learn(8_000, "stated");
+  assert.deepEqual([refused.window().size, open("m").window().size], [8_000, 100_000]);
+  // Of another model nothing is known, and what fits what was given is for all.
+  open("n").learn(8_000, "stated");
+  refused.learn(60_000, "stated");
+  assert.deepEqual([open("n").window().size, open("m").window().size], [8_000, 60_000]);
 });

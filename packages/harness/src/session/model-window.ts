@@ -3,7 +3,7 @@
  * Limits are remembered for a day, and for the next process where there is a store for them.
  */
 import type { Window } from "@palimpsest/core/compaction";
-import { learnLimit } from "@palimpsest/core/internal/tokens";
+import { endpointKey, learnLimit } from "@palimpsest/core/internal/tokens";
 import { effectiveWindow, type LearnedLimits } from "@palimpsest/core/tokens";
 import type { LimitsStore } from "../models/learned-limits.ts";
 
@@ -11,7 +11,7 @@ export interface ModelWindow {
   window(): Window;
   /**
    * The provider refused: it takes no more than this. Not believed when it has taken more before. What it stated is kept
-   * for the next process; a guess from the size it refused is not.
+   * for other threads and the next process, unless one of them was given more; a guess from the size it refused is not.
    */
   learn(tokens: number, from: "stated" | "guessed"): void;
   /** The provider took a prompt of this size. */
@@ -32,6 +32,8 @@ export interface ModelWindowOptions {
 export function createModelWindow({ endpoint, window, reserve, clock, limitsStore }: ModelWindowOptions): ModelWindow {
   let limits: LearnedLimits = limitsStore?.read() ?? {};
   let accepted = 0;
+  const everybody = limitsStore === null ? null : acceptedWith(limitsStore);
+  const key = endpointKey(endpoint);
   return {
     window() {
       const now = clock().getTime();
@@ -42,13 +44,24 @@ export function createModelWindow({ endpoint, window, reserve, clock, limitsStor
     },
     accept(tokens) {
       accepted = Math.max(accepted, tokens);
+      everybody?.set(key, Math.max(everybody.get(key) ?? 0, tokens));
     },
     learn(tokens, from) {
       if (tokens < accepted) return;
       const limit = { tokens, learnedAt: clock().getTime() };
       limits = learnLimit(limits, endpoint, limit);
+      const isForAll = from === "stated" && tokens >= (everybody?.get(key) ?? 0);
       // Others may have learned since.
-      if (from === "stated") limitsStore?.keep(learnLimit(limitsStore.read(), endpoint, limit));
+      if (isForAll) limitsStore?.keep(learnLimit(limitsStore.read(), endpoint, limit));
     },
   };
 }
+
+/** The largest prompts that endpoints have taken from the threads that share a place for limits. */
+function acceptedWith(limitsStore: LimitsStore): Map<string, number> {
+  const known = acceptedBy.get(limitsStore) ?? new Map<string, number>();
+  acceptedBy.set(limitsStore, known);
+  return known;
+}
+
+const acceptedBy = new WeakMap<LimitsStore, Map<string, number>>();

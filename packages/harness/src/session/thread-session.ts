@@ -176,6 +176,7 @@ async function appendGiven<M extends object>(
   const { pending, unanswered } = state;
   let seqs: readonly number[] = [];
   let answered = false;
+  let isOwnAnswer = false;
   await log.write(async (moved) => {
     await session.counted(moved);
     const head = log.conversation.head();
@@ -189,13 +190,13 @@ async function appendGiven<M extends object>(
     });
     const answer = fresh.find(({ role }) => role === "assistant");
     answered = answer !== undefined;
+    // What was answered elsewhere was answered to something else.
+    isOwnAnswer = answered && answer?.record.origin !== "import";
     const request = answered && unanswered !== null ? fixedChange(unanswered.stated, head, deps) : { inputs: [] };
     const inputs: RecordInput[] = [...request.inputs];
     const places = new Map<ReadGiven, number>();
     for (const one of fresh) {
-      // What was answered elsewhere was answered to something else.
-      const isOwn = one === answer && one.record.origin !== "import";
-      const bound = isOwn && unanswered?.prefix != null ? { prefix: unanswered.prefix } : {};
+      const bound = one === answer && isOwnAnswer && unanswered?.prefix != null ? { prefix: unanswered.prefix } : {};
       const record: RecordInput = { ...one.record, id: one.id ?? deps.ids(), ...bound };
       places.set(one, head.version + inputs.push(record));
     }
@@ -205,10 +206,16 @@ async function appendGiven<M extends object>(
     return { ...request, inputs };
   });
   if (answered) {
+    if (isOwnAnswer && unanswered !== null && pending === null) session.modelWindow.accept(surelyTaken(unanswered));
     state.pending = null;
     state.unanswered = null;
   }
   return seqs;
+}
+
+/** What a provider that reports nothing has taken: a count of ours may be far from its own. */
+function surelyTaken<M>({ prompt }: Asked<M>): number {
+  return Math.floor(prompt.count.tokens / 2);
 }
 
 async function reportOn<M extends object>(
