@@ -55,6 +55,14 @@ test("within a limit: the work's signal aborts, and the rejection says that it t
   assert.equal(listening(signal), 0);
 });
 
+test("work that fails without a reason isn't taken for stopped", async () => {
+  const { signal } = new AbortController();
+  await assert.rejects(
+    within(noLimit(signal), () => Promise.reject(undefined)),
+    /failed without saying why/,
+  );
+});
+
 test("a limit beyond what a timer holds is as good as none", async () => {
   const { signal } = new AbortController();
   const limit = { ms: Number.MAX_SAFE_INTEGER, signal, tooLong: () => new Error("at once") };

@@ -29,7 +29,7 @@ export async function scoped<T>(signal: AbortSignal, work: (own: AbortController
     return await untilAborted(own.signal, () => work(own));
   } catch (error) {
     // Work that is stopped by its signal throws an error of its own; ours says why it was stopped.
-    own.abort(error);
+    own.abort(error ?? new Error("it failed without saying why"));
     throw own.signal.reason;
   } finally {
     signal.removeEventListener("abort", stop);
