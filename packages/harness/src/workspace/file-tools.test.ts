@@ -280,6 +280,11 @@ describe("file tools", () => {
       assert.match(await running, /stopped/);
     });
 
+    it("doesn't keep the process waiting for what was stopped", async () => {
+      await call(tools.bash, { command: "while true; do :; done", timeout_seconds: 0.1 });
+      assert.equal(process.getActiveResourcesInfo().includes("MessagePort"), false);
+    });
+
     it("runs on the host only when that is asked for", async () => {
       const { bash } = workspaceTools(workspace, { remember: async () => {}, bash: "host" });
       assert.match(await call(bash, { command: "node --version" }), /^v\d+/);

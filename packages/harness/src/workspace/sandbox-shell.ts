@@ -13,6 +13,7 @@ import { prepareWorkspace, type Workspace } from "./workspace.ts";
 const IDLE_MS = 30_000;
 /** How long a worker may take to end a command by itself, so that its output so far is not lost. */
 const GRACE_MS = 500;
+const AGAIN_MS = 1000;
 const MEMORY_MB = 512;
 
 export function sandboxShell(workspace: Workspace): Shell {
@@ -21,7 +22,7 @@ export function sandboxShell(workspace: Workspace): Shell {
   let idle: NodeJS.Timeout | undefined;
 
   const end = (): void => {
-    void worker?.terminate();
+    if (worker !== null) endWorker(worker);
     worker = null;
   };
   const run = async (command: string, options: ShellOptions): Promise<ShellResult> => {
@@ -57,6 +58,16 @@ function startWorker(setup: WorkerSetup): Worker {
 }
 
 const SOURCES = import.meta.url.endsWith(".ts");
+
+/** Told again until it has ended. Nobody waits for that, nor does the process: being told makes it wait. */
+function endWorker(worker: Worker): void {
+  const tell = (): void => {
+    void worker.terminate().then(() => clearInterval(again));
+    worker.unref();
+  };
+  const again = setInterval(tell, AGAIN_MS).unref();
+  tell();
+}
 
 type Asked = ShellResult & { readonly worker: "usable" | "spent" };
 
