@@ -6,7 +6,7 @@ export function callInput(text: string): object {
     const value: unknown = JSON.parse(text === "" ? "{}" : text);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
   } catch {
-    // Told below, as any text that is no object.
+    // No JSON at all: kept as text, like any value that is no object.
   }
   return { INVALID_JSON: text };
 }
