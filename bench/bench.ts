@@ -42,13 +42,4 @@ export function quantile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil(share * sorted.length) - 1))]!;
 }
 
-/** Keeps the counts of short texts: the same lines are counted for many questions. */
-export function remembering(count: (text: string) => number): (text: string) => number {
-  const cache = new Map<string, number>();
-  return (text) => {
-    if (text.length > 2_000) return count(text);
-    const tokens = cache.get(text) ?? count(text);
-    cache.set(text, tokens);
-    return tokens;
-  };
-}
+export { remembering } from "@palimpsest/lab/internal/eval";

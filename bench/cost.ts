@@ -14,13 +14,13 @@
  * `segments`: the parts of a session that each fitted one window when it was recorded; pruning was tuned on the first.
  */
 import { type Prices, RELATIVE_PRICES } from "@palimpsest/core/pricing";
-import { ours, RECALL_HITS } from "palimpsest/internal/lab";
-import type { Played, Policy, Transcript } from "palimpsest/lab";
+import type { Played, Policy, Transcript } from "@palimpsest/lab";
+import { ours, RECALL_HITS } from "@palimpsest/lab/internal/replay";
 import { summarizationFromOptions } from "../packages/harness/src/config/summarization.ts";
-import { batchPrune, maskEachStep, neverPrune, summarizeAt } from "../packages/harness/src/lab/policies.ts";
-import type { CacheRules } from "../packages/harness/src/lab/provider-cache.ts";
-import type { Scores, Share } from "../packages/harness/src/lab/questions.ts";
-import { type PlayedCount, play } from "../packages/harness/src/lab/simulate.ts";
+import { batchPrune, maskEachStep, neverPrune, summarizeAt } from "../packages/lab/src/replay/policies.ts";
+import type { CacheRules } from "../packages/lab/src/replay/provider-cache.ts";
+import type { Scores, Share } from "../packages/lab/src/replay/questions.ts";
+import { type PlayedCount, play } from "../packages/lab/src/replay/simulate.ts";
 import { type Bench, BenchInputError, onHeldOut } from "./bench.ts";
 import { floorWithoutResults } from "./cost/floor.ts";
 import { readTranscripts } from "./cost/transcript.ts";

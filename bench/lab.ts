@@ -4,8 +4,8 @@
  * it took.
  */
 import { basename } from "node:path";
-import { builtInPolicies, type Policy, readTranscripts, runLab } from "palimpsest/lab";
-import { summarizeAt } from "../packages/harness/src/lab/policies.ts";
+import { builtInPolicies, type Policy, readTranscripts, runLab } from "@palimpsest/lab";
+import { summarizeAt } from "../packages/lab/src/replay/policies.ts";
 import { type Bench, BenchInputError, readData } from "./bench.ts";
 
 const USAGE = "lab FILE... [--window N]";

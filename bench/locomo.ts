@@ -1,9 +1,9 @@
 /** Reads a file of dialogs in LoCoMo's layout for the benches, and names the fields that are used and those that never are. */
-import type { Dialog } from "palimpsest/lab";
-import { dialogsIn } from "../packages/harness/src/lab/dialogs.ts";
+import type { Dialog } from "@palimpsest/lab";
+import { dialogsIn } from "../packages/lab/src/replay/dialogs.ts";
 import { BenchInputError, readData } from "./bench.ts";
 
-export type { Dialog, DialogQuestion as Question, DialogTurn as Turn } from "palimpsest/lab";
+export type { Dialog, DialogQuestion as Question, DialogTurn as Turn } from "@palimpsest/lab";
 
 export const FIELDS = {
   indexed: [

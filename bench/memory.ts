@@ -5,7 +5,9 @@
  *              a fact drawn from it; mean over the questions
  *   turnsOnly  the same, counting only turns that are shown word for word
  *   stable     the same for the stable lane alone (its best 15 facts), and its tokens
- *   both       the two lanes together, the stable one charged to the budget
+ *   both       the two lanes together in a thread's first turn: of equally certain facts the block has those that bear on the question. The
+ *              block has at most a fifth of the budget, as in a window of that size, and what it takes is charged to the budget
+ *   bothLater  the same in a later turn: the block was chosen for another question
  *   msP95      gathering the evidence for one question at 1,000 tokens; `--large`: with 10,000 facts and 100,000 turns
  */
 import { mkdtempSync, rmSync } from "node:fs";
@@ -17,11 +19,14 @@ import { type EvidenceRequest, storeStorage } from "palimpsest/memory";
 import { type FullStore, openSqlite } from "palimpsest/stores";
 import { appendMessages, createThread, threadDeps } from "palimpsest/threads";
 import { gatherEvidence } from "../packages/harness/src/memory/evidence.ts";
+import { relevanceTo } from "../packages/harness/src/memory/fact-index.ts";
 import { openRepository } from "../packages/harness/src/memory/repository.ts";
 import { exactCounter } from "../packages/harness/src/models/tokenizers.ts";
 import { type Bench, onHeldOut, quantile, remembering } from "./bench.ts";
 import { type Dialog, FIELDS, type Question, readDialogs, type Turn } from "./locomo.ts";
 
+/** What the block has of a window's share for memory (stable-lane.ts, evidence.ts). */
+const BLOCK_SHARE = 1 / 5;
 const BUDGETS = [500, 1_000, 2_000, 4_000] as const;
 
 const bench: Bench = async ([path], options) => {
@@ -64,6 +69,7 @@ interface Score {
   readonly atTokens: readonly number[];
   readonly turnsOnly: readonly number[];
   readonly both: readonly number[];
+  readonly bothLater: readonly number[];
   readonly stable: number;
   readonly stableTokens: number;
 }
@@ -80,26 +86,34 @@ async function measure(
   await ingest(store, dialog.turns, { userId, threadId: `dialog${at}` });
   const document = await remember(store, userId, factsOf(dialog.turns, `dialog${at}`));
   const sources = new Map(document.facts.map((fact) => [fact.id, fact.sourceMessageIds ?? []]));
-  const stable = renderMemory(document, { tokens: 2_000, count });
   const scores: Score[] = [];
-  for (const question of dialog.questions) {
-    const gather = async (tokens: number) => {
+  for (const [number, question] of dialog.questions.entries()) {
+    const relevance = await relevanceTo(document, question.text);
+    const other = await relevanceTo(document, dialog.questions[(number + 1) % dialog.questions.length]!.text);
+    const stable = renderMemory(document, { tokens: 2_000, count, relevance });
+    const gather = async (tokens: number, shown: readonly string[] = []) => {
       const started = performance.now();
-      const evidence = await gatherEvidence(store.forUser(userId), document, request(question.text, { tokens, count }));
+      const asked = { ...request(question.text, { tokens, count }), shown: new Set(shown) };
+      const evidence = await gatherEvidence(store.forUser(userId), document, asked);
       if (tokens === 1_000) times.push(performance.now() - started);
       return evidence?.ids ?? [];
     };
-    const shown = [];
-    const beside = [];
+    const withBlock = async (tokens: number, chosenFor: ReadonlyMap<string, number>) => {
+      const block = renderMemory(document, { tokens: tokens * BLOCK_SHARE, count, relevance: chosenFor });
+      return [...block.factIds, ...(await gather(tokens - block.tokens, block.factIds))];
+    };
+    const [shown, both, later]: string[][][] = [[], [], []];
     for (const tokens of BUDGETS) {
-      shown.push(await gather(tokens));
-      beside.push([...stable.factIds, ...(await gather(Math.max(0, tokens - stable.tokens)))]);
+      shown!.push([...(await gather(tokens))]);
+      both!.push(await withBlock(tokens, relevance));
+      later!.push(await withBlock(tokens, other));
     }
     scores.push({
       category: question.category,
-      atTokens: shown.map((ids) => share(question, ids, sources)),
-      turnsOnly: shown.map((ids) => share(question, ids, new Map())),
-      both: beside.map((ids) => share(question, ids, sources)),
+      atTokens: shown!.map((ids) => share(question, ids, sources)),
+      turnsOnly: shown!.map((ids) => share(question, ids, new Map())),
+      both: both!.map((ids) => share(question, ids, sources)),
+      bothLater: later!.map((ids) => share(question, ids, sources)),
       stable: share(question, stable.factIds, sources),
       stableTokens: stable.tokens,
     });
@@ -181,12 +195,13 @@ function share(question: Question, ids: readonly string[], fact: ReadonlyMap<str
 function summary(scores: readonly Score[]) {
   const mean = (pick: (score: Score) => number): number =>
     scores.reduce((sum, score) => sum + pick(score), 0) / Math.max(1, scores.length);
-  const byBudget = (name: "atTokens" | "turnsOnly" | "both") =>
+  const byBudget = (name: "atTokens" | "turnsOnly" | "both" | "bothLater") =>
     Object.fromEntries(BUDGETS.map((tokens, at) => [tokens, mean((score) => score[name][at]!)]));
   return {
     atTokens: byBudget("atTokens"),
     turnsOnly: byBudget("turnsOnly"),
     both: byBudget("both"),
+    bothLater: byBudget("bothLater"),
     stable: { share: mean(({ stable }) => stable), tokens: mean(({ stableTokens }) => stableTokens) },
   };
 }

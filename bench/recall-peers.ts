@@ -4,17 +4,20 @@
  * dependencies of `bench/` alone; where they aren't installed the bench says how to get them.
  */
 import { analyze } from "../packages/core/src/text/analyze.ts";
-import type { Dialog, Turn } from "./locomo.ts";
 import { loadMem0, mem0 } from "./peers/mem0.ts";
 
 /** Turn seqs, best first. */
 export type Searcher = (question: string) => Promise<number[]> | number[];
 export type Peer = {
   readonly name: string;
-  readonly build: (dialog: Dialog, textOf: (turn: Turn) => string) => Promise<Searcher>;
+  readonly build: <T extends { readonly seq: number }>(
+    dialog: { readonly turns: readonly T[] },
+    textOf: (turn: T) => string,
+  ) => Promise<Searcher>;
 };
 
-export async function loadPeers(): Promise<{ peers: Peer[]; missing: string[] }> {
+/** `libraries`: without mem0, which takes hours for long threads. */
+export async function loadPeers(which: "all" | "libraries" = "all"): Promise<{ peers: Peer[]; missing: string[] }> {
   const peers: Peer[] = [];
   const missing: string[] = [];
   const both = (load: (library: never, terms: Terms) => Peer, library: unknown): Peer[] => [
@@ -26,6 +29,7 @@ export async function loadPeers(): Promise<{ peers: Peer[]; missing: string[] }>
     "@orama/orama": async () => both(orama, await import("@orama/orama" as string)),
     mem0ai: async () => [mem0(await loadMem0())],
   })) {
+    if (which === "libraries" && name === "mem0ai") continue;
     try {
       peers.push(...(await load()));
     } catch (error) {

@@ -45,7 +45,18 @@ function benchNames(): string[] {
 function parse(rest: readonly string[]): { args: string[]; options: BenchOptions } {
   const args: string[] = [];
   const options: Record<string, string | true> = {};
-  const bare = new Set(["json", "facts", "update", "large", "leave-one-out"]);
+  const bare = new Set([
+    "json",
+    "facts",
+    "update",
+    "large",
+    "leave-one-out",
+    "leave-one-set-out",
+    "ablation",
+    "parts",
+    "cost",
+    "quick",
+  ]);
   for (let i = 0; i < rest.length; i += 1) {
     const word = rest[i]!;
     if (!word.startsWith("--")) {

@@ -128,6 +128,7 @@ function configOf(address: string, server: PostgresServer): string {
   - { name: m, provider: openai-compatible, model: m, base_url: "${address}", api_key: none, max_input_tokens: 1000000 }
 title: { enabled: false }
 memory: { enabled: false }
+gateway: { limits: { running: null } }
 store: { url: "${server.url()}" }
 `;
 }

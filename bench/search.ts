@@ -17,7 +17,7 @@ import { prepare } from "../packages/harness/src/threads/writer.ts";
 import { type Bench, BenchInputError, quantile } from "./bench.ts";
 import { serverCpu } from "./server-cpu.ts";
 
-type Engine = "sqlite" | "postgres";
+export type Engine = "sqlite" | "postgres";
 
 const search: Bench = async (_args, options) => {
   const sizes = String(options["sizes"] ?? "10000,100000")
@@ -40,13 +40,13 @@ const search: Bench = async (_args, options) => {
 
 export default search;
 
-function enginesOf(store: string | true | undefined, at: string | undefined): readonly Engine[] {
+export function enginesOf(store: string | true | undefined, at: string | undefined): readonly Engine[] {
   if (at !== undefined) return [at.startsWith("postgres") ? "postgres" : "sqlite"];
   return (["sqlite", "postgres"] as const).filter((name) => store === undefined || store === name);
 }
 
 /** Milliseconds of processor that the store's server has taken so far; 0 where there is none, or none of ours. */
-type ServerCpu = () => number;
+export type ServerCpu = () => number;
 
 interface Opened {
   readonly store: FullStore;
@@ -54,7 +54,7 @@ interface Opened {
   dispose(): Promise<void>;
 }
 
-async function open(name: Engine, at: string | undefined): Promise<Opened> {
+export async function open(name: Engine, at: string | undefined): Promise<Opened> {
   if (at !== undefined) {
     const store = await openStore(at);
     return { store, cpu: () => 0, dispose: () => store.close() };
@@ -134,7 +134,7 @@ async function measureIndexing(store: FullStore, writer: Writer, random: () => n
   return { appendMs: appending / count, indexMs: indexing / count, indexShare: indexing / appending };
 }
 
-async function thread(store: FullStore, threadId: string): Promise<Writer> {
+export async function thread(store: FullStore, threadId: string): Promise<Writer> {
   const own = threadDeps(store);
   if ((await store.head(threadId)) === undefined) await createThread(own, { id: threadId });
   const taken = await store.acquireLease(threadId, "bench", 3_600_000);
@@ -143,7 +143,7 @@ async function thread(store: FullStore, threadId: string): Promise<Writer> {
 }
 
 /** Past `commit`, which would bring the index up to date by itself. */
-async function append(writer: Writer, texts: readonly string[]): Promise<void> {
+export async function append(writer: Writer, texts: readonly string[]): Promise<void> {
   const { threadId } = writer.lease;
   const head = (await writer.store.head(threadId))!;
   const drafts = texts.map((text, index) => {
@@ -179,7 +179,7 @@ export function sentence(random: () => number): string {
   return `${words.join(" ")}.`;
 }
 
-function questions(seed: number, count: number): string[] {
+export function questions(seed: number, count: number): string[] {
   const random = generator(seed);
   return Array.from({ length: count }, () =>
     Array.from({ length: 2 + Math.floor(random() * 7) }, () => word(zipf(random))).join(" "),

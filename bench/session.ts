@@ -2,6 +2,7 @@
  * Reads a recorded session: one JSON object per line, `{at, segment, message, usage?, model?}` with OpenAI chat messages,
  * and `{event: "compaction", ...}` lines where the view changed. Used by every bench that plays real sessions.
  */
+import { isRecord } from "@palimpsest/core/internal/text";
 import { BenchInputError, readData } from "./bench.ts";
 
 export type SessionLine =
@@ -28,15 +29,20 @@ export function readSession(path: string | undefined, usage: string): SessionLin
   const lines: SessionLine[] = [];
   for (const [index, text] of readData(path, usage).split("\n").entries()) {
     if (text.trim() === "") continue;
-    let raw: RawLine;
-    try {
-      raw = JSON.parse(text) as RawLine;
-    } catch {
-      throw new BenchInputError(`${path}:${index + 1} is not JSON; a session file has one JSON object per line.`);
-    }
-    lines.push(line(raw));
+    lines.push(line(parseLine(text, `${path}:${index + 1}`)));
   }
   return lines;
+}
+
+function parseLine(text: string, place: string): RawLine {
+  let raw: unknown;
+  try {
+    raw = JSON.parse(text);
+  } catch {
+    raw = null;
+  }
+  if (!isRecord(raw)) throw new BenchInputError(`${place} is no JSON object; a session file has one per line.`);
+  return raw;
 }
 
 interface RawLine {

@@ -101,7 +101,7 @@ function summed(
   policy: Policy,
   window: { size: number; reserve: number },
 ) {
-  const keeps = isCeilings(policy.keep) ? policy.keep : [policy.keep];
+  const keeps = isCeilings(policy.keep) ? policy.keep : policy.keep === null ? [] : [policy.keep];
   const largest = policy.trigger.map((threshold) =>
     round(Math.max(...requests.map((each) => inUnit(each, threshold, window, "trigger")))),
   );

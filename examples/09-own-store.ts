@@ -11,7 +11,7 @@ interface Thread {
   head: Head;
   /** A fork holds its parent's own rows, so that an erasure finds every thread that shares one. */
   readonly rows: StoredRecord[];
-  lease: { readonly owner: string; readonly epoch: number; expires: number } | null;
+  lease: { readonly owner: string; readonly epoch: number; renewed: number; expires: number } | null;
 }
 
 let created = 0;
@@ -114,21 +114,20 @@ export function mapStore(users = new Map<string, Map<string, Thread>>(), userId 
       const thread = threads.get(id);
       if (thread === undefined) return { kind: "missing" };
       const { lease } = thread;
-      if (lease && isLeased(thread) && lease.owner !== owner)
-        return { kind: "busy", owner: lease.owner, expiresAt: new Date(lease.expires).toISOString() };
+      if (lease && isLeased(thread) && lease.owner !== owner) {
+        const [renewedAt, expiresAt] = [iso(lease.renewed), iso(lease.expires)];
+        return { kind: "busy", owner: lease.owner, renewedAt, expiresAt };
+      }
       const epoch = (lease?.epoch ?? 0) + 1;
-      thread.lease = { owner, epoch, expires: Date.now() + ttlMs };
+      thread.lease = { owner, epoch, renewed: Date.now(), expires: Date.now() + ttlMs };
       return { kind: "acquired", lease: { threadId: id, owner, epoch } };
     },
     async renewLease(lease, ttlMs) {
       const own = held(lease);
-      if (own) own.expires = Date.now() + ttlMs;
+      if (own) Object.assign(own, { renewed: Date.now(), expires: Date.now() + ttlMs });
       return own ? "renewed" : "lost";
     },
-    async releaseLease(lease) {
-      const own = held(lease);
-      if (own) own.expires = 0;
-    },
+    releaseLease: async (lease) => void Object.assign(held(lease) ?? {}, { expires: 0 }),
     async writeHead(id, head) {
       const thread = threads.get(id);
       if (thread?.rows.length !== head.version) return thread ? "conflict" : "missing";
@@ -139,6 +138,7 @@ export function mapStore(users = new Map<string, Map<string, Thread>>(), userId 
   };
 }
 
+const iso = (ms: number) => new Date(ms).toISOString();
 const newRow = (chained: ChainedRecord) => driver.storedRecord({ ...chained, redacted: false });
 const isLeased = ({ lease }: Thread) => lease !== null && lease.expires > Date.now();
 const markOf = ({ num, head }: Thread): driver.PageMark => ({ num, updated: head.updatedAt });

@@ -9,7 +9,7 @@ import { buildPage } from "../packages/inspector/build.mjs";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
 
-for (const name of ["core", "harness", "gateway", "adapters-langchain", "adapters-openai-agents", "cli"]) {
+for (const name of ["core", "harness", "lab", "gateway", "adapters-langchain", "adapters-openai-agents", "cli"]) {
   const folder = join(root, "packages", name);
   if (!existsSync(folder)) continue;
   rmSync(join(folder, "dist"), { recursive: true, force: true });

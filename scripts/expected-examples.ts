@@ -9,13 +9,14 @@ export const EXPECTED_EXAMPLES: Readonly<Record<string, RegExp>> = {
   "07-subagents.ts": /Starting task: "Analyze data.csv"[\s\S]*5% growth\.\n[\s\S]*parent's prompt: 4/,
   "08-memory.ts": /The user's name is Ada/,
   "09-own-store.ts": /\d+: .*forty barrels of cider/,
-  "10-search-without-a-store.ts": /^#1 assistant: At pier 7[\s\S]*#0 user: /,
+  "10-search-without-a-store.ts": /^#0 user: [^\n]*\n#1 assistant: At pier 7/,
   "11-any-provider.ts": /^openai: [\s\S]*would be refused: paired\n.*"tool_use_id":"call_2"/,
   "12-approval.ts": /may read_file have .*private\.txt[\s\S]*nothing special/,
   "13-structured-output.ts": /^asked once more\nOslo: 3\.1 meters/,
   "14-any-loop.ts": /^compacted, found: everything/,
   "15-memory-in-one-call.ts": /^User prefers short answers\./,
   "16-memory-tool.ts": /2\tTide: seven[\s\S]*would escape \/memories/,
+  "17-web-chat.ts": /^403 .*"not-allowed".*\nsent: answered\nsent again: answered\n2 messages: user, assistant\n/,
 };
 
 /** Those of the adapters, which need their frameworks: packages, beside ours, and what is printed. */

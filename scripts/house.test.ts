@@ -1,9 +1,54 @@
 // What `npm run house` counts, on small made-up sources.
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { test } from "node:test";
 import type { SourceFile } from "./architecture/workspace.ts";
 import { duplicatesOf, figuresOf } from "./house/figures.ts";
 import { fileEdges, folderEdges, knots } from "./house/graph.ts";
+import { ambiguousTypeNames, committedRatchet, measure, measureFigures, tightened, worse } from "./house/ratchet.ts";
+
+test("no way through the sources and no figure of their lines is worse than scripts/house/ratchet.json", () => {
+  assert.deepEqual(worse(measure(join(import.meta.dirname, "..")), committedRatchet()), []);
+});
+
+test("a figure that rises or isn't measured is worse, and tightening takes only what fell", () => {
+  const best = { ways: { turn: { files: 10, returns: 4 } }, figures: { casts: 7.5, objects: 3 }, totals: { lines: 9 } };
+  const now = { ways: { turn: { files: 11, returns: 3 } }, figures: { casts: 7.4 }, totals: { lines: 12 } };
+  assert.deepEqual(worse(now, best), ["turn, files: 11, the best was 10", "objects: not measured, the best was 3"]);
+  assert.deepEqual(tightened(now, best), {
+    ways: { turn: { files: 10, returns: 3 } },
+    figures: { casts: 7.4, objects: 3 },
+    totals: { lines: 12 },
+  });
+});
+
+test("a type name that two files declare has several meanings, what a module adds to another's type has none", () => {
+  const files = [
+    source("a.ts", "interface Held {}\nexport type Own = 1;\n"),
+    source("b.ts", 'type Held = 1;\nclass Own2 {}\ndeclare module "./a.ts" {\n  interface Own {}\n}\n'),
+  ];
+  assert.deepEqual(ambiguousTypeNames(files), ["Held"]);
+});
+
+test("objects between loop and log and assemblies of a compactor are counted", () => {
+  const files = [
+    source(
+      "a.ts",
+      "export interface Run {\n  a(): void;\n  b: () => void;\n  c(): void;\n}\n",
+      "packages/harness/src/agent/",
+    ),
+    source(
+      "b.ts",
+      "export interface Hold {\n  a(): void;\n}\nf(createCompactor({}));\n",
+      "packages/harness/src/session/",
+    ),
+  ];
+  const figures = measureFigures(files);
+  assert.equal(figures["objects between loop and log"], 2);
+  assert.equal(figures["members of these objects"], 4);
+  assert.equal(figures["object types of thread and agent"], 1);
+  assert.equal(figures["assemblies of a compactor"], 1);
+});
 
 test("casts, spreads, comments and functions are counted, a cast to const is none", () => {
   const text = `// A comment.
@@ -42,6 +87,6 @@ test("a function that stands in two files is found under another name too", () =
   assert.equal(figures["functions with the same text in two files"], 1);
 });
 
-function source(path: string, text: string): SourceFile {
-  return { path: `packages/core/src/${path}`, package: null, text };
+function source(path: string, text: string, folder = "packages/core/src/"): SourceFile {
+  return { path: `${folder}${path}`, package: null, text };
 }

@@ -1,31 +1,53 @@
 /**
  * Prints figures of the sources as a table, for this checkout or for others side by side: how large files and functions
- * are, casts, spreads, knots of files and folders, what is public, what is written more than once. A thermometer: what
- * must hold is tested by `scripts/architecture.test.ts`. At last the way of a turn, of a compaction, of a memory update and
- * of a search through the sources (`house/walk.ts`); another checkout needs its own `npm ci` for that.
- * `npm run -s house -- [CHECKOUT ...]`
+ * are, casts, spreads, knots of files and folders, what is written more than once, what is public, and how long the ways
+ * of a turn, a request and a few commands through the sources are (`house/walk.ts`; another checkout needs its own
+ * dependencies for that). What must never get worse stands in `house/ratchet.json`; `--tighten` writes what got better.
+ * `npm run -s house -- [--tighten] [CHECKOUT ...]`
  */
-import { execFileSync } from "node:child_process";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { publicNames, publicValues } from "./architecture/public-names.ts";
+import { parseArgs } from "node:util";
 import { loadWorkspace, type Workspace } from "./architecture/workspace.ts";
 import { duplicatesOf, type Figures, figuresOf, testsAmong } from "./house/figures.ts";
-
-const PACKAGES = ["core", "harness", "cli"];
+import { commitRatchet, committedRatchet, measure, type Ratchet, tightened, worse } from "./house/ratchet.ts";
 
 const here = join(dirname(fileURLToPath(import.meta.url)), "..");
-const checkouts = process.argv.slice(2).map((path) => resolve(path));
-const roots = checkouts.length > 0 ? checkouts : [here];
-const workspaces = roots.map(loadWorkspace);
-const columns = PACKAGES.flatMap((name) => workspaces.map((workspace) => ({ name, workspace })));
-print(
-  "",
-  columns.map(({ name }) => name),
-  columns.map(({ name, workspace }) => packageFigures(workspace, name)),
-);
-print("all packages", roots, workspaces.map(wholeFigures));
-print("files passed / lines that ran", roots, roots.map(walked));
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { tighten: { type: "boolean", default: false } },
+});
+if (values.tighten) tighten();
+else compare(positionals.length > 0 ? positionals.map((path) => resolve(path)) : [here]);
+
+function tighten(): void {
+  const now = measure(here);
+  const best = committedRatchet();
+  commitRatchet(tightened(now, best));
+  for (const line of worse(now, best)) console.error(line);
+}
+
+function compare(roots: readonly string[]): void {
+  const workspaces = roots.map(loadWorkspace);
+  const names = [...new Set(workspaces.flatMap(({ packages }) => packages.map(({ folder }) => folder)))];
+  const columns = names.flatMap((name) => workspaces.map((workspace) => ({ name, workspace })));
+  print(
+    "",
+    columns.map(({ name }) => name),
+    columns.map(({ name, workspace }) => packageFigures(workspace, name)),
+  );
+  const measured = roots.map(measure);
+  print(
+    "all packages",
+    roots,
+    workspaces.map((workspace, index) => ({
+      ...measured[index]!.totals,
+      ...measured[index]!.figures,
+      ...duplicatesOf(testsAmong(workspace.files.filter(({ package: owner }) => owner !== null)).sources),
+    })),
+  );
+  print("files / folders / returns to a folder / lines that ran", roots, measured.map(waysOf));
+}
 
 function packageFigures(workspace: Workspace, name: string): Figures {
   const own = workspace.files.filter((file) => file.package?.folder === name);
@@ -33,22 +55,8 @@ function packageFigures(workspace: Workspace, name: string): Figures {
   return figuresOf(sources, tests);
 }
 
-function wholeFigures(workspace: Workspace): Figures {
-  const names = Object.values(publicNames(workspace));
-  const own = workspace.files.filter((file) => PACKAGES.includes(file.package?.folder ?? ""));
-  return {
-    "public subpaths": names.length,
-    "public values": publicValues(workspace).reduce((total, { count }) => total + count, 0),
-    "public types": names.reduce((total, { types }) => total + types.length, 0),
-    ...duplicatesOf(testsAmong(own).sources),
-  };
-}
-
-function walked(root: string): Figures {
-  const script = join(here, "scripts", "house", "walk.ts");
-  const answer = execFileSync(process.execPath, ["--conditions=palimpsest-source", script, root], { encoding: "utf8" });
-  const ways = Object.entries(JSON.parse(answer) as Record<string, { files: number; lines: number }>);
-  return Object.fromEntries(ways.map(([act, { files, lines }]) => [act, `${files} / ${lines}`]));
+function waysOf({ ways }: Ratchet): Figures {
+  return Object.fromEntries(Object.entries(ways).map(([name, figures]) => [name, Object.values(figures).join(" / ")]));
 }
 
 function print(title: string, heads: readonly string[], figures: readonly Figures[]): void {

@@ -11,6 +11,7 @@ for (const name of ["LICENSE", "CHANGELOG.md"]) cpSync(join(root, name), join(he
 // The guides and the reference go with the package that they are about: whoever has it installed has them in the version at hand.
 if (basename(here) === "harness") {
   rmSync(join(here, "docs"), { recursive: true, force: true });
+  await import("./api-reference/write.ts");
   for (const folder of ["docs", "docs/api"]) {
     const pages = readdirSync(join(root, folder)).filter((name) => name.endsWith(".md"));
     for (const name of pages) cpSync(join(root, folder, name), join(here, folder, name));

@@ -4,7 +4,7 @@
  */
 import { openaiShape } from "@palimpsest/core/message";
 import type { Prices } from "@palimpsest/core/pricing";
-import type { Transcript } from "palimpsest/lab";
+import type { Transcript } from "@palimpsest/lab";
 
 export function floorWithoutResults({ turns, meter, fixedTokens }: Transcript, prices: Prices): number {
   let cost = 0;

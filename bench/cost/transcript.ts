@@ -4,8 +4,8 @@
  */
 import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
 import { charsPerToken, createMeter } from "@palimpsest/core/tokens";
-import type { Transcript, Turn } from "palimpsest/lab";
-import { fitTo } from "../../packages/harness/src/lab/transcript.ts";
+import type { Transcript, Turn } from "@palimpsest/lab";
+import { fitTo } from "../../packages/lab/src/replay/transcript.ts";
 import { readData } from "../bench.ts";
 import { readSession, type SessionLine } from "../session.ts";
 

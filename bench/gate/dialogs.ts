@@ -2,7 +2,7 @@
  * Long dialogs with questions whose evidence is known, made up from a seed in the layout the recall bench reads. Half of the
  * questions use the words of their evidence in another form, half also need the turn beside it.
  */
-import { type Random, seeded } from "./random.ts";
+import { type Random, seeded } from "../../packages/lab/src/eval/random.ts";
 
 const PEOPLE = ["Ada", "Bruno", "Carla", "Dmitri"];
 const PLACES = "harbour library orchard workshop bakery museum station terrace".split(" ");

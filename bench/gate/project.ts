@@ -2,7 +2,7 @@
  * A made-up code base for made-up sessions: modules with names, constants and imports of one another, the output of its
  * tests, and edits that really change a file. Nothing here touches a disk.
  */
-import type { Random } from "./random.ts";
+import type { Random } from "../../packages/lab/src/eval/random.ts";
 
 export interface Project {
   readonly paths: readonly string[];

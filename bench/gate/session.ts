@@ -5,8 +5,8 @@
 import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
 import { createMeter } from "@palimpsest/core/tokens";
 import { exactCounter } from "../../packages/harness/src/models/tokenizers.ts";
+import { type Random, seeded } from "../../packages/lab/src/eval/random.ts";
 import { makeProject, type Project } from "./project.ts";
-import { type Random, seeded } from "./random.ts";
 
 const MODEL = "claude-sonnet-4-5";
 /** System prompt and tools, which sessions don't show. */

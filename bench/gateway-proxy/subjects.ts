@@ -81,7 +81,7 @@ function configFor(upstream: URL, mode: string, window: number): string {
   return `config_version: 1
 models:
   - {name: m, provider: openai-compatible, model: m, base_url: "${upstream.origin}/v1", api_key: k, max_input_tokens: ${window}}
-gateway: {mode: "${mode}"}
+gateway: {mode: "${mode}", limits: {running: null}}
 memory: {enabled: false}
 title: {enabled: false}
 `;

@@ -25,7 +25,7 @@ for (let turn = 1; turn <= turns; turn++) {
     prompt: `Turn ${turn}: how deep is it here, and may we anchor?`, // only what is new: the thread has the rest
     tools: { sound },
     stopWhen: isStepCount(5),
-    ...thread.settings, // prepareStep, onLanguageModelCallEnd, onStepEnd
+    ...thread.settings, // prepareStep, onLanguageModelCallEnd, onStepEnd, onChunk, onAbort
   });
   await thread.close();
 }

@@ -184,13 +184,20 @@ test("files are brought in with the next message; one that is refused says so be
   });
 });
 
-test("a provider that fails is told in the conversation, and the next message goes on", async (t) => {
+test("a provider that fails is told in its own words on the person's machine, tried again with a click, and the next message goes on", async (t) => {
   const provider = await upstream(t);
   await inspect(t, { config: provider.config }, async ({ page }) => {
     await page.goto("/chat");
     await say(page, "Hello?");
     (await provider.next()).refuse(400, "no such model");
-    await page.getByRole("alert").waitFor();
+    await page.getByRole("alert").getByText("no such model").waitFor();
+    await page.getByRole("button", { name: "Try again" }).click();
+    const again = await provider.next();
+    again.say("Here I am.");
+    again.end();
+    await page.getByText("Here I am.", { exact: true }).waitFor();
+    await page.getByRole("alert").waitFor({ state: "detached" });
+    assert.equal(await page.locator(".said-user").count(), 1);
     await page.getByRole("button", { name: "Send" }).waitFor();
     await say(page, "Again?");
     const asked = await provider.next();

@@ -115,6 +115,25 @@ test("the keyboard reaches everything: the palette, the views by number, the lis
   });
 });
 
+test("a thread is listed with its id, and the palette finds it by id and by title", async (t) => {
+  await inspect(t, { width: 1000 }, async ({ page, url }) => {
+    const at = await talked(url);
+    await at.post("/api/threads/garden/fork", { at: 2, as: "q8" });
+    await page.goto("/threads");
+    await page.getByRole("option", { name: /A garden.*garden · / }).waitFor();
+    for (const [words, place] of [
+      ["q8", /\/threads\/q8\/window/],
+      ["a garden", /\/threads\/garden\/window/],
+    ] as const) {
+      await page.keyboard.press("Control+k");
+      await page.getByRole("combobox").fill(words);
+      await page.getByRole("option", { name: /^Open/ }).first().waitFor();
+      await page.keyboard.press("Enter");
+      await page.waitForURL(place);
+    }
+  });
+});
+
 test("a store that goes away while one looks is told of, and the page goes on when it is back", async (t) => {
   await inspect(t, { width: 1000 }, async ({ page, url, expect }) => {
     await talked(url);

@@ -97,6 +97,25 @@ for (const [store, theme, width] of [
     });
   });
 
+test("the map lists what was talked about, and each line leads to the window", async (t) => {
+  await inspect(
+    t,
+    { store: "sqlite", theme: "light", width: 1000, config: SMALL },
+    async ({ page, url, sound, picture }) => {
+      await talked(url, 8);
+      await page.goto("/threads/garden/map");
+      const lines = page.locator("ol.map li");
+      await lines.first().waitFor();
+      assert.ok((await lines.count()) >= 1);
+      await sound();
+      await picture("map");
+      await lines.first().getByRole("link").click();
+      await page.waitForURL(/\/threads\/garden\/window\?seq=\d+/);
+      await page.getByRole("heading", { level: 1 }).waitFor();
+    },
+  );
+});
+
 test("whatever stands in a message is only ever text, a thread that is deleted elsewhere is told of, and a wrong address too", async (t) => {
   await inspect(t, { width: 1000 }, async ({ page, url, sound, expect }) => {
     const headers = { "content-type": "application/jsonl" };

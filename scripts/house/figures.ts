@@ -71,7 +71,7 @@ export function testsAmong(files: readonly SourceFile[]): {
   };
 }
 
-function countNodes(sources: readonly SourceFile[]) {
+export function countNodes(sources: readonly SourceFile[]) {
   const counts = {
     any: 0,
     casts: 0,
@@ -85,7 +85,7 @@ function countNodes(sources: readonly SourceFile[]) {
     if (node.type === "TSAnyKeyword") counts.any += 1;
     if (node.type === "TSNonNullExpression") counts.bangs += 1;
     if (node.type === "TSAsExpression") count(node["typeAnnotation"]);
-    if (node.type === "ObjectExpression") for (const item of node["properties"] as Node[]) spread(item["argument"]);
+    if (node.type === "SpreadElement") spread(node["argument"]);
     if (node.type === "NewExpression" && /^Weak(?:Map|Set)$/.test(nameOf(node["callee"]))) counts.weak += 1;
     return null;
   };

@@ -1,33 +1,48 @@
 /**
- * What one act passes on its way through the sources: the files of which a function ran, and the lines of those functions.
- * Each act is a call of the command with the offline model, in this checkout or in another one. It is done once before, so
- * that nothing is counted that only loads, and then under V8's coverage. Prints JSON, with `--files` every file too.
+ * What one act passes on its way through the sources: the files of which a function ran, how often the way comes back to a
+ * folder that it had left, and the lines of the functions that ran. Each act is done once before it is traced, so that
+ * nothing is counted that only loads. The offline model, fakes and tests are no part of a way. Prints JSON; with `--files`
+ * each way too, in the order of first visits. Another checkout needs its own dependencies.
  * `node --conditions=palimpsest-source scripts/house/walk.ts [CHECKOUT] [--files]`
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { Session } from "node:inspector/promises";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { functions, instrument, type TracedFunction, traced } from "./trace.ts";
 
 const args = process.argv.slice(2).filter((arg) => arg !== "--files");
 const checkout = resolve(args[0] ?? fileURLToPath(new URL("../..", import.meta.url)));
-const SOURCES = `${pathToFileURL(join(checkout, "packages")).href}/`;
-/** The model is no part of the way. */
-const LEFT_OUT = "/models/offline/";
+const packages = join(checkout, "packages");
+instrument(`${pathToFileURL(packages).href}/`);
+/** No part of a way. */
+const LEFT_OUT = /\/models\/offline\/|^harness\/src\/testing\/|^testing\/|^[^/]+\/test\//;
 
-/** A file's path and how many lines of it ran. */
-type Way = ReadonlyMap<string, number>;
+interface Way {
+  readonly files: number;
+  readonly folders: number;
+  /** How often the way comes back to a folder that it had left, counting each file where it is first visited. */
+  readonly returns: number;
+  /** Lines of the functions that ran, without blank ones and without functions inside them that didn't run. */
+  readonly lines: number;
+  readonly list?: readonly string[];
+}
 
-const session = new Session();
-session.connect();
-await session.post("Profiler.enable");
-await session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: false });
-const { main } = (await import(`${SOURCES}cli/src/main.ts`)) as { main(args: readonly string[]): Promise<number> };
+const ways: Record<string, Way> = {};
 const print = silenced();
+const home = mkdtempSync(join(tmpdir(), "palimpsest-walk-"));
+await walkCommand();
+await walkLibrary();
+await walkGateway();
+rmSync(home, { recursive: true });
+print(JSON.stringify(ways, null, 1));
+// Connections that are kept alive would hold the process.
+process.exit(0);
 
 /** With a second model, which nobody asks: where there is only the offline one, summaries are written by rules alone. */
-const config = (triggerMessages: number, memory: boolean): string => `
+function config(triggerMessages: number, memory: boolean): string {
+  return `
 models:
   - { name: main, provider: offline, model: offline }
   - { name: other, provider: openai-compatible, model: none, base_url: "http://127.0.0.1:9/v1" }
@@ -38,96 +53,149 @@ summarization:
   trigger: { type: messages, value: ${triggerMessages} }
   keep: { type: messages, value: 4 }
 `;
-const home = mkdtempSync(join(tmpdir(), "palimpsest-walk-"));
-const turn = await wayOf(config(1000, false), () => say("a", 4));
-const memory = await wayOf(config(1000, true), () => say("a", 1));
-const search = await wayOf(config(1000, false), () => command("search", "a", "tide"));
-await say("b", 4);
-await say("c", 4);
-// "b" loads what the compaction of "c" runs.
-const compaction = await wayOf(config(9, false), async (measured) => say(measured ? "c" : "b", 1));
-rmSync(home, { recursive: true });
-print(
-  JSON.stringify(
-    {
-      "a turn": sizeOf(turn),
-      "a turn that compacts": sizeOf(compaction),
-      "a memory update, beyond its turn": sizeOf(beyond(memory, turn)),
-      "a search": sizeOf(search),
-    },
-    null,
-    1,
-  ),
-);
+}
 
-/** The act once without and once with coverage; between the two whatever was counted is thrown away. */
-async function wayOf(settings: string, act: (measured: boolean) => Promise<void>): Promise<Way> {
-  writeFileSync(join(home, "config.yaml"), settings);
-  await act(false);
-  await session.post("Profiler.takePreciseCoverage");
-  await act(true);
-  const { result } = await session.post("Profiler.takePreciseCoverage");
-  const way = new Map<string, number>();
-  for (const { url, functions } of result) {
-    if (!url.startsWith(SOURCES) || url.includes(LEFT_OUT)) continue;
-    const lines = linesRun(readFileSync(fileURLToPath(url), "utf8"), functions);
-    if (lines > 0) way.set(url.slice(SOURCES.length), lines);
+async function walkCommand(): Promise<void> {
+  const { main } = await load<{ main(args: readonly string[]): Promise<number> }>("@palimpsest/cli");
+  const command = async (...words: string[]): Promise<void> => {
+    const code = await main(["--home", home, ...words]);
+    if (code !== 0) throw new Error(`palimpsest ${words.join(" ")} ended with ${code}`);
+  };
+  const say = async (threadId: string, times: number): Promise<void> => {
+    for (let time = 0; time < times; time += 1)
+      await command("run", "I keep my boat at the old pier. When does the tide turn?", "--thread", threadId);
+  };
+  configure(config(1000, false));
+  await say("a", 4);
+  await way("run", () => say("a", 1));
+  configure(config(1000, true));
+  await way("run with memory", () => say("a", 1));
+  configure(config(1000, false));
+  await way("search", () => command("search", "a", "tide"));
+  await way("context", () => command("context", "a"));
+  await say("b", 4);
+  await say("c", 4);
+  configure(config(9, false));
+  // "b" loads what the compaction of "c" runs.
+  await way("run, compacting", (measured) => say(measured ? "c" : "b", 1));
+}
+
+async function walkLibrary(): Promise<void> {
+  interface Agent {
+    generate(input: { threadId: string; prompt: string }): Promise<unknown>;
+    close(): Promise<void>;
   }
-  return way;
+  interface Opened {
+    agent(): Promise<{ readonly agent: Agent }>;
+    close(): Promise<void>;
+  }
+  const { openHome } = await load<{ openHome(options: object): Promise<Opened> }>("palimpsest/assistant");
+  const open = () => openHome({ home, cwd: home, env: {} });
+  configure(config(1000, false));
+  await way("openHome", async () => (await open()).close());
+  const { createAgent } = await load<{ createAgent(options: object): Agent }>("palimpsest");
+  const { offlineModel } = await load<{ offlineModel(): object }>("palimpsest/models");
+  const agent = createAgent({ model: offlineModel() });
+  for (let turn = 0; turn < 3; turn += 1) await agent.generate({ threadId: "x", prompt: "when does the tide turn?" });
+  await way("library turn", async () => {
+    await agent.generate({ threadId: "x", prompt: "hello again" });
+  });
+  await agent.close();
 }
 
-interface Range {
-  readonly startOffset: number;
-  readonly endOffset: number;
-  readonly count: number;
+async function walkGateway(): Promise<void> {
+  const closers: (() => Promise<void>)[] = [];
+  const context = { after: (close: () => Promise<void>) => closers.unshift(close) };
+  interface Served {
+    readonly url: string;
+  }
+  const { beforeProvider } = (await import(join(packages, "gateway/test/before-provider.ts"))) as {
+    beforeProvider(t: object, options: object): Promise<Served>;
+  };
+  const plain = await beforeProvider(context, { respond: () => "an answer" });
+  const known = asker(plain.url, "question");
+  for (let turn = 0; turn < 2; turn += 1) await known();
+  await way("gateway request", known);
+  const small = await beforeProvider(context, { window: 4000, respond: () => "word ".repeat(100) });
+  // The second conversation does what the first one loaded.
+  const compacting = async () => {
+    const ask = asker(small.url, `tide ${"word ".repeat(60)}`);
+    for (let turn = 0; turn < 40; turn += 1) {
+      const { calls, view } = await tracedAnswer(ask);
+      if (view !== "verbatim") return calls;
+    }
+    throw new Error("the gateway compacted nothing");
+  };
+  await compacting();
+  ways["gateway request, compacting"] = wayOf(await compacting());
+  for (const close of closers) await close();
 }
 
-/** Lines of functions that ran, without those of functions inside them that didn't, and without blank ones. */
-function linesRun(text: string, functions: readonly { readonly ranges: readonly Range[] }[]): number {
-  const ranges = functions
-    .map((one) => one.ranges[0]!)
-    // The outermost is the module itself.
-    .filter(({ startOffset }) => startOffset > 0)
-    .sort((a, b) => a.startOffset - b.startOffset || b.endOffset - a.endOffset);
-  const ran = new Set<number>();
-  const starts = lineStarts(text);
-  for (const { startOffset, endOffset, count } of ranges) {
-    for (let line = lineAt(starts, startOffset); line <= lineAt(starts, endOffset); line += 1) {
-      if (count > 0) ran.add(line);
-      else if (starts[line]! > startOffset) ran.delete(line);
+async function tracedAnswer(ask: () => Promise<string | null>) {
+  let view: string | null = null;
+  const calls = await traced(async () => {
+    view = await ask();
+  });
+  return { calls, view: view as string | null };
+}
+
+/** Asks one more question of the same conversation, and says how the gateway sent it on. */
+function asker(url: string, question: string): () => Promise<string | null> {
+  const messages: object[] = [];
+  return async () => {
+    messages.push({ role: "user", content: `${question} ${messages.length} of ${url}` });
+    const response = await fetch(`${url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: "Bearer client" },
+      body: JSON.stringify({ model: "gpt", messages }),
+    });
+    const { choices } = (await response.json()) as { readonly choices: readonly { readonly message: object }[] };
+    messages.push(choices[0]!.message);
+    return response.headers.get("x-palimpsest-view");
+  };
+}
+
+async function way(name: string, act: (measured: boolean) => Promise<unknown>): Promise<void> {
+  await act(false);
+  ways[name] = wayOf(await traced(async () => void (await act(true))));
+}
+
+function wayOf(calls: readonly TracedFunction[]): Way {
+  const ran = new Set(calls.filter(({ path }) => /^[^/]+\/src\//.test(path) && !LEFT_OUT.test(path)));
+  const files = [...new Set([...ran].map(({ path }) => path))];
+  const folders = files.map(folderOf);
+  const visits = folders.filter((folder, index) => folder !== folders[index - 1]).length;
+  const distinct = new Set(folders).size;
+  const lines = files.reduce((total, path) => total + linesRun(path, ran), 0);
+  const list = process.argv.includes("--files") ? { list: files } : {};
+  return { files: files.length, folders: distinct, returns: visits - distinct, lines, ...list };
+}
+
+function folderOf(path: string): string {
+  const [owner, , ...inside] = path.split("/");
+  return `${owner}/${inside.length > 1 ? inside[0] : "."}`;
+}
+
+function linesRun(path: string, ran: ReadonlySet<TracedFunction>): number {
+  const text = readFileSync(join(packages, path), "utf8").split("\n");
+  const lines = new Set<number>();
+  // Outer functions come before those inside them.
+  for (const one of functions.filter((entry) => entry.path === path)) {
+    for (let line = one.from; line <= one.to; line += 1) {
+      if (ran.has(one)) lines.add(line);
+      else if (line > one.from) lines.delete(line);
     }
   }
-  const lines = text.split("\n");
-  return [...ran].filter((line) => lines[line]!.trim() !== "").length;
+  return [...lines].filter((line) => text[line - 1]!.trim() !== "").length;
 }
 
-function lineStarts(text: string): number[] {
-  return [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)];
+function load<Module>(specifier: string): Promise<Module> {
+  const path = createRequire(join(checkout, "package.json")).resolve(specifier);
+  return import(pathToFileURL(path).href) as Promise<Module>;
 }
 
-function lineAt(starts: readonly number[], offset: number): number {
-  const next = starts.findIndex((start) => start > offset);
-  return (next === -1 ? starts.length : next) - 1;
-}
-
-function beyond(way: Way, other: Way): Way {
-  return new Map([...way].filter(([path]) => !other.has(path)));
-}
-
-function sizeOf(way: Way) {
-  const lines = [...way.values()].reduce((total, one) => total + one, 0);
-  const list = process.argv.includes("--files") ? { list: Object.fromEntries([...way].sort()) } : {};
-  return { files: way.size, lines, ...list };
-}
-
-async function say(threadId: string, times: number): Promise<void> {
-  for (let time = 0; time < times; time += 1)
-    await command("run", "I keep my boat at the old pier. When does the tide turn?", "--thread", threadId);
-}
-
-async function command(...words: string[]): Promise<void> {
-  const code = await main(["--home", home, ...words]);
-  if (code !== 0) throw new Error(`palimpsest ${words.join(" ")} ended with ${code}`);
+function configure(settings: string): void {
+  writeFileSync(join(home, "config.yaml"), settings);
 }
 
 /** What the command prints isn't wanted; what it waits for is. */
@@ -139,7 +207,7 @@ function silenced(): (text: string) => void {
     if (typeof done === "function") process.nextTick(done as () => void);
     return true;
   };
-  stdout.write = quiet as typeof stdout.write;
-  stderr.write = quiet as typeof stderr.write;
-  return (text) => write(`${text}\n`);
+  stdout.write = quiet as typeof write;
+  stderr.write = quiet as typeof write;
+  return (text) => void write(`${text}\n`);
 }

@@ -34,16 +34,25 @@ export async function packAll(root: string, into: string): Promise<ReadonlyMap<s
 }
 
 /** A new project with these packages (names with versions, or tarballs) and the examples. */
-export async function makeProject(folder: string, packages: readonly string[], examples?: string): Promise<string> {
+export async function makeProject(
+  folder: string,
+  packages: readonly string[],
+  examples?: string,
+  resolving: readonly string[] = [],
+): Promise<string> {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "package.json"), '{ "name": "application", "private": true, "type": "module" }\n');
-  await install(folder, packages);
+  await install(folder, packages, resolving);
   if (examples !== undefined) cpSync(examples, join(folder, "examples"), { recursive: true });
   return folder;
 }
 
-export async function install(folder: string, packages: readonly string[]): Promise<void> {
-  const quiet = ["--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", "--prefer-offline"];
+export async function install(
+  folder: string,
+  packages: readonly string[],
+  resolving: readonly string[] = [],
+): Promise<void> {
+  const quiet = ["--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", "--prefer-offline", ...resolving];
   await run("npm", ["install", ...quiet, ...packages], folder);
 }
 

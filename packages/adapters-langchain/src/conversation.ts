@@ -4,6 +4,7 @@
  */
 import { parseHeader } from "@palimpsest/core/log";
 import { type LangChainMessage, shapeOf } from "@palimpsest/core/message";
+import { heldText } from "palimpsest/internal/stores";
 import { continuations, continueThread, type NamedConversation, writeWhereItStands } from "palimpsest/internal/threads";
 import { type OpenedThread, type OpenThread, type OpenThreadOptions, openThread } from "palimpsest/session";
 import { type RecordInput, type ThreadDeps, threadDeps } from "palimpsest/threads";
@@ -58,9 +59,7 @@ export function openConversation(options: ConversationOptions): Conversation {
       if (outcome === "lost") throw new Error(`thread ${threadId} was taken over while it was written to: try again`);
     });
     if (written.kind === "busy")
-      throw new Error(
-        `thread ${threadId} is held by somebody else, until ${written.expiresAt} at the latest: try later`,
-      );
+      throw new Error(`thread ${threadId} is held by somebody else${heldText(written)}: try later`);
   };
 
   return {

@@ -13,6 +13,7 @@ import {
   UserError,
 } from "@openai/agents-core";
 import { type ResponsesMessage, shapeOf } from "@palimpsest/core/message";
+import { heldText } from "palimpsest/internal/stores";
 import { continuations, type NamedConversation, writeWhereItStands } from "palimpsest/internal/threads";
 import type { SearchOutcome } from "palimpsest/recall";
 import { type OpenThread, type OpenThreadOptions, openThread } from "palimpsest/session";
@@ -151,9 +152,7 @@ export class PalimpsestSession
       const written = await writeWhereItStands(this.#deps, id, work);
       if (written.kind === "written") return written.value;
       if (written.kind === "busy")
-        throw new UserError(
-          `session ${this.#deps.name} is held by somebody else, until ${written.expiresAt} at the latest: try again later`,
-        );
+        throw new UserError(`session ${this.#deps.name} is held by somebody else${heldText(written)}: try again later`);
     }
   }
 }

@@ -207,10 +207,10 @@ test("what the calls cost is told by /cost and at the end, where the model has a
   const chat = openTerminal(t, at.home, "chat", "--thread", "t");
   await chat.until(/^> $/m);
   chat.type("Hello.\r/cost\r");
-  await chat.until(/^> \/cost\n\d+ model calls?: [\d,]+ tokens in, \d+ out; spent 0\.\d+/m);
+  await chat.until(/^> \/cost\n\d+ model calls?: [\d,]+ tokens in, \d+ out; spent \$0\.\d+/m);
   chat.type(CTRL_D);
   assert.equal(await chat.exit(), 0);
-  assert.match(chat.screen(), /pent 0\.\d+.*\n.*Go on with/);
+  assert.match(chat.screen(), /pent \$0\.\d+.*\n.*Go on with/);
 });
 
 test("a provider's key that is in the environment is offered by the banner, without being shown", async (t) => {
@@ -221,4 +221,30 @@ test("a provider's key that is in the environment is offered by the banner, with
   assert.ok(!chat.screen().includes("sk-not"), chat.screen());
   chat.type(CTRL_D);
   assert.equal(await chat.exit(), 0);
+});
+
+test("what is typed before the chat is there is said line by line, as later", async (t) => {
+  const chat = openTerminal(t, desk(t).home, "chat");
+  chat.type("first line\nsecond line\n");
+  await chat.until(/^> first line$[\s\S]*^> second line$/m);
+  await chat.until(/^> $/m);
+});
+
+test("after a resize the next answer is broken at the new width", async (t) => {
+  const at = desk(t);
+  const server = await startProviderServer({ respond: () => LONG });
+  t.after(() => server.close());
+  mkdirSync(at.home, { recursive: true });
+  const model = `{name: m, provider: openai-compatible, model: m, base_url: "${server.url}", api_key: none}`;
+  writeFileSync(`${at.home}/config.yaml`, `models:\n  - ${model}\nmemory:\n  enabled: false\n`);
+  const chat = openTerminal(t, at.home, "chat", "--thread", "t");
+  await chat.until(/^> $/m);
+  chat.resize(40);
+  chat.type("Go on.\r");
+  await chat.until(/enough\s+of\s+it\.\s+context \d+ %/);
+  const answer = chat
+    .screen()
+    .split("\n")
+    .filter((line) => line.includes("somebody"));
+  assert.ok(answer.length > 10 && answer.every((line) => line.length <= 40), answer.join("\n"));
 });

@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { desk } from "../test/binary.ts";
 import { completions } from "./chat/completion.ts";
+import { mentionedPaths } from "./chat/files.ts";
 import { readSlash } from "./chat/slash.ts";
 
 test("a chat reads prompts and commands from a pipe, one a line, and prints plain text", async (t) => {
@@ -80,7 +83,7 @@ test("the last message is asked again or changed in a fork, the thread is counte
     /\d+ model calls: [\d,]+ tokens in, [\d,]+ out\./,
     /Written to .*mill\.md\./,
     /mill\.md is there already/,
-    /Copied to \/mnt\/user-data\/uploads\/notes\.txt/,
+    /Copied to \/mnt\/user-data\/uploads\/notes\.txt; this message says so\./,
     /^ {2}no {2}thread +messages {2}title$/m,
     /This is mill now\./,
     /There is no model "7"/,
@@ -124,14 +127,25 @@ test("a slash and a word is a command; paths and sums are text", () => {
   for (const text of ["/etc/passwd is a file", "1/2", "//", "/"]) assert.equal(readSlash(text).kind, "text", text);
 });
 
-test("completion offers the commands a line may become, paths behind @, and nothing inside a sentence", async () => {
+test("completion offers the commands a line may become, paths behind @, and nothing inside a sentence", async (t) => {
   assert.deepEqual(await completions("/un"), ["/undo", "/unfold"]);
   assert.deepEqual(await completions("/comp"), ["/compact "]);
   assert.deepEqual(await completions("what of /un"), []);
-  const folder = import.meta.dirname;
-  assert.deepEqual(await completions(`look at @${folder}/chat.te`), [`look at @${folder}/chat.test.ts`]);
-  assert.deepEqual(await completions(`/upload ${folder}/termi`), [
-    `/upload ${folder}/terminal-safety.process.test.ts`,
-    `/upload ${folder}/terminal/`,
+  const folder = mkdtempSync(join(tmpdir(), "palimpsest-chat-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  mkdirSync(join(folder, "my notes"));
+  for (const name of ["plan.txt", "my notes/to do.txt"]) writeFileSync(join(folder, name), "x");
+  assert.deepEqual(await completions(`look at @${folder}/pl`), [`look at @${folder}/plan.txt`]);
+  assert.deepEqual(await completions(`/upload ${folder}/my`), [`/upload ${folder}/my notes/`]);
+  for (const typed of [`@${folder}/my`, `@"${folder}/my n`])
+    assert.deepEqual(await completions(`look at ${typed}`), [`look at @"${folder}/my notes/`]);
+  for (const typed of [`@${folder}/my notes/to d`, `@"${folder}/my notes/`])
+    assert.deepEqual(await completions(`a@b @x ${typed}`), [`a@b @x @"${folder}/my notes/to do.txt"`]);
+});
+
+test("a mention is a path without blanks, or one in quotes", () => {
+  assert.deepEqual(mentionedPaths('read @a/b.txt and @"my notes/to do.txt", not a@b.org'), [
+    "a/b.txt",
+    "my notes/to do.txt",
   ]);
 });

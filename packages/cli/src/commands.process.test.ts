@@ -135,6 +135,8 @@ test("fork shares the past and goes its own way; names are found, taken ones and
   assert.equal((await at.json("fork", "a", "--at", "2")).document["thread"], "a-fork-2-2");
   assert.equal((await at.run("replay", "a-fork-2", "--raw")).stdout.trim().split("\n").length, 2);
   assert.equal((await at.run("verify", "a-fork-2")).code, 0);
+  // A fork of a fork is named after the thread that both come from.
+  assert.equal((await at.json("fork", "a-fork-2", "--at", "1")).document["thread"], "a-fork-1");
   assert.match((await at.run("fork", "a", "--at", "2", "--as", "a")).stderr, /exists already/);
   assert.match((await at.run("fork", "a", "--at", "99")).stderr, /no record 99/);
   assert.equal((await at.run("fork", "a", "--at", "2", "--as", "../b")).code, 2);

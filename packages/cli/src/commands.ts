@@ -155,6 +155,17 @@ export const commands: readonly Command[] = [
     load: () => import("./commands/search.ts"),
   }),
   command({
+    name: "map",
+    summary: "Show what was talked about in a thread, in order",
+    access: "read",
+    examples: ["map notes", 'map notes "the harbour" --tokens 500'],
+    positionals: ["T", "[QUERY]"],
+    options: {
+      tokens: whole("N", { min: 100 }, "most tokens of all lines together (default: 2000)"),
+    },
+    load: () => import("./commands/map.ts"),
+  }),
+  command({
     name: "compact",
     summary: "Hide the older part of a thread behind a summary; undo takes it back",
     examples: ["compact notes --dry-run", 'compact notes --focus "the open questions"'],
@@ -238,6 +249,27 @@ export const commands: readonly Command[] = [
     load: () => import("./commands/lab.ts"),
   }),
   command({
+    name: "eval",
+    interrupt: "at-once",
+    access: "read",
+    summary: "Measure what a model would be sent and what a search finds, in your threads or in files, without a model",
+    examples: [
+      "eval",
+      "eval --thread notes --window 32000",
+      "eval session.jsonl locomo.json --json",
+      "eval session.jsonl --window 32000 --gate gate.json",
+    ],
+    positionals: ["[FILE...]"],
+    options: {
+      thread: list("T", "a thread to measure; may stand several times (default, without a FILE: the newest 20)"),
+      window: whole("N", { min: 1000 }, "the model's window in tokens (default: the configured model's)"),
+      gate: text("FILE", "bounds for figures, as JSON; the exit code is 1 if one is broken"),
+      "held-out": list("FILE", "files nobody tuned on, in tables of their own; may stand several times"),
+      all: flag("measure everything, however long it takes; without this long inputs are sampled"),
+    },
+    load: () => import("./commands/eval.ts"),
+  }),
+  command({
     name: "doctor",
     interrupt: "at-once",
     summary: "Check the configuration, the home, the database and its threads",
@@ -277,6 +309,15 @@ export const commands: readonly Command[] = [
     positionals: ["[NAME]"],
     options: {},
     load: () => import("./commands/models-test.ts"),
+  }),
+  command({
+    name: "models forget",
+    summary:
+      "Forget the limit that a provider once stated when it refused a prompt, so that the configured window counts",
+    examples: ["models forget", "models forget main"],
+    positionals: ["[NAME]"],
+    options: {},
+    load: () => import("./commands/models-forget.ts"),
   }),
   command({
     name: "config init",

@@ -146,7 +146,10 @@ test("a redaction also leaves the part files, and a deleted thread leaves none",
   await importMessages(at, "a", exchanges(40));
   await at.run("compact", "a");
   assert.ok(parts(at, "a").join().includes("parse-3.ts"));
-  assert.equal((await at.run("redact", "a", "7")).code, 0);
+  const redacted = await at.run("redact", "a", "7");
+  assert.equal(redacted.code, 0);
+  assert.match(redacted.stdout, /Made \d+ summar(?:y|ies) anew from the messages that are left, without a model/);
+  assert.doesNotMatch((await at.run("view", "a")).stdout, /was erased with a redacted message/);
   assert.ok(!parts(at, "a").join().includes("parse-3.ts"));
   assert.equal(parts(at, "a").length, 74);
   // As a redaction leaves it that was killed between the log and the files.

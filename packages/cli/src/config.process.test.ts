@@ -54,6 +54,19 @@ test("config check takes the home's file, an empty one, and the example; warning
   assert.equal((await at.run("config", "check", at.file("absent.yaml"))).code, 1);
 });
 
+test("an older configuration, and one whose trigger does nothing, are told of at every start; other warnings with --verbose", async (t) => {
+  const at = desk(t);
+  const text = "config_version: 0\nsummarization: { trigger: { type: messages, value: 50 }, model_name: nobody }\n";
+  mkdirSync(at.home, { recursive: true });
+  writeFileSync(join(at.home, "config.yaml"), text);
+  const { code, stderr } = await at.run("threads");
+  assert.equal(code, 0);
+  assert.match(stderr, /warning: .*config_version 0 was read as 1; `palimpsest config upgrade`/);
+  assert.match(stderr, /warning: .*summarization has a trigger but no `enabled: true`/);
+  assert.doesNotMatch(stderr, /nobody/);
+  assert.match((await at.run("threads", "--verbose")).stderr, /nobody/);
+});
+
 test("config schema prints a JSON Schema that knows the keys", async (t) => {
   const { code, document } = await desk(t).json("config", "schema");
   assert.equal(code, 0);

@@ -248,3 +248,19 @@ test("a ChatGPT export and a folder of sessions are imported, found again and na
   assert.deepEqual(titles, ["mine-conversations: Lemurs", "mine-ui: hi"]);
   assert.match((await at.run("replay", "mine-conversations")).stdout, /A primate\./);
 });
+
+test("a file of plain words is told what can be read, not how to repair it", async (t) => {
+  const at = desk(t);
+  const { code, stderr } = await at.run("import", at.file("notes.txt", "just some notes\nand more\n"), "--thread", "n");
+  assert.equal(code, 1);
+  assert.match(stderr, /notes\.txt: not valid JSON.*Nothing was imported\. What can be read: messages of OpenAI/s);
+  assert.doesNotMatch(stderr, /--skip-invalid/);
+});
+
+test("one message in one thread from one file is counted as one of each", async (t) => {
+  const at = desk(t);
+  mkdirSync(at.file("folder"));
+  writeFileSync(join(at.file("folder"), "a.jsonl"), `${hello}\n`);
+  const { stdout } = await at.run("import", at.file("folder"), "--thread", "one");
+  assert.match(stdout, /^Imported 1 message into 1 thread from 1 file\.$/m);
+});

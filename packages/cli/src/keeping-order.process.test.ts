@@ -101,9 +101,14 @@ test("store backup makes a verified copy that can be used, and store vacuum give
   assert.deepEqual((await at.json("store", "init")).document, { partitions: null, indexes: [] });
   const parted = await at.run("store", "init", "--partitions", "4");
   assert.match(parted.stderr, /Only PostgreSQL has partitions/);
+  // In an almost empty file the tables' own definitions decide: they may take a page of 512 bytes more after a vacuum.
+  const line = JSON.stringify({ role: "user", content: "To be deleted again." });
+  await at.piped(Array<string>(200).fill(line), "import", "-", "--thread", "c");
+  assert.equal((await at.run("threads", "delete", "c")).code, 0);
   const vacuumed = await at.json("store", "vacuum");
   assert.equal(vacuumed.code, 0);
-  assert.ok((vacuumed.document["after"] as number) <= (vacuumed.document["before"] as number));
+  const { before, after } = vacuumed.document as { before: number; after: number };
+  assert.ok(after < before, `${before} to ${after}`);
   const nowhere = await at.run("store", "backup", "--home", at.file("nowhere"));
   assert.deepEqual([nowhere.code, existsSync(at.file("nowhere"))], [1, false]);
 });

@@ -26,6 +26,16 @@ test("a key is made for a user and shown once, listed without itself, and revoke
   assert.notEqual(revoked!.revokedAt, null);
 });
 
+test("a new key says whose threads it opens, and the first one that the gateway now wants one from everybody", async (t) => {
+  const at = desk(t);
+  const first = await at.run("keys", "create");
+  assert.match(first.stderr, /opens the threads of the user "default" \(--user names another\), as a user\./);
+  assert.match(first.stderr, /from now on the gateway of this home wants a key from everybody/);
+  const second = await at.run("keys", "create", "--user", "ada", "--role", "admin");
+  assert.match(second.stderr, /opens the threads of the user "ada", as an admin\./);
+  assert.doesNotMatch(second.stderr, /from now on/);
+});
+
 test("a role or an expiry that can't be meant, and a key that isn't there, are named", async (t) => {
   const at = desk(t);
   for (const [args, message] of [

@@ -6,8 +6,8 @@ import { type TestContext, test } from "node:test";
 import { startProviderServer } from "palimpsest/testing";
 import { type Desk, desk, palimpsest } from "../test/binary.ts";
 
-async function provider(t: TestContext, at: Desk, more = ""): Promise<string> {
-  const server = await startProviderServer({ respond: () => "ready" });
+async function provider(t: TestContext, at: Desk, more = "", window?: number): Promise<string> {
+  const server = await startProviderServer({ respond: () => "ready", ...(window !== undefined && { window }) });
   t.after(() => server.close());
   mkdirSync(at.home, { recursive: true });
   const entry = `name: main, provider: openai-compatible, model: m, base_url: "${server.url}"${more}`;
@@ -42,6 +42,27 @@ test("models test makes one call and says what it took; a wrong address says whi
   assert.match(bad.stderr, /nowhere\S* answered 404 for the model m: .*base_url, which usually ends in \/v1/);
 });
 
+test("a limit that the provider stated is named where it rules, and models forget forgets it", async (t) => {
+  const at = desk(t);
+  await provider(t, at, ", max_input_tokens: 8000", 900);
+  const refused = await at.run("run", "one word more ".repeat(700), "--thread", "t");
+  assert.equal(refused.code, 1, refused.stdout);
+  assert.match(
+    refused.stderr,
+    /the window has \d+ \(8000 are configured, but the provider refused more than this; "palimpsest models forget"/,
+  );
+  const listed = await at.run("models");
+  assert.match(listed.stdout, /900 \(stated by the provider\)/);
+  assert.match(listed.stderr, /"palimpsest models forget NAME" forgets that/);
+  const forgotten = await at.run("models", "forget", "main");
+  assert.equal(
+    forgotten.stdout,
+    "Forgot that main takes no more than 900 tokens: its window is 8,000 (max_input_tokens).\n",
+  );
+  assert.match((await at.run("models")).stdout, /8,000 \(max_input_tokens\)/);
+  assert.match((await at.run("models", "forget")).stdout, /^Nothing was learned about main: its window is 8,000/);
+});
+
 test("a model that isn't configured is bad usage with the list, before anything is asked or said", async (t) => {
   const at = desk(t);
   for (const args of [["run", "hello"], ["chat"]]) {
@@ -69,10 +90,10 @@ test("run and context show money where a price is known, and no figure where non
   const priced = await at.json("run", "hello", "--thread", "t");
   const { usage, cost } = priced.document as unknown as { usage: { input: number }; cost: { spent: number } };
   const spentOn = { answers: usage.input, subagents: 0, summaries: 0, memory: 0, embeddings: 0 };
-  assert.deepEqual(cost, { spent: usage.input, savedByCache: 0, spentOn, currency: null });
+  assert.deepEqual(cost, { spent: usage.input, savedByCache: 0, spentOn, currency: "USD" });
   const { document } = await at.json("context", "t");
   assert.equal((document["cost"] as { spent: number }).spent, usage.input);
-  assert.match((await at.run("context", "t")).stdout, /^Spent [\d.]+\.$/m);
+  assert.match((await at.run("context", "t")).stdout, /^Spent \$[\d.]+\.$/m);
   await provider(t, at);
   assert.equal("cost" in (await at.json("run", "hello again", "--thread", "t")).document, false);
   assert.equal("cost" in (await at.json("context", "t")).document, false);

@@ -79,7 +79,7 @@ test("run waits for a thread that a killed run still holds and says so; --wait 0
   const held = await store.acquireLease("t", "a run that was killed", 600_000);
   const refused = await run("run", "Hello again.", "--thread", "t", "--wait", "0");
   assert.equal(refused.code, 1);
-  assert.match(refused.stderr, /another run \(its lease ends .*--wait/);
+  assert.match(refused.stderr, /another run \(its lease was last renewed .* and ends .*--wait/);
   assert.ok(held.kind === "acquired");
   const waiting = start("run", "Hello again.", "--thread", "t");
   await waiting.told(/held by another run, or by one that was killed: waiting up to 35 s/);

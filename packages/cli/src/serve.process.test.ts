@@ -6,16 +6,24 @@ import { createInterface } from "node:readline";
 import { type TestContext, test } from "node:test";
 import { BINARY, CLEAN, desk } from "../test/binary.ts";
 
+interface Ended {
+  readonly code: number | null;
+  readonly stdout: readonly string[];
+  readonly stderr: readonly string[];
+}
+
 interface Serving {
   readonly url: string;
   readonly pid: number;
-  end(signal: "SIGTERM" | "SIGINT"): Promise<{ readonly code: number | null; readonly stdout: readonly string[] }>;
+  end(signal: "SIGTERM" | "SIGINT"): Promise<Ended>;
 }
 
 async function serving(t: TestContext, home: string, name = "serve"): Promise<Serving> {
   const args = ["--conditions=palimpsest-source", BINARY, name, "--port", "0", "--json", "--home", home];
-  const child = spawn(process.execPath, args, { env: CLEAN, stdio: ["ignore", "pipe", "ignore"] });
+  const child = spawn(process.execPath, args, { env: CLEAN, stdio: ["ignore", "pipe", "pipe"] });
   t.after(() => child.kill("SIGKILL"));
+  const stderr: string[] = [];
+  createInterface({ input: child.stderr }).on("line", (line) => stderr.push(line));
   const stdout: string[] = [];
   const lines = createInterface({ input: child.stdout });
   lines.on("line", (line) => stdout.push(line));
@@ -27,8 +35,8 @@ async function serving(t: TestContext, home: string, name = "serve"): Promise<Se
     pid,
     async end(signal) {
       child.kill(signal);
-      const [code] = (await once(child, "exit")) as [number | null];
-      return { code, stdout };
+      const [code] = (await once(child, "close")) as [number | null];
+      return { code, stdout, stderr };
     },
   };
 }
@@ -50,6 +58,19 @@ test("studio serves the page where no gateway is, and otherwise says where it is
   const again = await at.json("studio", "notes", "--port", new URL(url).port);
   assert.equal(again.document["url"], `${url}threads/notes/window`);
   assert.equal((await end("SIGTERM")).code, 0);
+});
+
+test("serve logs each request, and studio leaves the terminal it was started from alone", async (t) => {
+  const at = desk(t);
+  for (const [name, lines] of [
+    ["serve", 1],
+    ["studio", 0],
+  ] as const) {
+    const { url, end } = await serving(t, at.home, name);
+    assert.equal((await fetch(new URL("/api/threads", url))).status, 200);
+    const { stderr } = await end("SIGTERM");
+    assert.equal(stderr.filter((line) => line.includes('"/api/threads"')).length, lines, name);
+  }
 });
 
 test("Ctrl-C ends it in the same way, and an address that others can reach is refused", async (t) => {

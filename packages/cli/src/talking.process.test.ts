@@ -1,6 +1,6 @@
 // How a prompt, a thread and a directory to work in are given to `run` and `chat`, through the real binary.
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { desk, palimpsest } from "../test/binary.ts";
@@ -56,6 +56,11 @@ test("--workspace lets the agent work on a directory's files once it was allowed
   assert.equal(readFileSync(join(project, "more.txt"), "utf8").trim(), "three eggs");
   for (const way of ["read link.txt", "read ../secret.txt"])
     assert.doesNotMatch((await run("run", way, "--workspace", project, "--json")).stdout, /a-word-from-elsewhere/, way);
+  await run("run", 'write "fsmonitor" to .git/config', "--workspace", project);
+  assert.ok(!existsSync(join(project, ".git")));
+  const unprotected = ["--config", at.file("config.yaml", "workspace: {protected: []}\n")];
+  await run("run", 'write "fsmonitor" to .git/config', "--workspace", project, ...unprotected);
+  assert.ok(existsSync(join(project, ".git/config")));
   assert.equal((await run("trust", "--workspace", project, "--remove")).code, 0);
   assert.equal((await run("run", "read list.txt", "--workspace", project)).code, 1);
 });

@@ -54,6 +54,18 @@ test("a stranger's configuration loads no code until exactly its content is trus
   assert.equal((await at.run("memory", "show")).code, 1);
 });
 
+test("a stranger's configuration says nothing to the account of a key that stands in it, and the dry run lists it", async (t) => {
+  const at = place(t);
+  const model = "{ name: a, provider: openai, model: m, api_key: sk-theirs }";
+  const embedder = "{ provider: openai, model: e, api_key: sk-theirs }";
+  writeFileSync(join(at.project, "config.yaml"), `models: [${model}]\nrecall: { embedder: ${embedder} }\n`);
+  assert.equal((await at.json("run", "hi"))["error"]?.["code"], "untrusted");
+  const { trust } = await at.json("trust", "--dry-run");
+  const keys = trust.flatMap(({ allows }) => allows.map(({ key }) => key));
+  assert.deepEqual(keys, ["models.0.api_key", "recall.embedder.api_key"]);
+  assert.doesNotMatch(JSON.stringify(trust), /sk-theirs/);
+});
+
 test("a stranger's configuration sends no key to an address it names; one named by --config or PALIMPSEST_CONFIG does", async (t) => {
   const at = place(t);
   const keys: (string | undefined)[] = [];
@@ -188,3 +200,17 @@ function place(t: TestContext) {
     },
   };
 }
+
+test("an empty home that was found here says that the person's own has threads, and so does a thread it lacks", async (t) => {
+  const { run } = place(t);
+  assert.equal((await run("run", "I live in Oslo.", "--thread", "rivers")).code, 0);
+  assert.equal((await run("memory", "add", "It rains.", "--home", ".palimpsest")).code, 0);
+  const threads = await run("threads");
+  assert.equal(threads.code, 0, threads.stderr);
+  assert.match(
+    threads.stderr,
+    /No threads in .*project.\.palimpsest yet\. .* stands before your own home, .*, which has 1 thread:/,
+  );
+  const missing = await run("view", "rivers");
+  assert.match(missing.stderr, /There is no thread "rivers".* which has 1 thread: --home \S+ names that one/s);
+});

@@ -23,5 +23,8 @@ test("a window that the provider stated is the window everywhere", async (t) => 
   const chat = /^t: ([\d,]+) of/m.exec(stdout)![1]!.replace(",", "");
   assert.equal(String(document["total"]), chat);
   const { stdout: examined } = await at.run("doctor");
-  assert.match(examined, /big: 8000 tokens \(stated by the provider when it refused more\)/);
+  assert.match(
+    examined,
+    /big: 8000 tokens \(stated by the provider when it refused more; "palimpsest models forget" forgets it\)/,
+  );
 });

@@ -1,34 +1,26 @@
 /** Puts the parts together: a home, its routes, the door before them, and a server that may be started. */
 import { randomUUID } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ConfigFile } from "palimpsest/config";
-import { type HomeParts, homeOfParts, windowsOf } from "palimpsest/internal/assistant";
+import { type HomeParts, homeOfParts } from "palimpsest/internal/assistant";
 import type { Home } from "palimpsest/internal/home";
 import { indexProgress } from "palimpsest/internal/recall";
 import { isLoopback } from "./access/admit.ts";
-import { credentials, keyFacts } from "./access/keys.ts";
-import { createLimits, type Limits } from "./access/limits.ts";
-import { gatewaySecret, providerKeyOf, providerUser } from "./access/provider-key.ts";
-import { sessionKey } from "./access/sessions.ts";
-import { keepSettled } from "./access/settled-limits.ts";
-import { compatibleEndpoints } from "./compatible/endpoints.ts";
 import { recentRequests } from "./compatible/recent-requests.ts";
+import { type AppParts, gatewayApp, once } from "./gateway-app.ts";
 import { afterTime } from "./http/event-stream.ts";
-import { createMcpEndpoint } from "./mcp/endpoint.ts";
 import { createMetrics, type Metrics } from "./metrics/metrics.ts";
-import { allRoutes } from "./routes.ts";
 import { type AgentOptions, createAgents } from "./runs/agents.ts";
 import { homeRuns } from "./runs/home-runs.ts";
 import type { Runs } from "./runs/registry.ts";
-import { createApp } from "./server/app.ts";
 import { GatewayError } from "./server/gateway-error.ts";
 import { buildIndexes } from "./server/index-building.ts";
 import { type Listening, listen } from "./server/listen.ts";
 import type { Log } from "./server/log.ts";
-import { PAGE, pageFiles } from "./server/page-files.ts";
 import { type Sweeping, sweepingOf } from "./server/retention.ts";
+import { storeHealth } from "./server/store-health.ts";
+import { underWay } from "./server/under-way.ts";
 
 export type GatewayOptions = GatewaySettings & (GatewayOfHome | GatewayOfParts);
 
@@ -72,81 +64,38 @@ export interface Address {
 export function createGateway(options: GatewayOptions): Gateway {
   const { log = () => {}, clock = () => new Date(), ids = randomUUID, agent = {}, after = afterTime } = options;
   const { home, release } = homeOf(options);
-  // No option: what the agents of a home read of it is the process's too.
-  const { env } = process;
-  let state: "open" | "closing" = "open";
   const servers: Listening[] = [];
   const sweeping: Sweeping[] = [];
+  const abandoning: (() => void)[] = [];
   const closing = new AbortController();
-  const metrics = createMetrics();
+  const answers = underWay();
+  const metrics = createMetrics(answers.count);
   const agents = createAgents(home, agent);
   const requests = recentRequests();
-  const runs = homeRuns({ home, agents, clock, ids, log, after });
+  const probe = home.store.upkeep?.probe;
+  const health = storeHealth({ probe, log, clock, after, onFailure: metrics.storeFailed });
+  sweeping.push(health);
+  const own = { home, agents, health, log };
+  const runs = homeRuns({ ...own, clock, ids, after });
   countQueues(metrics, home, runs);
-  const notReady = async (): Promise<string | null> => {
-    if (state === "closing") return "it is shutting down";
-    return home.store.users().then(
-      () => null,
-      () => "the store does not answer",
-    );
+  const parts: AppParts = {
+    home,
+    agents,
+    runs,
+    requests,
+    metrics,
+    answers,
+    health,
+    sweeping,
+    abandoning,
+    closing: closing.signal,
+    log,
+    clock,
+    ids,
+    after,
+    storeSilenceMs: options.storeSilenceMs,
   };
-  const app = once(async () => {
-    const { gateway } = await home.settings();
-    const forward = gateway.forward_keys;
-    const ownSecret = once(() => gatewaySecret(home.directory, env));
-    const secret = forward ? await ownSecret() : null;
-    const compatible = compatibleEndpoints({
-      settings: await home.settings(),
-      env,
-      secret: ownSecret,
-      memory: async () => (await agents.get(null)).memory,
-      embedding: home.embedding,
-      requests,
-      limits: windowsOf(home.directory, home.store.shared?.limits, clock),
-      after,
-      clock,
-      ids,
-      silenceMs: options.storeSilenceMs,
-    });
-    sweeping.push({ stop: compatible.close });
-    const bodyBytes = Math.floor(gateway.body_limit_mb * 1024 * 1024);
-    return createApp({
-      routes: allRoutes({
-        status: { notReady, metrics: metrics.text },
-        agents,
-        runs,
-        after,
-        closing: closing.signal,
-        requests,
-        session: { keys: home.store.keys, secret: ownSecret, clock },
-        version: ownVersion(),
-      }),
-      home,
-      async keysOf(headers) {
-        const now = clock();
-        const session = headers.has("cookie") && credentials(headers).length === 0;
-        const key = secret === null ? null : providerKeyOf(headers, { forward });
-        const user = secret === null || key === null ? null : providerUser(secret, key);
-        return keyFacts(home.store.keys, headers, {
-          now,
-          providerUser: user,
-          session: session ? sessionKey(await ownSecret(), headers, now) : null,
-        });
-      },
-      providerKeyOf: (headers) => providerKeyOf(headers, { forward }),
-      userHeader: gateway.user_header,
-      compatible,
-      mcp: createMcpEndpoint({ version: ownVersion(), bodyBytes }),
-      page: pageFiles(PAGE),
-      metrics,
-      limits: limitsOf(home, gateway.limits, { clock, ids, sweeping }),
-      bodyBytes,
-      log,
-      clock,
-      ids,
-      after,
-    });
-  });
+  const app = once(() => gatewayApp(parts));
   return {
     fetch: async (request) => (await app()).fetch(request, {}),
     async listen(given = {}) {
@@ -161,30 +110,23 @@ export function createGateway(options: GatewayOptions): Gateway {
       return { host, port: server.port, url: server.url };
     },
     async close() {
-      state = "closing";
       closing.abort();
       const { gateway } = await home.settings();
       const grace = gateway.shutdown_grace_seconds * 1000;
-      // Whoever asks is told that it closes as long as runs go on.
-      await runs.close(grace);
-      await Promise.all(servers.splice(0).map((server) => server.close(grace)));
+      for (const server of servers) server.drain();
+      // As long as anything is answered, whoever asks is told that it closes.
+      await Promise.all([runs.close(grace), answers.ended(grace)]);
+      for (const abandon of abandoning.splice(0)) abandon();
+      await answers.ended(LAST_WORDS_MS);
+      await Promise.all(servers.splice(0).map((server) => server.close(LAST_WORDS_MS)));
       await Promise.all(sweeping.splice(0).map((one) => one.stop()));
       await release();
     },
   };
 }
 
-/** Where several gateways share a store, they count together. */
-function limitsOf(
-  { store: { shared } }: Home,
-  limits: GatewayLimits,
-  { clock, ids, sweeping }: Required<Pick<GatewaySettings, "clock" | "ids">> & { readonly sweeping: Sweeping[] },
-): Limits {
-  const { requests_per_minute: requestsPerMinute, tokens_per_minute: tokensPerMinute, running } = limits;
-  const counting = createLimits({ requestsPerMinute, tokensPerMinute, running }, () => clock().getTime());
-  if (shared !== undefined) sweeping.push(keepSettled(counting, shared.limits, ids()));
-  return counting;
-}
+/** For what was stopped when the grace was over: to be written down, and to say so to its readers. */
+const LAST_WORDS_MS = 1000;
 
 interface Background extends Required<Pick<GatewaySettings, "clock" | "log">> {
   readonly metrics: Metrics;
@@ -195,8 +137,6 @@ function background(home: Home, days: number | null, { clock, log, metrics }: Ba
   if (days === null) return [building];
   return [building, sweepingOf(home, days, { clock, onSwept: metrics.swept, onError: () => metrics.swept("failed") })];
 }
-
-type GatewayLimits = ConfigFile["gateway"]["limits"];
 
 function countQueues(metrics: Metrics, { store }: Home, runs: Runs): void {
   const { outbox } = store;
@@ -226,16 +166,3 @@ function homeOf(options: GatewayOptions): { readonly home: Home; release(): Prom
 }
 
 const NEXT = 'make one with "palimpsest keys create --user U", or listen on 127.0.0.1';
-
-function ownVersion(): string {
-  const manifest: { version: string } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
-  return manifest.version;
-}
-
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | null = null;
-  return () => {
-    made ??= make();
-    return made;
-  };
-}

@@ -4,7 +4,6 @@ import type { RecentRequests } from "./compatible/recent-requests.ts";
 import type { After } from "./http/event-stream.ts";
 import { openApi } from "./http/openapi.ts";
 import { type Route, route } from "./http/route.ts";
-import { actingRoutes } from "./resources/acting.ts";
 import { approvalRoutes } from "./resources/approvals.ts";
 import { catalogRoutes } from "./resources/catalog.ts";
 import { changesRoutes } from "./resources/changes.ts";
@@ -12,8 +11,8 @@ import { chatRoutes } from "./resources/chat.ts";
 import { fileRoutes } from "./resources/files.ts";
 import { keyRoutes } from "./resources/keys.ts";
 import { labRoutes } from "./resources/lab.ts";
-import { lookingRoutes } from "./resources/looking.ts";
 import { memoryRoutes } from "./resources/memory.ts";
+import { operationRoutes } from "./resources/operations.ts";
 import { requestRoutes } from "./resources/requests.ts";
 import { runRoutes } from "./resources/runs.ts";
 import { type SessionDeps, sessionRoutes } from "./resources/session.ts";
@@ -41,11 +40,10 @@ export function allRoutes(deps: RouteDeps): readonly Route[] {
   const routes = [
     ...statusRoutes(status),
     ...threadRoutes,
-    ...lookingRoutes,
+    ...operationRoutes,
     ...transcriptRoutes(runs),
     ...windowRoutes,
     ...changesRoutes({ runs, after, closing }),
-    ...actingRoutes,
     ...runRoutes({ agents, runs }),
     ...approvalRoutes(agents),
     ...chatRoutes({ agents, runs, after }),

@@ -61,6 +61,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   "GET /api/threads/{id}/view": { query: "?window=8000" },
   "GET /api/threads/{id}/context": {},
   "GET /api/threads/{id}/timeline": {},
+  "GET /api/threads/{id}/map": { query: "?q=harbor&tokens=500" },
   "GET /api/threads/{id}/requests/{seq}": {},
   "GET /api/threads/{id}/transcript": { query: "?limit=3&whole=true" },
   "GET /api/threads/{id}/window": { query: "?at=3" },

@@ -6,7 +6,6 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { DatabaseSync } from "node:sqlite";
 import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { openHome } from "palimpsest/assistant";
@@ -107,10 +106,6 @@ async function check(directory: string, { prompt, appended, text, end }: Told): 
   } finally {
     await home.close();
   }
-  // As if the time of the killed process's leases had passed.
-  const database = new DatabaseSync(join(directory, "palimpsest.db"));
-  database.exec("DELETE FROM leases");
-  database.close();
 }
 
 /** Each turn has a text, a tool call, and an answer behind its result, once the reader is so far. */

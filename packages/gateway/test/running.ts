@@ -69,7 +69,11 @@ export interface Answered {
 export function sent(
   { port }: Pick<Running, "port">,
   path: string,
-  { method = "GET", headers = {}, body }: { method?: string; headers?: Record<string, string>; body?: string } = {},
+  {
+    method = "GET",
+    headers = {},
+    body,
+  }: { method?: string; headers?: Record<string, string>; body?: string | Buffer } = {},
 ): Promise<Answered> {
   // Node frames no body of a DELETE by itself.
   const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };

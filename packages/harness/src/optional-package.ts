@@ -18,18 +18,20 @@ interface OptionalPackage {
   readonly name: string;
   readonly version: string;
   readonly use: string;
+  /** What to install where it is more than the package itself. */
+  readonly install?: string;
 }
 
 /** The error as it is, unless it says that one of these packages could not be found. */
-export function explainMissing(error: unknown): unknown {
+export function explainMissing(error: unknown, packages = OPTIONAL_PACKAGES): unknown {
   if (!isModuleNotFound(error)) return error;
   // Node, Bun and webpack say 'pg', Deno "pg". A package that another one lacks is another error.
   const name = /(?:package|module) ['"]([^'"]+)['"]/i.exec(error.message)?.[1];
-  const missing = OPTIONAL_PACKAGES.find((one) => one.name === name);
+  const missing = packages.find((one) => one.name === name);
   if (missing === undefined) return error;
   return new PalimpsestError(
     "missing-package",
-    `${missing.use} needs the package ${name}, which is not installed: npm install ${name}@${missing.version}`,
+    `${missing.use} needs the package ${name}, which is not installed: npm install ${missing.install ?? `${name}@${missing.version}`}`,
     { cause: error },
   );
 }

@@ -47,7 +47,7 @@ test("each end of a run is the protocol's own", () => {
   assert.deepEqual(promptEnd({ kind: "answered", finish: "content-filter" }), stop("refusal"));
   assert.deepEqual(promptEnd({ kind: "aborted" }), stop("cancelled"));
   assert.deepEqual(promptEnd({ kind: "step-limit", limit: 3 }), stop("max_turn_requests"));
-  assert.equal(promptEnd({ kind: "busy", expiresAt: "" }).kind, "failed");
+  assert.equal(promptEnd({ kind: "busy", renewedAt: "", expiresAt: "" }).kind, "failed");
 });
 
 test("a call's title says what it is about in one short line", () => {
@@ -175,6 +175,26 @@ test("a compaction is told as it happens, and taken back by a word", async (t) =
   );
   assert.match(words.join("\n"), /Done: undone/);
   assert.equal((await say("/compact the lights")).stopReason, "end_turn");
+});
+
+test("a session is listed with the folder it works in, also by an agent that starts later; another thread with the one asked for", async (t) => {
+  const { editor, home, cwd } = await connected(t);
+  const { sessionId } = await editor.request(methods.agent.session.new, { cwd, mcpServers: [] });
+  const prompt: ContentBlock[] = [{ type: "text", text: "the gate code is 7741" }];
+  await editor.request(methods.agent.session.prompt, { sessionId, prompt });
+  const { agent } = await home.agent({});
+  await agent.generate({ threadId: "from-a-terminal", prompt: "hello" });
+  await agent.close();
+  const later = client({ name: "later" }).connect(acpAgent({ home, version: "0", warn: () => {} }).app);
+  t.after(() => later.close());
+  await later.agent.request(methods.agent.initialize, { protocolVersion: 1, clientCapabilities: {} });
+  for (const each of [editor, later.agent]) {
+    const { sessions } = await each.request(methods.agent.session.list, { cwd: home.directory });
+    assert.deepEqual(Object.fromEntries(sessions.map((one) => [one.sessionId, one.cwd])), {
+      [sessionId]: cwd,
+      "from-a-terminal": home.directory,
+    });
+  }
 });
 
 test("a session is listed, loaded with all that was said, resumed without it, closed and deleted", async (t) => {

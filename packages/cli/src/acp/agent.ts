@@ -17,7 +17,7 @@ import {
 import { checkThreadId } from "@palimpsest/core/log";
 import { deleteInHome } from "palimpsest/internal/assistant";
 import type { Home } from "palimpsest/internal/home";
-import { AcpSession, COMMANDS } from "./session.ts";
+import { AcpSession, COMMANDS, folderIn } from "./session.ts";
 
 export interface AcpOptions {
   readonly home: Home;
@@ -100,14 +100,12 @@ export function acpAgent({ home, version, warn }: AcpOptions): ServedAgent {
     .onRequest(methods.agent.session.list, async ({ params: { cwd, cursor } }) => {
       const after = cursor ?? null;
       const page = await home.store.threads({ limit: PAGE, kind: "main", ...(after !== null && { after }) });
-      const sessionsOf = page.threads.map(({ header, title, updatedAt }) => ({
-        sessionId: header.id,
-        // Any thread can be opened in any folder.
-        cwd: cwd ?? process.cwd(),
-        title,
-        updatedAt,
-      }));
-      return { sessions: sessionsOf, nextCursor: page.next };
+      const listed = page.threads.map(async ({ header: { id }, title, updatedAt }) => {
+        const folder = sessions.get(id)?.folder ?? folderIn((await home.store.head(id))?.state);
+        // A thread of no editor can be opened in any folder.
+        return { sessionId: id, cwd: folder ?? cwd ?? process.cwd(), title, updatedAt };
+      });
+      return { sessions: await Promise.all(listed), nextCursor: page.next };
     })
     .onRequest(methods.agent.session.delete, async ({ params: { sessionId } }) => {
       await closed(sessionId);

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { AgentContext, ContentBlock, McpServer, PromptResponse, SessionUpdate } from "@agentclientprotocol/sdk";
 import { shapeOf } from "@palimpsest/core/message";
-import type { ThreadHandle, WaitingCall } from "palimpsest/agent";
+import type { Middleware, ThreadHandle, WaitingCall } from "palimpsest/agent";
 import type { ConfiguredAgent } from "palimpsest/assistant";
 import { compactInHome, mcpTools, takeBackInHome } from "palimpsest/internal/assistant";
 import type { Home } from "palimpsest/internal/home";
@@ -39,6 +39,10 @@ export class AcpSession {
   constructor(options: SessionOptions) {
     this.threadId = options.threadId;
     this.#options = options;
+  }
+
+  get folder(): string {
+    return this.#options.cwd;
   }
 
   /** The conversation so far, as it would have been shown while it went on. */
@@ -193,12 +197,29 @@ export class AcpSession {
       workspace: cwd,
       approved,
       asked: ASKED_TOOLS,
-      ...(given !== null && { middleware: [given] }),
+      middleware: [noteFolder(cwd), ...(given === null ? [] : [given])],
       log: warn,
     });
     await assistant.memory?.queue.start();
     return assistant;
   }
+}
+
+/** Where an editor's session works, for the list of sessions of an agent that starts later. */
+function noteFolder(cwd: string): Middleware {
+  return {
+    name: "editor-folder",
+    async beforeAgent(run) {
+      if (folderIn(run.conversation.head().state) === cwd) return;
+      await run.commit([{ kind: "state", patch: { editorFolder: cwd } }]);
+    },
+  };
+}
+
+/** Null for a thread that no editor has worked in. */
+export function folderIn(state: Readonly<Record<string, unknown>> | undefined): string | null {
+  const folder = state?.["editorFolder"];
+  return typeof folder === "string" ? folder : null;
 }
 
 function canceled(signal: AbortSignal): (error: unknown) => null {

@@ -1,5 +1,6 @@
 /** What the chat's commands do to the thread: compact, undo, redo, look at it, search, pin, fork. */
 import { createSnippets } from "@palimpsest/core/recall";
+import { freeForkName } from "palimpsest/internal/assistant";
 import { coverNote } from "palimpsest/internal/recall";
 import { searchThread } from "palimpsest/recall";
 import { drawBudget } from "../terminal/budget-bar.ts";
@@ -52,18 +53,17 @@ export async function context({ assistant, screen, threadId }: ChatSession): Pro
 
 export async function search({ deps, screen, threadId }: ChatSession, words: string): Promise<void> {
   if (words === "") return screen.aside("Say what to look for: /search WORDS");
-  const result = await searchThread(deps.store, threadId, words, { limit: 10, ...(await deps.embedding()) });
+  const result = await searchThread(deps.store, threadId, words, {
+    limit: 5,
+    only: "holders",
+    ...(await deps.embedding()),
+  });
   const missing = coverNote(result);
   if (missing !== null) await screen.aside(missing);
   if (result.kind === "nothing") return screen.aside(NOTHING_FOUND[result.reason]);
   const snippetOf = createSnippets(words);
-  // A neighbor of what matches counts for an agent; a person asked for the words.
-  const hits = result.hits
-    .map(({ seq, role, text }) => ({ seq, role, snippet: snippetOf(text) }))
-    .filter(({ snippet }) => snippet.marks.length > 0)
-    .slice(0, 5);
-  if (hits.length === 0) return screen.aside(NOTHING_FOUND["no-match"]);
-  for (const { seq, role, snippet } of hits) {
+  for (const { seq, role, text } of result.hits) {
+    const snippet = snippetOf(text);
     const excerpt = screen.color ? inMarkdown(snippet) : snippet.text;
     await screen.prose(`- #${seq} ${role}: ${excerpt.replaceAll(/\s+/g, " ")}`);
   }
@@ -84,7 +84,7 @@ export async function fork(session: ChatSession, argument: string): Promise<void
   const { assistant, deps, screen, threadId } = session;
   const at = argument === "" ? ((await deps.store.head(threadId))?.version ?? null) : number(argument);
   if (at === null) return screen.aside(argument === "" ? NOTHING_YET : "/fork takes the number of a record: /fork 12");
-  const as = await freeName(session, `${threadId.slice(0, 100)}-fork-${at}`);
+  const as = await freeForkName(deps.store, threadId, at);
   const forked = await assistant.agent.thread(threadId).fork({ as, at });
   if (forked.kind !== "forked") return screen.aside(`Not forked: ${threadId} has no record ${at}.`);
   session.goTo(as);
@@ -93,18 +93,11 @@ export async function fork(session: ChatSession, argument: string): Promise<void
 
 /** In a thread of its own that shares what was before this record; where nothing was, in a new one. */
 export async function goBefore(session: ChatSession, seq: number): Promise<void> {
-  const { assistant, screen, threadId } = session;
-  const as = await freeName(session, `${threadId.slice(0, 100)}-fork-${seq - 1}`);
+  const { assistant, deps, screen, threadId } = session;
+  const as = await freeForkName(deps.store, threadId, seq - 1);
   if (seq > 1) await assistant.agent.thread(threadId).fork({ as, at: seq - 1 });
   session.goTo(as);
   await screen.aside(`This is ${as} now; ${threadId} stays as it is (/threads ${threadId}).`);
-}
-
-async function freeName({ deps }: ChatSession, wanted: string): Promise<string> {
-  for (let count = 1; ; count += 1) {
-    const name = count === 1 ? wanted : `${wanted}-${count}`;
-    if ((await deps.store.header(name)) === undefined) return name;
-  }
 }
 
 function number(text: string): number | null {

@@ -9,10 +9,27 @@ export async function completions(before: string): Promise<readonly string[]> {
     const fitting = commandNames().filter((name) => name.startsWith(before));
     return fitting.length > 0 ? fitting : commandNames();
   }
-  const path = /^\/upload\s+(.*)$/s.exec(before)?.[1] ?? /(?:^|\s)@(\S*)$/.exec(before)?.[1];
-  if (path === undefined) return [];
-  const start = before.slice(0, before.length - path.length);
-  return (await pathsLike(path)).map((match) => start + match);
+  const upload = /^(\/upload\s+)(.*)$/s.exec(before);
+  if (upload !== null) return (await pathsLike(upload[2]!)).map((match) => upload[1] + match);
+  const at = lastMention(before);
+  const typed = before.slice(at + 1);
+  const quote = typed.startsWith('"') ? '"' : "";
+  const path = typed.slice(quote.length);
+  if (at < 0 || /["\n]/.test(path)) return [];
+  return (await pathsLike(path)).map((match) => `${before.slice(0, at)}@${mentioned(match, quote)}`);
+}
+
+/** Where the last @ stands that begins a word; its path may hold blanks. -1: nowhere. */
+function lastMention(before: string): number {
+  let at = before.lastIndexOf("@");
+  while (at > 0 && !/\s/.test(before[at - 1]!)) at = before.lastIndexOf("@", at - 1);
+  return at;
+}
+
+/** A folder's quotes stay open, since its path goes on. */
+function mentioned(path: string, quote: string): string {
+  if (quote === "" && !/\s/.test(path)) return path;
+  return path.endsWith("/") ? `"${path}` : `"${path}"`;
 }
 
 async function pathsLike(path: string): Promise<string[]> {

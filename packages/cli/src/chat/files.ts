@@ -25,7 +25,11 @@ export async function files({ context, screen, threadId }: ChatSession): Promise
 
 const MOST_SHOWN = 100;
 
-export async function upload(session: ChatSession, argument: string): Promise<void> {
+export async function upload(
+  session: ChatSession,
+  argument: string,
+  message: "your next" | "this" = "your next",
+): Promise<void> {
   const { context, screen, threadId } = session;
   const source = resolve(argument.replace(/^(["'])(.*)\1$/, "$2"));
   if (argument === "") return screen.aside("Say which file: /upload PATH");
@@ -37,20 +41,24 @@ export async function upload(session: ChatSession, argument: string): Promise<vo
   const name = await copyIn(source, workspace.roots.uploads.directory);
   const path = `${VIRTUAL_ROOT}/uploads/${name}`;
   session.uploaded.push(path);
-  await screen.aside(`Copied to ${printable(path)}; your next message says so.`);
+  await screen.aside(`Copied to ${printable(path)}; ${message} message says so.`);
 }
 
-/** `@PATH` in a message gives the agent a copy of that file; what is no file is only text. */
+/** `@PATH`, or `@"PATH"` with blanks, in a message gives the agent a copy of that file; what is no file is only text. */
 export async function attachMentioned(session: ChatSession, text: string): Promise<void> {
-  for (const [, path] of text.matchAll(MENTION)) {
-    const stats = await stat(resolve(path!)).catch(() => null);
-    if (stats?.isFile() === true) await upload(session, path!);
-    else if (stats === null && LIKE_A_PATH.test(path!))
-      await session.screen.aside(`There is no file ${printable(path!)} here: the message is said without one.`);
+  for (const path of mentionedPaths(text)) {
+    const stats = await stat(resolve(path)).catch(() => null);
+    if (stats?.isFile() === true) await upload(session, path, "this");
+    else if (stats === null && LIKE_A_PATH.test(path))
+      await session.screen.aside(`There is no file ${printable(path)} here: the message is said without one.`);
   }
 }
 
-const MENTION = /(?<!\S)@(\S+)/g;
+export function mentionedPaths(text: string): readonly string[] {
+  return [...text.matchAll(MENTION)].map(([, quoted, plain]) => quoted ?? plain!);
+}
+
+const MENTION = /(?<!\S)@(?:"([^"\n]+)"|(\S+))/g;
 /** A name of a person or a package isn't. */
 const LIKE_A_PATH = /^\.{0,2}\/|\.[a-z0-9]{1,5}$/i;
 

@@ -3,8 +3,17 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { columns } from "../terminal/text-width.ts";
-import { type Effect, type InputState, isWaiting, type Phase, startInput, stepInput, TWICE_MS } from "./input.ts";
-import type { Key } from "./keys.ts";
+import {
+  type Effect,
+  type InputState,
+  isWaiting,
+  type Phase,
+  startInput,
+  stepInput,
+  TWICE_MS,
+  unsaidLines,
+} from "./input.ts";
+import { earlyKey, type Key, keyReader } from "./keys.ts";
 import { wholeText } from "./line-editor.ts";
 import { promptRows, type Status } from "./prompt-rows.ts";
 
@@ -165,4 +174,23 @@ test("what was queued before a call needs an answer waits on: only what is typed
   assert.deepEqual(answered.effects, [{ kind: "say", said: { text: "n", shown: "n" } }]);
   const idle = stepInput(answered.state, { kind: "phase", phase: "idle" });
   assert.deepEqual(idle.effects, [{ kind: "say", said: { text: "yes", shown: "yes" } }]);
+});
+
+test("Enter pressed before the terminal was ours says the line, as Enter does later; Ctrl-J breaks it from then on", () => {
+  const newline = keyReader()({ sequence: "\n", name: "enter" })!;
+  assert.deepEqual(newline, { kind: "named", name: "newline" });
+  assert.deepEqual(earlyKey(newline), { kind: "named", name: "enter" });
+  assert.deepEqual(earlyKey({ kind: "text", text: "a" }), { kind: "text", text: "a" });
+});
+
+test("whoever leaves with Ctrl-C twice is told each line that was queued or half typed", () => {
+  const run = press("streaming", ["one", "<enter>", "two", "<enter>", "half", "<ctrl-c>", "<ctrl-c>"]);
+  assert.deepEqual(kinds(run), ["stop", "leave"]);
+  assert.deepEqual(unsaidLines(run.state), ["one", "two", "half"]);
+});
+
+test("once an answer has stopped, nothing says that it is being stopped", () => {
+  const { state } = press("streaming", ["<ctrl-c>"]);
+  assert.equal(state.hint, "stopping");
+  assert.equal(stepInput(state, { kind: "phase", phase: "idle" }).state.hint, null);
 });

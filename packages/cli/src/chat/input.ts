@@ -88,7 +88,7 @@ export const TWICE_MS = 2000;
 function entered(state: InputState, phase: Phase): Step {
   if (!isWaiting(phase)) return { state: { ...state, phase }, effects: [] };
   const [said, ...queue] = state.queue;
-  const next = { ...state, phase, stopping: false };
+  const next = { ...state, phase, stopping: false, hint: state.stopping ? null : state.hint };
   if (said === undefined || phase === "approving") return { state: next, effects: [] };
   return { state: { ...next, phase: "thinking", queue }, effects: [{ kind: "say", said }] };
 }
@@ -130,6 +130,11 @@ function interrupted(state: InputState, at: number): Step {
   const unsaid = [...state.queue.map(({ text }) => text), wholeText(state.editor)].filter((text) => text !== "");
   const editor = state.queue.length === 0 ? state.editor : withText(state.editor, unsaid.join("\n"));
   return { state: { ...armed, editor, queue: [], stopping: true, hint: "stopping" }, effects: [{ kind: "stop" }] };
+}
+
+/** What a person who leaves has typed and not said: what was queued, or has come back into the line. */
+export function unsaidLines({ queue, editor }: InputState): readonly string[] {
+  return [...queue.map(({ text }) => text), ...wholeText(editor).split("\n")].filter((line) => line.trim() !== "");
 }
 
 function submitted(state: InputState): Step {

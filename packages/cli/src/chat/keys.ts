@@ -29,6 +29,14 @@ export function keyReader(): (raw: RawKey) => Key | null {
   };
 }
 
+/**
+ * A key that was pressed before the terminal was in raw mode: until then the system hands Enter on as a newline, and
+ * nothing else makes one.
+ */
+export function earlyKey(key: Key): Key {
+  return key.kind === "named" && key.name === "newline" ? { kind: "named", name: "enter" } : key;
+}
+
 function keyOf({ sequence = "", name, ctrl, meta }: RawKey): Key | null {
   if (sequence === "\u001f") return { kind: "named", name: "ctrl-_" };
   // Ctrl-J, and what terminals send for Shift-Enter when they tell it apart.

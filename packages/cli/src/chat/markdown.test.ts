@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { createMarkdown, type MarkdownOptions } from "./markdown.ts";
 
 function shown(pieces: readonly string[], options: Partial<MarkdownOptions> = {}): string {
-  const markdown = createMarkdown({ color: false, width: 40, ...options });
+  const markdown = createMarkdown({ color: false, width: () => 40, ...options });
   return (pieces.map((piece) => markdown.push(piece)).join("") + markdown.end()).replaceAll("\u001b", "ESC");
 }
 
@@ -33,7 +33,7 @@ test("emphasis and links lose their marks, also over several words; what is no m
     ["call *args once", "call *args once"],
     ["`[a](b)` is code", "[a](b) is code"],
   ];
-  for (const [text, expected] of cases) assert.equal(shown([text], { width: 80 }), expected, text);
+  for (const [text, expected] of cases) assert.equal(shown([text], { width: () => 80 }), expected, text);
   assert.match(shown(["an *old* [mill](x)"], { color: true }), /ESC\[3moldESC\[23m ESC\[4mmillESC\[24m \(x\)/);
 });
 
@@ -41,7 +41,7 @@ test("a table has aligned columns, and cells too wide for the terminal are broke
   const text =
     "Before\n| part | what it does |\n|---|:--|\n| mill | turns **four** wheels of oak all day long |\n| 水車 | `x` |\nAfter\n";
   assert.equal(
-    shown([text], { width: 30 }),
+    shown([text], { width: () => 30 }),
     [
       "Before",
       "part  what it does",
@@ -93,5 +93,5 @@ test("however the text is cut into pieces, the same is shown and no word is lost
 });
 
 test("an escape sequence in an answer can't reach the terminal", () => {
-  for (const width of [40, null]) assert.doesNotMatch(shown(["a\u001b[2Jb"], { width }), /ESC/);
+  for (const width of [() => 40, null]) assert.doesNotMatch(shown(["a\u001b[2Jb"], { width }), /ESC/);
 });

@@ -9,7 +9,7 @@ import { drawTable } from "./markdown-table.ts";
 export interface MarkdownOptions {
   readonly color: boolean;
   /** Columns to break lines at; null leaves the text as it is, made printable. */
-  readonly width: number | null;
+  readonly width: (() => number) | null;
 }
 
 export interface Markdown {
@@ -36,7 +36,7 @@ const MARKS: Readonly<Record<string, Style>> = { "\ue000": "link", "\ue001": "em
 
 class Writer {
   readonly #color: boolean;
-  readonly #width: number;
+  readonly #width: () => number;
   #held = "";
   /** Spaces since the last word. */
   #spaces = "";
@@ -48,7 +48,7 @@ class Writer {
   #table: string[] = [];
   readonly #on = new Set<Style>();
 
-  constructor(color: boolean, width: number) {
+  constructor(color: boolean, width: () => number) {
     this.#color = color;
     this.#width = width;
   }
@@ -86,7 +86,7 @@ class Writer {
     const ended = this.#lineStart;
     this.#table = [];
     this.#lineStart = true;
-    const drawn = drawTable(lines, { color: this.#color, width: this.#width });
+    const drawn = drawTable(lines, { color: this.#color, width: this.#width() });
     return ended ? drawn : drawn.replace(/\n$/, "");
   }
 
@@ -147,7 +147,7 @@ class Writer {
     const heading = this.#indent === "#";
     const spaces = before + (this.#column === 0 && heading ? "" : this.#spaces);
     this.#spaces = "";
-    const breaks = !this.#fenced && this.#column > 0 && this.#column + spaces.length + size > this.#width;
+    const breaks = !this.#fenced && this.#column > 0 && this.#column + spaces.length + size > this.#width();
     const indent = heading ? "" : this.#indent;
     this.#column = breaks ? indent.length + size : this.#column + spaces.length + size;
     return breaks ? `\n${indent}${text}` : spaces + text;

@@ -4,6 +4,7 @@
  */
 import type { AgentEvent, StepUsage } from "palimpsest/agent";
 import { budgetText } from "../terminal/budget-bar.ts";
+import { counted } from "../terminal/counted.ts";
 import { duration } from "../terminal/duration.ts";
 import type { Output } from "../terminal/output.ts";
 import { plain } from "../terminal/terminal-text.ts";
@@ -109,7 +110,7 @@ export class Screen {
         return this.#do({ budget: budgetText(event.tokens, event.window) });
       case "compaction-start":
         this.#hides = event;
-        return this.#do({ phase: "compacting", doing: `compacting ${event.hide} messages` });
+        return this.#do({ phase: "compacting", doing: `compacting ${counted(event.hide, "message")}` });
       case "summary-progress":
         return this.#do({ phase: "compacting", doing: `summarized ${event.done} of ${event.of}` });
       case "compaction-end":
@@ -167,7 +168,7 @@ export class Screen {
   }
 
   #freshMarkdown(): Markdown {
-    return createMarkdown({ color: this.color, width: this.terminal ? this.width : null });
+    return createMarkdown({ color: this.color, width: this.terminal ? this.#width : null });
   }
 
   #painted(text: string, start: number, end: number): string {

@@ -1,7 +1,7 @@
 /** The chat's commands that change what it talks to (model, thread) or show more of the last answer. */
 import { checkThreadId } from "@palimpsest/core/log";
 import { grouped } from "../terminal/grouped.ts";
-import { table } from "../terminal/table.ts";
+import { table, titleCell } from "../terminal/table.ts";
 import { printable } from "../terminal/terminal-text.ts";
 import { showLastExchange } from "./last-words.ts";
 import type { ChatSession } from "./session.ts";
@@ -44,7 +44,7 @@ export async function threads(session: ChatSession, name: string): Promise<void>
     `${header.id === session.threadId ? "*" : " "} ${index + 1}`,
     header.id,
     String(messages),
-    title ?? "",
+    titleCell(title ?? ""),
   ]);
   await screen.line(table(["  no", "thread", "messages", "title"], rows));
 }

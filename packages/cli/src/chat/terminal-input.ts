@@ -12,9 +12,18 @@ import type { Output } from "../terminal/output.ts";
 import { plain } from "../terminal/terminal-text.ts";
 import type { Activity } from "./activity.ts";
 import { editText } from "./external-editor.ts";
-import { type Effect, type Happening, type InputState, isWaiting, type Phase, startInput, stepInput } from "./input.ts";
+import {
+  type Effect,
+  type Happening,
+  type InputState,
+  isWaiting,
+  type Phase,
+  startInput,
+  stepInput,
+  unsaidLines,
+} from "./input.ts";
 import type { Keyboard } from "./keyboard.ts";
-import { keyReader, type RawKey } from "./keys.ts";
+import { earlyKey, keyReader, type RawKey } from "./keys.ts";
 import { KEPT } from "./line-editor.ts";
 import { promptRows, SIGN_MS, type Status, saidText } from "./prompt-rows.ts";
 
@@ -49,6 +58,8 @@ export class TerminalInput implements Keyboard {
   #since = performance.now();
   #waiting: ((line: string | null) => void) | null = null;
   #left = false;
+  /** Until a line is first waited for, keys may have been pressed before this program had the terminal. */
+  #starting = true;
 
   constructor(options: TerminalOptions, file: string, history: readonly string[]) {
     const { output } = options;
@@ -79,6 +90,8 @@ export class TerminalInput implements Keyboard {
   next(phase: Phase = "idle"): Promise<string | null> {
     if (this.#left) return Promise.resolve(null);
     this.#status = null;
+    // What the system holds of them is read in the next round of the event loop, before the second of these.
+    if (this.#starting) setImmediate(() => setImmediate(() => this.#endStart()));
     return new Promise((resolve) => {
       this.#waiting = resolve;
       this.#happen({ kind: "phase", phase });
@@ -90,7 +103,7 @@ export class TerminalInput implements Keyboard {
   }
 
   unsaid(): readonly string[] {
-    return this.#state.queue.map(({ text }) => text);
+    return unsaidLines(this.#state);
   }
 
   clear(): Promise<void> {
@@ -104,6 +117,10 @@ export class TerminalInput implements Keyboard {
     stdin.off("end", this.#leave);
     stdout.off("resize", this.#redraw);
     await writeHistory(this.#file, this.#state.editor.history);
+  }
+
+  #endStart(): void {
+    this.#starting = false;
   }
 
   #happen(happening: Happening): void {
@@ -175,7 +192,8 @@ export class TerminalInput implements Keyboard {
 
   readonly #onKey = (_: unknown, raw: RawKey): void => {
     const key = this.#read(raw);
-    if (key !== null) this.#happen({ kind: "key", key, at: performance.now() });
+    if (key === null) return;
+    this.#happen({ kind: "key", key: this.#starting ? earlyKey(key) : key, at: performance.now() });
   };
 
   #take(): void {

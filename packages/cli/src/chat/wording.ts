@@ -1,5 +1,6 @@
 /** The words of a chat's one-line reports: calls, sizes, durations, compactions. */
 import type { AgentEvent } from "palimpsest/agent";
+import { counted } from "../terminal/counted.ts";
 import { duration } from "../terminal/duration.ts";
 import { grouped } from "../terminal/grouped.ts";
 import { printable } from "../terminal/terminal-text.ts";
@@ -16,7 +17,7 @@ export function compactionMark(
   const what =
     hidden === null
       ? "old tool output is shortened"
-      : `${hide} messages, up to record ${hidden[1]}, are behind a summary; ${keep} stay`;
+      : `${counted(hide, "message")}, up to record ${hidden[1]}, ${hide === 1 ? "is" : "are"} behind a summary; ${keep} ${keep === 1 ? "stays" : "stay"}`;
   return [
     facts + "-".repeat(Math.max(0, Math.min(width, 80) - facts.length)),
     `   ${what} (/undo)`,

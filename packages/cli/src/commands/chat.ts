@@ -1,5 +1,6 @@
 import type { RunEnd, WaitingCall } from "palimpsest/agent";
 import { offeredModels } from "palimpsest/internal/models";
+import { heldText } from "palimpsest/internal/stores";
 import { startIndexing } from "palimpsest/recall";
 import type { Activity } from "../chat/activity.ts";
 import { completions } from "../chat/completion.ts";
@@ -18,6 +19,7 @@ import { askedText, unfinishedNote, type Verdict } from "../home/approvals.ts";
 import { patience, whose, withHome } from "../home/home.ts";
 import { costLine } from "../home/money.ts";
 import { checkTalk, chosenThread, chosenWorkspace, requireModel, type TalkOptions } from "../home/talk.ts";
+import { counted } from "../terminal/counted.ts";
 import type { Output } from "../terminal/output.ts";
 
 export const run: Run<TalkOptions> = async ({ options }, context) => {
@@ -173,7 +175,7 @@ async function shown(session: ChatSession, end: RunEnd): Promise<boolean> {
     for (const [index, option] of end.options.entries()) await screen.line(`  ${index + 1}. ${option}`);
   }
   if (end.kind === "aborted") await screen.aside("(stopped; what was said so far is kept)");
-  if (end.kind === "busy") await screen.aside(`! Another run is writing to this thread, until ${end.expiresAt}.`);
+  if (end.kind === "busy") await screen.aside(`! Another run is writing to this thread${heldText(end)}.`);
   if (end.kind === "failed") await screen.aside(`! ${end.message}`);
   const asking = end.kind === "approval" && screen.terminal;
   const note = asking ? null : unfinishedNote(end, { decide: wayBack(session), goOn: 'say "go on" to continue' });
@@ -188,7 +190,7 @@ async function greet(session: ChatSession): Promise<void> {
   const { model } = session.assistant;
   const name = model.provider === "offline" ? "offline model" : model.name;
   const messages = (await deps.store.head(threadId))?.messages ?? 0;
-  await screen.line(`palimpsest · ${threadId} · ${messages === 0 ? "new" : `${messages} messages`} · ${name}`);
+  await screen.line(`palimpsest · ${threadId} · ${messages === 0 ? "new" : counted(messages, "message")} · ${name}`);
   if (model.provider === "offline")
     await screen.aside("No model is asked: answers recall and quote what was said here.");
   if (model.provider === "offline") for (const line of offers()) await screen.aside(line);

@@ -101,7 +101,9 @@ async function reportFolder(
   if (document.imported > 0 || known > 0) return showFolder(document, known, context);
   noteProblems(document, context);
   const looked =
-    files.length === 0 ? "no .json or .jsonl file" : `${files.length} files, none of which could be imported`;
+    files.length === 0
+      ? "no .json or .jsonl file"
+      : `${counted(files.length, "file")}, none of which could be imported`;
   throw new Failure("empty", `${path} holds ${looked}. Nothing was imported.`);
 }
 
@@ -114,7 +116,7 @@ async function showFolder(document: FolderDocument, known: number, context: Prin
   else {
     const before = known > 0 ? `; ${known} had been imported before` : "";
     await output.line(
-      `Imported ${imported} messages into ${threads.length} threads from ${files.length} files${before}.`,
+      `Imported ${counted(imported, "message")} into ${counted(threads.length, "thread")} from ${counted(files.length, "file")}${before}.`,
     );
   }
   return 0;
@@ -133,10 +135,8 @@ async function report(path: string, threadId: string, outcome: ImportOutcome, co
       for (const problem of outcome.problems.slice(1, SHOWN)) output.note(located(path, problem));
       if (outcome.problems.length > SHOWN) output.note(`... and ${outcome.problems.length - SHOWN} more`);
       const rest = outcome.problems.length > 1 ? ` (${outcome.problems.length} problems in all)` : "";
-      throw new Failure(
-        "invalid",
-        `${located(path, outcome.problems[0]!)}${rest}. Nothing was imported: repair the file, or pass --skip-invalid.`,
-      );
+      const next = outcome.seen === undefined ? ": repair the file, or pass --skip-invalid." : `. ${outcome.seen}`;
+      throw new Failure("invalid", `${located(path, outcome.problems[0]!)}${rest}. Nothing was imported${next}`);
     }
     case "empty":
       throw new Failure(

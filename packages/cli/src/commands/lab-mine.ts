@@ -4,9 +4,9 @@ import { readdir, realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, join, relative } from "node:path";
 import { redactSecrets } from "@palimpsest/core/memory";
+import { builtInPolicies } from "@palimpsest/lab";
+import { type OwnReport, ownPage, ownTotals, playOwnSessions } from "@palimpsest/lab/internal/replay";
 import { FORMATS } from "palimpsest/internal/import";
-import { type OwnReport, ownPage, ownTotals, playOwnSessions } from "palimpsest/internal/lab";
-import { builtInPolicies } from "palimpsest/lab";
 import type { Context } from "../command/command.ts";
 import { Failure } from "../command/failure.ts";
 import { money } from "../home/money.ts";
@@ -76,9 +76,9 @@ function linesOf({ sessions }: OwnReport, totals: ReturnType<typeof ownTotals>):
   const paid =
     totals.sessions === 0
       ? `, none with a known price. "palimpsest lab FILE" compares policies without one`
-      : `; ${totals.sessions} with a known price cost ${money(totals.spent, "USD")}`;
+      : `; ${totals.sessions} with a known price cost ${money(totals.spent)}`;
   const rows = totals.policies.map(({ name, sessions: played, cost, used, lost }) => {
-    const figures = [played, money(cost, "USD"), used, lost].map(String);
+    const figures = [played, money(cost), used, lost].map(String);
     return [name, ...figures];
   });
   const head = ["policy", "sessions", "would have cost", "used again", "lost"];

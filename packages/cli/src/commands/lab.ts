@@ -1,9 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { basename, extname, isAbsolute } from "node:path";
 import { errorText } from "@palimpsest/core/internal/text";
-import { parseConfig } from "palimpsest/config";
-import { summarizationFromFile } from "palimpsest/internal/config";
-import { ours, RECALL_HITS } from "palimpsest/internal/lab";
 import {
   builtInPolicies,
   type LabRow,
@@ -12,7 +9,10 @@ import {
   readTranscripts,
   runLab,
   type Transcript,
-} from "palimpsest/lab";
+} from "@palimpsest/lab";
+import { ours, RECALL_HITS } from "@palimpsest/lab/internal/replay";
+import { parseConfig } from "palimpsest/config";
+import { summarizationFromFile } from "palimpsest/internal/config";
 import type { Context, Run } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
 import { grouped } from "../terminal/grouped.ts";

@@ -29,7 +29,7 @@ export const run: Run = async ({ positionals }, context) => {
       spent,
     });
   else {
-    const cost = prices === null || spent === null ? "" : `, ${money(spent, prices.source === "table" ? "USD" : null)}`;
+    const cost = spent === null ? "" : `, ${money(spent)}`;
     const tokens = `${usage.input} tokens in, ${usage.output} out${cost}`;
     await output.line(`${model.name} (${provider} ${modelId}) answered in ${(ms / 1000).toFixed(1)} s: ${tokens}.`);
   }

@@ -1,58 +1,20 @@
-import { redactDocument } from "palimpsest/internal/documents";
-import { eraseMessage } from "palimpsest/internal/memory";
-import type { ErasedMessage } from "palimpsest/memory";
+import { redact } from "palimpsest/internal/acting";
+import type { ResultOf } from "palimpsest/internal/operation";
 import { wholeNumber } from "../command/arguments.ts";
-import type { Context, Printing, Remote, Run } from "../command/command.ts";
-import { Failure } from "../command/failure.ts";
-import { threadPath } from "../command/server.ts";
-import { busy, missingThread, noteScrubbed, withThread } from "../home/home.ts";
+import type { Input, Printing } from "../command/command.ts";
+import { performing } from "../home/performing.ts";
+import { counted } from "../terminal/counted.ts";
 
-export const run: Run = async ({ positionals }, context) => {
-  const threadId = positionals[0]!;
-  const seq = wholeNumber(positionals[1]!, "SEQ", 1);
-  const result = await withThread(context, threadId, async (home) =>
-    eraseMessage(await home.eraseDeps(), threadId, seq),
-  );
-  switch (result.kind) {
-    case "redacted":
-    case "already-redacted":
-      return report(result, threadId, context);
-    case "no-message":
-      throw new Failure(
-        "no-message",
-        `Record ${seq} of "${threadId}" is not a message: "palimpsest replay ${threadId}" shows their numbers.`,
-      );
-    case "busy":
-      throw busy(result.threadId, result.expiresAt);
-    case "missing":
-      throw missingThread(context, threadId);
-    case "lease-lost":
-    case "conflict":
-      throw busy(threadId);
-  }
-};
+export const { run, remote } = performing(redact, {
+  input: ({ positionals: [thread, seq] }: Input) => ({ thread: thread!, seq: wholeNumber(seq!, "SEQ", 1) }),
+  show,
+  hints: { "no-message": '"palimpsest replay T" shows their numbers' },
+});
 
-type Done = Extract<ErasedMessage, { readonly threads: readonly string[] }>;
-
-async function report(result: Done, threadId: string, context: Context): Promise<number> {
-  noteScrubbed(context, result.scrubbed);
-  return show(redactDocument(threadId, result), context, result.kind);
-}
-
-export const remote: Remote = async ({ positionals }, context) => {
-  const seq = wholeNumber(positionals[1]!, "SEQ", 1);
-  const document = await context.server.send<RedactDocument>("POST", threadPath(positionals[0]!, "/redact"), { seq });
-  if (document.left !== null)
-    context.output.note(
-      "Another process of the server is reading its database: a file of it still holds the words until it has ended.",
-    );
-  return show(document, context, "redacted");
-};
-
-type RedactDocument = ReturnType<typeof redactDocument>;
-
-async function show(document: RedactDocument, { format, output }: Printing, kind: Done["kind"]): Promise<number> {
-  const { redacted, threads, lentTo, facts, shownIn, copies, busy: held } = document;
+async function show(document: ResultOf<typeof redact>, { format, output }: Printing): Promise<number> {
+  const { redacted, threads, lentTo, facts, shownIn, copies, summaries, busy: held, left } = document;
+  if (left !== null)
+    output.note(`Another process is reading the database: ${left} still holds the words until it has ended.`);
   for (const one of held)
     output.note(`Thread "${one}" is in use and still shows what was learned of it: redact again when it has ended.`);
   const code = held.length === 0 ? 0 : 1;
@@ -60,8 +22,15 @@ async function show(document: RedactDocument, { format, output }: Printing, kind
     await output.json(document);
     return code;
   }
-  const told = kind === "redacted" ? "Redacted" : "Redacted already, and nothing that was made of it is left:";
+  const told =
+    document.before === undefined ? "Redacted" : "Redacted already, and nothing that was made of it is left:";
   await output.line(`${told} message ${redacted} of ${threads.join(", ")}.`);
+  if (summaries.rebuilt > 0)
+    await output.line(
+      `Made ${counted(summaries.rebuilt, "summary", "summaries")} anew from the messages that are left, without a model; pinned messages stay.`,
+    );
+  if (summaries.erased > 0)
+    await output.line(`Erased ${counted(summaries.erased, "summary", "summaries")} that could not be made anew.`);
   if (lentTo.length > 0) await output.line(`Erased what was lent of it as evidence in ${lentTo.join(", ")}.`);
   if (facts.length > 0) await output.line(`Forgot what was learned from it: ${facts.join(", ")}.`);
   if (shownIn.length > 0) await output.line(`Erased that where it was shown, in ${shownIn.join(", ")}.`);

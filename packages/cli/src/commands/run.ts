@@ -138,7 +138,7 @@ interface Told {
 
 async function report(result: RunResult, { context, asked, model, before, after }: Told): Promise<number> {
   const { threadId, end } = result;
-  if (end.kind === "busy") throw busy(threadId, end.expiresAt, "try again then, or wait longer with --wait SECONDS");
+  if (end.kind === "busy") throw busy(threadId, end, "try again then, or wait longer with --wait SECONDS");
   if (end.kind === "failed") throw new Failure(end.code, sentence(end.message));
   if (end.kind === "aborted") context.signal.throwIfAborted();
   const go = `run PROMPT --thread ${threadId}${whose(context)}`;

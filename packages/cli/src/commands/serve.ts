@@ -11,23 +11,29 @@ interface Options {
 
 export const run: Run<Options> = ({ options }, context) => {
   const { output, format } = context;
-  return serve(context, options, async (url) => {
+  const onReady = async (url: string) => {
     // One line, so that a program can read it while this one runs on.
     if (format === "json") await output.write(`${JSON.stringify({ url, pid: process.pid })}\n`);
     else await output.line(`Palimpsest is at ${url} (Ctrl-C ends it).`);
-  });
+  };
+  return serve(context, options, { onReady, log: "requests" });
 };
 
-/** Until it is told to end; `onReady` when it can answer. */
-export function serve(
-  context: Context,
-  { host, port }: Options,
-  onReady: (url: string) => Promise<void>,
-): Promise<number> {
+interface Serving {
+  /** Called once it can answer. */
+  readonly onReady: (url: string) => Promise<void>;
+  /** `failures`: for a person's own terminal, where a line for each request would hide the address. */
+  readonly log: "requests" | "failures";
+}
+
+/** Until it is told to end. */
+export function serve(context: Context, { host, port }: Options, { onReady, log: which }: Serving): Promise<number> {
   if (host === "") throw new UsageError("--host is empty: name an address.");
   if (port !== undefined && port > 65_535) throw new UsageError(`--port is at most 65535, not ${port}.`);
   return withHome(context, async (home) => {
-    const log = (line: LogLine) => context.output.note(JSON.stringify(line));
+    const log = (line: LogLine) => {
+      if (which === "requests" || line.level === "error") context.output.note(JSON.stringify(line));
+    };
     const gateway = createGateway({ home, log });
     // From here on an end is an orderly one.
     const stop = new AbortController();

@@ -22,7 +22,8 @@ export const run: Run<Options> = async ({ positionals: [threadId], options }, co
     await show(address, "(a gateway was there already).");
     return 0;
   }
-  return serve(context, options, (url) => show(url, "(Ctrl-C ends it)."));
+  const onReady = (url: string) => show(url, "(Ctrl-C ends it).");
+  return serve(context, options, { onReady, log: context.verbose ? "requests" : "failures" });
 };
 
 /** One of ours, whichever home it serves. */

@@ -92,7 +92,7 @@ const SHOWN = 10;
 
 async function deleteOne(home: Home, threadId: string, context: Context): Promise<number> {
   const result = await deleteInHome(home, threadId);
-  if (result.kind === "busy") throw busy(result.threadId, result.expiresAt);
+  if (result.kind === "busy") throw busy(result.threadId, result);
   if (result.kind === "missing") throw missingThread(context, threadId);
   noteScrubbed(context, result.scrubbed);
   return show(deleteDocument(threadId), context);

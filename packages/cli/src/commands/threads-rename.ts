@@ -11,7 +11,7 @@ export const run: Run = async ({ positionals }, context) => {
   if (title === null) throw new UsageError(`TITLE has 1 to ${MOST_TITLE} characters.`);
   const held = await withThread(context, threadId, (home) => renameThread(home, threadId, title));
   if (held.kind === "missing") throw missingThread(context, threadId);
-  if (held.kind === "busy") throw busy(threadId, held.expiresAt);
+  if (held.kind === "busy") throw busy(threadId, held);
   if (held.value.kind !== "committed") throw busy(threadId);
   return show(renameDocument(threadId, title), context);
 };

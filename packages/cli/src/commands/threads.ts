@@ -7,12 +7,12 @@ import type { Home } from "palimpsest/internal/home";
 import type { ThreadSummary } from "palimpsest/stores";
 import type { Context, Printing, Remote, Run } from "../command/command.ts";
 import { UsageError } from "../command/failure.ts";
-import { withHome } from "../home/home.ts";
+import { ownHomeNote, withHome } from "../home/home.ts";
 import { listThreads } from "../home/list-threads.ts";
 import { remoteThreads } from "../home/remote-threads.ts";
 import { localTime } from "../terminal/local-time.ts";
 import { megabytes } from "../terminal/megabytes.ts";
-import { table } from "../terminal/table.ts";
+import { table, titleCell } from "../terminal/table.ts";
 import { inTree, type TreeRow } from "../terminal/thread-tree.ts";
 
 interface Options {
@@ -29,7 +29,7 @@ export const run: Run<Options> = async ({ options }, context) => {
     ...threadDocument(summary),
     ...(bytes !== null && { bytes }),
   }));
-  return show(flat, options, context, () => nothing(options, context));
+  return show(flat, options, context, async () => nothing(options, context) + (await ownHomeNote(context)));
 };
 
 export const remote: Remote<Options> = async ({ options }, context) => {
@@ -39,7 +39,7 @@ export const remote: Remote<Options> = async ({ options }, context) => {
   const threads = (await remoteThreads(context, before === null ? limit : Number.POSITIVE_INFINITY))
     .filter(({ updatedAt }) => before === null || updatedAt < before)
     .slice(0, limit);
-  return show(threads, options, context, () => `No threads at ${context.server.url}.`);
+  return show(threads, options, context, async () => `No threads at ${context.server.url}.`);
 };
 
 type Row = ReturnType<typeof threadDocument> & { readonly bytes?: number };
@@ -48,11 +48,11 @@ async function show(
   flat: readonly Row[],
   { all = false, tree = false, sizes = false }: Options,
   context: Printing,
-  empty: () => string,
+  empty: () => Promise<string>,
 ): Promise<number> {
   const rows = tree ? treeOfEach(flat) : flat.map((row) => ({ ...row, depth: 0 }));
   if (context.format === "json") await context.output.json({ threads: tree ? rows : flat });
-  else if (rows.length === 0) context.output.note(empty());
+  else if (rows.length === 0) context.output.note(await empty());
   else
     await context.output.line(
       table(
@@ -64,7 +64,7 @@ async function show(
           ...(sizes ? [megabytes(row.bytes ?? 0)] : []),
           localTime(row.updatedAt),
           row.parent ?? "",
-          row.title ?? (row.kind === "subagent" ? `(${row.agent})` : ""),
+          titleCell(row.title ?? (row.kind === "subagent" ? `(${row.agent})` : "")),
         ]),
       ),
     );

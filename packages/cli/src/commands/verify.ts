@@ -1,36 +1,43 @@
-import { verifyDocument } from "palimpsest/internal/documents";
+import { verify } from "palimpsest/internal/acting";
+import type { ResultOf } from "palimpsest/internal/operation";
 import { everyThread, everyUser } from "palimpsest/stores";
-import { verify } from "palimpsest/threads";
-import type { Context, Printing, Remote, Run } from "../command/command.ts";
+import { verify as verifyThread } from "palimpsest/threads";
+import type { Context, Input, Printing, Remote, Run } from "../command/command.ts";
 import { UsageError } from "../command/failure.ts";
-import { threadPath } from "../command/server.ts";
-import { missingThread, withHome, withThread } from "../home/home.ts";
+import { withHome } from "../home/home.ts";
+import { performing } from "../home/performing.ts";
 import { counted } from "../terminal/counted.ts";
 import { throttled } from "../terminal/throttled.ts";
 
-export const run: Run<{ readonly all?: boolean }> = async ({ positionals, options }, context) => {
-  const threadId = positionals[0];
-  if (options.all === true) {
-    if (threadId !== undefined) throw new UsageError("--all takes no thread.");
-    return verifyAll(context);
-  }
-  if (threadId === undefined) throw new UsageError("T is missing. Usage: palimpsest verify T, or verify --all");
-  const verdict = await withThread(context, threadId, (deps) => verify(deps, threadId));
-  if (verdict.kind === "missing") throw missingThread(context, threadId);
-  return show(threadId, verifyDocument(verdict), context);
+interface Options {
+  readonly all?: boolean;
+}
+
+export const run: Run<Options> = async (given, context) => {
+  const { positionals, options } = given;
+  if (options.all !== true) return one.run(given, context);
+  if (positionals[0] !== undefined) throw new UsageError("--all takes no thread.");
+  return verifyAll(context);
 };
 
-export const remote: Remote<{ readonly all?: boolean }> = async ({ positionals, options }, context) => {
-  const threadId = positionals[0];
-  if (options.all === true || threadId === undefined)
+export const remote: Remote<Options> = async (given, context) => {
+  if (given.options.all === true || given.positionals[0] === undefined)
     throw new UsageError("With --server one thread is verified: palimpsest verify T");
-  return show(threadId, await context.server.send("POST", threadPath(threadId, "/verify")), context);
+  return one.remote(given, context);
 };
+
+const one = performing(verify, {
+  input({ positionals: [thread] }: Input<Options>) {
+    if (thread === undefined) throw new UsageError("T is missing. Usage: palimpsest verify T, or verify --all");
+    return { thread };
+  },
+  show,
+});
 
 async function show(
-  threadId: string,
-  document: ReturnType<typeof verifyDocument>,
+  document: ResultOf<typeof verify>,
   { format, output }: Printing,
+  { positionals: [threadId] }: Input<Options>,
 ): Promise<number> {
   const { records, redacted, firstBad } = document;
   if (format === "json") await output.json(document);
@@ -51,7 +58,7 @@ async function verifyAll(context: Context): Promise<number> {
     await withHome(context, async (home) => {
       for await (const store of everyUser(home.store))
         for await (const { header } of everyThread(store)) {
-          const verdict = await verify({ ...home, store }, header.id);
+          const verdict = await verifyThread({ ...home, store }, header.id);
           if (verdict.kind === "missing") continue;
           total.threads += 1;
           total.records += verdict.records;

@@ -1,13 +1,8 @@
 import { type Shape, shapeOf } from "@palimpsest/core/message";
-import { pastRequest } from "palimpsest/agent";
-import { threadPrompt } from "palimpsest/inspect";
-import { requestDocument, viewDocument } from "palimpsest/internal/documents";
-import { threadDeps } from "palimpsest/threads";
-import type { Context, Printing, Remote, Run } from "../command/command.ts";
-import { Failure } from "../command/failure.ts";
-import { threadPath } from "../command/server.ts";
-import { missingThread, withThread } from "../home/home.ts";
-import { simulationPolicy } from "../home/simulation-policy.ts";
+import { request, view } from "palimpsest/internal/looking";
+import type { ResultOf } from "palimpsest/internal/operation";
+import type { Input, Printing } from "../command/command.ts";
+import { choosing, performing } from "../home/performing.ts";
 import { counted } from "../terminal/counted.ts";
 import { grouped } from "../terminal/grouped.ts";
 import { writeMessage } from "../terminal/message-text.ts";
@@ -17,27 +12,23 @@ interface Options {
   readonly request?: number;
 }
 
-export const run: Run<Options> = async (input, context) => {
-  const { positionals, options: given } = input;
-  const threadId = positionals[0]!;
-  const { window, request } = given;
-  if (request !== undefined) return showRequest(context, threadId, request);
-  const options = window === undefined ? {} : { window, simulate: await simulationPolicy(context) };
-  const prompt = await withThread(context, threadId, ({ store }) => threadPrompt(store, threadId, options));
-  if (prompt.kind === "missing") throw missingThread(context, threadId);
-  return show(viewDocument(threadId, prompt), context, window);
-};
+export const { run, remote } = choosing<Options>(({ options }) => (options.request === undefined ? now : past));
 
-export const remote: Remote<Options> = async ({ positionals, options: { window, request } }, context) => {
-  const path = threadPath(positionals[0]!);
-  if (request !== undefined) return printRequest(await context.server.get(`${path}/requests/${request}`), context);
-  return show(await context.server.get(`${path}/view`, { window }), context, window);
-};
+const now = performing(view, {
+  input: ({ positionals, options: { window } }: Input<Options>) => ({ thread: positionals[0]!, window }),
+  show,
+});
+
+const past = performing(request, {
+  input: ({ positionals, options }: Input<Options>) => ({ thread: positionals[0]!, seq: options.request! }),
+  show: printRequest,
+  hints: { "no-request": '"palimpsest replay T --json" names the records' },
+});
 
 async function show(
-  document: ReturnType<typeof viewDocument>,
+  document: ResultOf<typeof view>,
   { format, output }: Printing,
-  window: number | undefined,
+  { options: { window } }: Input<Options>,
 ): Promise<number> {
   const { dialect, tokens, source, messages, simulated, repairs, damage } = document;
   if (damage !== undefined) output.note(`palimpsest: ${damage.message}`);
@@ -55,21 +46,7 @@ async function show(
   return damage === undefined ? 0 : 1;
 }
 
-async function showRequest(context: Context, threadId: string, seq: number): Promise<number> {
-  const found = await withThread(context, threadId, ({ store }) => pastRequest(threadDeps(store), threadId, seq));
-  if (found.kind === "missing") throw missingThread(context, threadId);
-  if (found.kind === "no-request") throw new Failure("no-request", WHY_NONE[found.reason]);
-  if (found.kind === "erased") {
-    const detail = `The request of the answer at ${found.answer} can't be shown whole: its ${found.what} text was erased, or is not kept in this store.`;
-    throw new Failure("erased", detail);
-  }
-  return printRequest(requestDocument(threadId, found), context);
-}
-
-async function printRequest(
-  document: ReturnType<typeof requestDocument>,
-  { format, output }: Printing,
-): Promise<number> {
+async function printRequest(document: ResultOf<typeof request>, { format, output }: Printing): Promise<number> {
   if (format === "json") {
     await output.json(document);
     return 0;
@@ -88,10 +65,3 @@ async function printRequest(
 function toolName(tool: { readonly name?: string; readonly function?: { readonly name?: string } }): string {
   return tool.name ?? tool.function?.name ?? "unnamed";
 }
-
-const WHY_NONE = {
-  "no-answer":
-    "No model has answered at that record or after it: give the record of an answer, as `replay --json` names it.",
-  "not-recorded":
-    "That answer came without a recorded request: it was imported, or whoever asked didn't say what it sent beside the messages.",
-};

@@ -50,7 +50,7 @@ export function unfinishedNote(end: RunEnd, next: { readonly decide: string; rea
       return `Not run: ${names}. It needs your approval, and without a terminal nobody can be asked; to decide: ${next.decide}`;
     }
     case "budget": {
-      const spent = end.cost === null ? "" : ` (${money(end.cost, null)})`;
+      const spent = end.cost === null ? "" : ` (${money(end.cost)})`;
       return `Stopped after ${end.tokens.toLocaleString("en-US")} tokens${spent}: the next call would go beyond limits.run_tokens or limits.run_cost of the configuration; ${next.goOn}.`;
     }
     case "step-limit":

@@ -7,7 +7,8 @@ export function compactionProgress({ output, verbose }: Context): (event: Compac
   return (event) => {
     if (verbose || (!process.stderr.isTTY && event.type !== "summary-progress")) return;
     if (event.type === "compaction-check") output.progress(`${event.tokens.toLocaleString("en-US")} tokens ...`);
-    if (event.type === "compaction-start") output.progress(`summarizing ${event.hide} messages ...`);
+    if (event.type === "compaction-start")
+      output.progress(`summarizing ${event.hide} ${event.hide === 1 ? "message" : "messages"} ...`);
     if (event.type === "summary-progress") output.progress(`summarized ${event.done} of ${event.of}`);
   };
 }

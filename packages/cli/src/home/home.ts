@@ -1,7 +1,9 @@
 /** The home opened for one command and closed whatever happens, and the sentences commands share about threads. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { checkThreadId, DEFAULT_USER } from "@palimpsest/core/log";
 import type { Home } from "palimpsest/internal/home";
-import { storeTarget } from "palimpsest/internal/stores";
+import { heldText, storeTarget } from "palimpsest/internal/stores";
 import { openStore, type Scrubbed, type Store } from "palimpsest/stores";
 import type { Command, Context } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
@@ -37,12 +39,33 @@ export async function withStore<T>(
 /** For commands on a thread that must exist: a home that isn't there is not created only to find it empty. */
 export async function withThread<T>(context: Context, threadId: string, work: (home: Home) => Promise<T>): Promise<T> {
   requireThreadId(threadId);
-  if (!(await context.located.hasStore())) throw missingThread(context, threadId);
+  const missing = async () => {
+    const { code, message } = missingThread(context, threadId);
+    return new Failure(code, message + (await ownHomeNote(context)));
+  };
+  if (!(await context.located.hasStore())) throw await missing();
   return withHome(context, async (home) => {
-    if ((await home.store.header(threadId)) === undefined) throw missingThread(context, threadId);
+    if ((await home.store.header(threadId)) === undefined) throw await missing();
     return work(home);
   });
 }
+
+/** Where a home that was found here stands before the person's own, and that one has threads; else "". */
+export async function ownHomeNote({ located, userId }: Context): Promise<string> {
+  const { place, person } = located;
+  const own = person.folders.data;
+  const target = join(own, "palimpsest.db");
+  if (place.reason !== "found" || !existsSync(target)) return "";
+  const page = await withStore(target, async (store) => store.forUser(userId).threads({ limit: MOST }), "read").catch(
+    () => null,
+  );
+  const count = page?.threads.length ?? 0;
+  if (count === 0) return "";
+  const threads = count === 1 ? "1 thread" : `${count}${page?.next === null ? "" : " or more"} threads`;
+  return ` ${place.directory} was found here and stands before your own home, ${own}, which has ${threads}: --home ${own} names that one.`;
+}
+
+const MOST = 100;
 
 export function requireThreadId(id: string): void {
   const checked = checkThreadId(id);
@@ -61,9 +84,12 @@ export function waitingNote(threadId: string, { waitMs }: { readonly waitMs: num
   return `Thread "${threadId}" is held by another run, or by one that was killed: waiting up to ${waitMs / 1000} s (Ctrl-C stops).`;
 }
 
-export function busy(threadId: string, expiresAt?: string, next = "try again when it has ended"): Failure {
-  const until = expiresAt === undefined ? "" : ` (its lease ends ${expiresAt} at the latest)`;
-  return new Failure("busy", `Thread "${threadId}" is being written to by another run${until}: ${next}.`);
+export function busy(
+  threadId: string,
+  held?: Parameters<typeof heldText>[0],
+  next = "try again when it has ended",
+): Failure {
+  return new Failure("busy", `Thread "${threadId}" is being written to by another run${heldText(held)}: ${next}.`);
 }
 
 /** After everything else was said: where the words still are, and until when. */

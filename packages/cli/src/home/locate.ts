@@ -24,8 +24,8 @@ export function locate(
     cwd: process.cwd(),
     env: process.env,
     trust: (admission) => isTrustedNow(admission, asking),
-    // Said by "config check" and "doctor"; otherwise it would be said again at every command.
-    onWarning: (text) => (verbose ? output.note(`warning: ${text}`) : undefined),
+    // The rest is said by "config check" and "doctor"; otherwise it would be said again at every command.
+    onWarning: (text, told) => (verbose || told === "always" ? output.note(`warning: ${text}`) : undefined),
     onError: (text) => output.note(`error: ${text}`),
   });
 }

@@ -8,14 +8,16 @@ import { type Dialect, rulesOf, type Shape, shapeOf } from "../message/index.ts"
 import { sizesOf } from "../prompt/parts.ts";
 import { buildPrompt, type Prompt } from "../prompt/prompt.ts";
 import { createSizer, fixedSize } from "../prompt/sizer.ts";
+import { extractSummary } from "../summary/index.ts";
 import { NOWHERE } from "../summary/render/originals.ts";
+import { NO_QUOTES } from "../summary/work/quote-work.ts";
 import { randomConversation, render } from "../testing/index.ts";
 import { createAccount } from "../tokens/account.ts";
 import { charsPerToken, createMeter } from "../tokens/counter.ts";
 import { type Applied, applyPlan, applyUntilFits, type CutSummary, type PlannedThread } from "./apply.ts";
 import { behindSummary } from "./cut-sizes.ts";
 import { type CompactPlan, type PlanOptions, planCompaction } from "./plan.ts";
-import { coveredBy, extractState } from "./records.ts";
+import { coveredBy } from "./records.ts";
 
 const scenario = fc.record({
   seed: fc.nat(),
@@ -106,10 +108,10 @@ function summaryFor(prompt: Prompt<object>, plan: CompactPlan, { thread, given, 
   const original = (record: MessageRecord): object => prompt.entries.find(({ seq }) => seq === record.seq)!.message;
   const covered = coveredBy(thread.live, cut, { shape, original, state: null });
   const lines = { todos: [], delegations: [], skills: [] };
-  const input = { ...covered, pins: [], lines, originals: NOWHERE };
+  const input = { ...covered, pins: [], quotes: NO_QUOTES, lines, originals: NOWHERE };
   const room = Math.min(cut.summaryTokens, cut.hiddenTokens - behindSummary(given.format, shape, sizes) - 1);
   const maxTokens = room - sizes.message(shape.turn("user", ""));
-  const state = extractState(input, shape, { maxTokens, count: sizes.text });
+  const state = extractSummary(input.prior, input.entries, shape, { maxTokens, count: sizes.text });
   const written = { rung: "extract" as const, state, calls: 0, digested: 0 };
   return { input, written, maxTokens: maxTokens + longer, archive: null } satisfies CutSummary<object>;
 }

@@ -6,7 +6,7 @@
 import type { PruneEntry } from "../log/record.ts";
 import type { Boundary } from "./cut.ts";
 import type { CutSizes, Level } from "./cut-sizes.ts";
-import { isCeilings, keepFrom, type Limits, type Policy, type Window } from "./policy.ts";
+import { isCeilings, isPromise, keepFrom, type Limits, type Policy, type Window } from "./policy.ts";
 
 /**
  * The best goal that a plan meets: the low-water mark; below the trigger with all that keep promises; below it with less
@@ -19,6 +19,8 @@ export interface Choice {
   readonly entries: readonly PruneEntry[];
   readonly tokens: number;
   readonly summary: number;
+  /** For quotes of what the model wrote, beside the summary. */
+  readonly quotes: number;
   readonly maxTokens: number;
   readonly goal: PlanGoal;
 }
@@ -49,7 +51,8 @@ const SHORTEST_WITH_ALL_KEPT = 1000;
 
 /** A manual compaction: the cut that keep asks for, whatever it gains, as long as the summary can't overfill the window. */
 export function gentlestCut(choices: Choices): Choice | null {
-  const { sizes, limits } = choices;
+  const { sizes, limits, policy } = choices;
+  if (policy.keep === null) return fullestCut(choices);
   const cut = preferredCuts(choices).find(({ index }) => index > sizes.first);
   if (cut === undefined) return null;
   const round = { least: STUB_TOKENS, target: { tokens: limits.fits, messages: Number.POSITIVE_INFINITY } };
@@ -59,8 +62,17 @@ export function gentlestCut(choices: Choices): Choice | null {
   return { cut, entries: [], ...sized, maxTokens: limits.fits, goal };
 }
 
+export type NoCut = "nothing-to-cut" | "no-shrink";
+
+/** Why no choice is good enough: keep leaves nothing to hide, or what it leaves is shorter than any summary. */
+export function whyNone(choices: Choices): NoCut {
+  return preferredCuts(choices).some(({ index }) => index > choices.sizes.first) ? "no-shrink" : "nothing-to-cut";
+}
+
 /** The first choice that is good enough, from the least to the most invasive. */
 export function chooseCut(choices: Choices): Choice | null {
+  const fullest = choices.policy.keep === null ? fullestCut(choices) : null;
+  if (fullest !== null) return fullest;
   for (const round of rounds(choices)) {
     for (const level of round.levels) {
       for (const cut of round.cuts) {
@@ -70,6 +82,45 @@ export function chooseCut(choices: Choices): Choice | null {
     }
   }
   return null;
+}
+
+/** Of what fits under the low-water mark, what whole turns must fill, or the tail begins inside a turn. */
+const WHOLE_TURNS = 0.8;
+
+/** Where nobody said what to keep: the longest tail that fits under the low-water mark with its summary; null when none does. */
+function fullestCut(choices: Choices): Choice | null {
+  const { sizes, limits } = choices;
+  const under = (tokens: number) => ({
+    least: limits.maxSummary,
+    target: { tokens, messages: messagesUnder(limits, 1) },
+  });
+  const round = under(limits.lowWater);
+  const cuts = choices.cuts.filter(({ index }) => index > sizes.first);
+  const at = cuts.findIndex((cut) => sizeCut(cut, WHOLE[0]!, round, choices) !== null);
+  if (at < 0) return shortestTail(choices, under(roomyTokens(limits)));
+  const tail = (cut: Boundary): number => sizes.after(cut, WHOLE[0]!, 0).tokens - sizes.base;
+  const turn = cuts.slice(at).find(({ kind }) => kind !== "group");
+  const cut = turn !== undefined && tail(turn) >= WHOLE_TURNS * tail(cuts[at]!) ? turn : cuts[at]!;
+  const sized = sizeCut(cut, WHOLE[0]!, round, choices);
+  if (sized === null || sized.tokens >= sizes.total) return null;
+  return { cut, entries: [], ...sized, maxTokens: limits.fits, goal: "low-water" };
+}
+
+/** One long message at the end: it stays, and so do summary and quotes, as long as there is room for the next turn. */
+function shortestTail(choices: Choices, round: Pick<Round, "target" | "least">): Choice | null {
+  const { sizes, limits, cuts } = choices;
+  const cut = cuts.findLast(({ kind, index }) => kind !== "end" && index > sizes.first);
+  const sized = cut === undefined ? null : sizeCut(cut, WHOLE[0]!, round, choices);
+  if (cut === undefined || sized === null || sized.tokens >= sizes.total) return null;
+  return { cut, entries: [], ...sized, maxTokens: limits.fits, goal: "keep" };
+}
+
+function roomyTokens({ trigger, fits, minGain }: Limits): number {
+  return Math.min(trigger, fits) - minGain;
+}
+
+function messagesUnder({ messages }: Limits, gains: number): number {
+  return messages === null ? Number.POSITIVE_INFINITY : mostMessages(messages, gains);
 }
 
 interface Round {
@@ -94,10 +145,10 @@ function rounds(choices: Choices): readonly Round[] {
   const mild = LEVELS.filter((level) => level >= SHORTEST_WITH_ALL_KEPT);
   const under = (tokens: number, gains: number): Target => ({
     tokens,
-    messages: limits.messages === null ? Number.POSITIVE_INFINITY : mostMessages(limits.messages, gains),
+    messages: messagesUnder(limits, gains),
   });
-  const roomy = Math.min(limits.trigger, limits.fits) - limits.minGain;
-  const promise = !isCeilings(policy.keep);
+  const roomy = roomyTokens(limits);
+  const promise = isPromise(policy.keep);
   // What gives way does so by a little more than it must, or the next turn would ask again.
   const aim = promise ? Math.max(limits.lowWater, roomy - limits.minGain) : limits.lowWater;
   const broken: PlanGoal = promise ? "less" : "low-water";
@@ -133,9 +184,9 @@ function choiceOf(cut: Boundary, level: Level, round: Round, choices: Choices): 
   const { entries, excess } = sizes.clamps(cut, level);
   const tokens = sized.tokens + excess;
   if (excess > 0 && tokens > round.target.tokens) return null;
-  const promised = !isCeilings(policy.keep) && round.goal === "keep";
+  const promised = isPromise(policy.keep) && round.goal === "keep";
   const maxTokens = promised ? promisedMost(limits) : limits.fits;
-  return { cut, entries, tokens, summary: sized.summary, maxTokens, goal: round.goal };
+  return { ...sized, cut, entries, tokens, maxTokens, goal: round.goal };
 }
 
 /** Null: not within the target. The summary is given what the target leaves, where it may be short, but what is useful. */
@@ -143,15 +194,23 @@ function sizeCut(
   cut: Boundary,
   level: Level,
   { target, least }: Pick<Round, "target" | "least">,
-  { sizes, limits, least: known }: Choices,
-): { readonly tokens: number; readonly summary: number } | null {
+  { sizes, limits, least: known, policy }: Choices,
+): Pick<Choice, "tokens" | "summary" | "quotes"> | null {
   const full = summaryBudget(sizes, cut, limits);
   const rest = sizes.after(cut, level, 0);
-  const smallest = rest.tokens + Math.max(known, Math.min(full, least));
+  const wanted = Math.min(limits.maxQuotes, sizes.quotes(cut));
+  // Where keep was said, quotes take only what it leaves.
+  const reserved = Math.min(full, least) + (policy.keep === null ? wanted : 0);
+  const smallest = rest.tokens + Math.max(known, reserved);
   if (smallest > target.tokens || rest.messages > target.messages) return null;
   const room = Math.max(target.tokens - rest.tokens, Math.min(USEFUL_TOKENS, limits.fits - rest.tokens));
   const summary = Math.min(full, room);
-  return { tokens: rest.tokens + summary, summary };
+  // There they also must not make up for what is hidden, or a cut that keeps the promise gains nothing.
+  const most =
+    policy.keep === null ? target.tokens : Math.min(target.tokens, limits.lowWater, rest.tokens + gaining(sizes, cut));
+  const left = most - rest.tokens - summary;
+  const quotes = Math.max(0, Math.min(wanted, left));
+  return { tokens: rest.tokens + summary + quotes, summary, quotes };
 }
 
 /**
@@ -160,6 +219,7 @@ function sizeCut(
  */
 function preferredCuts({ sizes, cuts, policy, window }: Choices): readonly Boundary[] {
   const { keep } = policy;
+  if (keep === null) return cuts.slice(-1);
   const wanted = sizes.first + keepFrom(sizes.entries.slice(sizes.first), keep, window);
   if (isCeilings(keep)) {
     const inward = cuts.filter(({ index }) => index >= wanted);
@@ -175,7 +235,31 @@ function preferredCuts({ sizes, cuts, policy, window }: Choices): readonly Bound
 /** Never more than two thirds of what it replaces, but no summary is shorter than its stub. */
 function summaryBudget(sizes: CutSizes, cut: Boundary, limits: Limits): number {
   if (cut.index <= sizes.first) return 0;
+  return Math.max(STUB_TOKENS, Math.min(limits.maxSummary, gaining(sizes, cut)));
+}
+
+/** What may stand for the hidden part so that hiding it still gains a third of it. */
+function gaining(sizes: CutSizes, cut: Boundary): number {
   // A request that stands verbatim is hidden, but nothing needs to replace it.
   const replaced = sizes.total - sizes.after(cut, Number.POSITIVE_INFINITY, 0).tokens;
-  return Math.max(STUB_TOKENS, Math.min(limits.maxSummary, Math.floor((replaced * 2) / 3)));
+  return Math.floor((replaced * 2) / 3);
 }
+
+type Asked = Pick<Choices, "policy" | "sizes" | "limits">;
+
+/** Who asks for a compaction of what is below the mark already wants it smaller still: half of it at most. */
+export function asked(cause: "automatic" | "manual" | "overflow", { policy, sizes, limits }: Asked) {
+  const { total, outside } = sizes;
+  if (policy.keep !== null || cause !== "manual" || total > limits.lowWater) return { policy, limits };
+  const quarter = Math.floor((total - outside) / 4);
+  const maxSummary = Math.min(limits.maxSummary, quarter);
+  return {
+    policy: { ...policy, keep: SMALL_TAIL },
+    limits: { ...limits, maxSummary, maxQuotes: Math.min(limits.maxQuotes, quarter - maxSummary) },
+  };
+}
+
+const SMALL_TAIL: Policy["keep"] = [
+  { type: "messages", value: 6 },
+  { type: "fraction", value: 0.25 },
+];

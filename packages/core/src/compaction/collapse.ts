@@ -35,7 +35,7 @@ export function collapse<M>(input: PlanInput<M>, sizes: CutSizes, limits: Limits
   return {
     kind: "compact",
     rung: "collapse",
-    cut: makeCut(input.prompt, sizes, end, { summary, digest }),
+    cut: makeCut(input.prompt, sizes, end, { summary, quotes: 0, digest }),
     entries,
     reason: input.cause === "automatic" ? "window" : input.cause,
     tokensBefore: sizes.total,

@@ -11,6 +11,7 @@ import { NOWHERE, type Originals } from "../summary/render/originals.ts";
 import { type Clamped, clampableTokens, clampEntry } from "./clamp.ts";
 import { type Boundary, requestBefore } from "./cut.ts";
 import type { Policy } from "./policy.ts";
+import { quoteSizes } from "./quote-sizes.ts";
 
 export interface CutOptions {
   readonly format: Policy["summaryFormat"];
@@ -41,6 +42,8 @@ export interface CutSizes {
   /** The parts that no cut removes: fixed, hoisted system messages, what stands behind the summary. */
   readonly base: number;
   request(cut: Boundary): number;
+  /** Of what this cut hides, what could be quoted of the model's own writing; an estimate. */
+  quotes(cut: Boundary): number;
 }
 
 export function cutSizes<M>(prompt: Prompt<M>, { format, overshoot = 0, originals = NOWHERE }: CutOptions): CutSizes {
@@ -65,6 +68,7 @@ export function cutSizes<M>(prompt: Prompt<M>, { format, overshoot = 0, original
   const visible = remember(() => suffixSums(view.length, (index) => (isSystem(view[index]!) ? 0 : 1)));
   const request = (cut: Boundary): number => (cut.kind === "group" ? requestBefore(view, cut.index, shape) : -1);
   const hidesNothing = (cut: Boundary): boolean => cut.index <= first;
+  const quotes = remember(() => quoteSizes(prompt));
   const standingRequest = (): number => view.findIndex((entry) => entry.source === "request");
 
   return {
@@ -76,6 +80,7 @@ export function cutSizes<M>(prompt: Prompt<M>, { format, overshoot = 0, original
     base,
     messages,
     request,
+    quotes: (cut) => (hidesNothing(cut) ? 0 : quotes(0)(cut.index)),
     hidden: (cut) => suffix(Number.POSITIVE_INFINITY)[0]! - suffix(Number.POSITIVE_INFINITY)[cut]!,
     after(cut, level, summary) {
       if (hidesNothing(cut)) {

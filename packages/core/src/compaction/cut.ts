@@ -20,8 +20,9 @@ export interface Cut {
   readonly hiddenTokens: number;
   readonly request: number | null;
   readonly systems: readonly number[];
-  /** The most the summary's turn may count. */
+  /** The most the summary's turn may count, and how much of that is for quotes of what the model wrote. */
   readonly summaryTokens: number;
+  readonly quoteTokens: number;
   /** Set when the open tool group is hidden too: the most its digest may count. */
   readonly digestTokens: number | null;
 }
@@ -30,7 +31,7 @@ export function makeCut<M>(
   { entries: view }: Prompt<M>,
   sizes: CutSizes,
   cut: Boundary,
-  budget: { summary: number; digest: number | null },
+  budget: { summary: number; quotes: number; digest: number | null },
 ): Cut {
   const hidden = view.slice(0, cut.index).filter(({ source }) => source === "message");
   const seqs = hidden.map((entry) => entry.seq ?? 0);
@@ -44,7 +45,8 @@ export function makeCut<M>(
     hiddenTokens: sizes.hidden(cut.index),
     request: requestIndex < 0 ? null : view[requestIndex]!.seq,
     systems: systems.map(({ seq }) => seq!),
-    summaryTokens: budget.summary,
+    summaryTokens: budget.summary + budget.quotes,
+    quoteTokens: budget.quotes,
     digestTokens: budget.digest,
   };
 }

@@ -25,7 +25,7 @@ export type CompactionOutcome<M = unknown> =
       readonly calls: number;
       readonly digested: number;
       readonly ms: number;
-      /** Set when the low-water mark was not reached. */
+      /** Which setting could not be met: less was kept than promised, or the view is above the trigger. Null if all were. */
       readonly shortfall: string | null;
     }
   | {

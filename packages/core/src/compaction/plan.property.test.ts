@@ -28,7 +28,11 @@ const scenario = fc.record({
   window: fc.constantFrom(1500, 4000, 16_000),
   fixed: fc.constantFrom(0, 300, 1200),
   trigger: fc.array(threshold, { minLength: 1, maxLength: 3 }),
-  keep: fc.oneof(threshold, fc.array(threshold, { minLength: 1, maxLength: 3 })) as fc.Arbitrary<Keep>,
+  keep: fc.oneof(
+    fc.constant(null),
+    threshold,
+    fc.array(threshold, { minLength: 1, maxLength: 3 }),
+  ) as fc.Arbitrary<Keep | null>,
   cause: fc.constantFrom("automatic" as const, "manual" as const, "overflow" as const),
 });
 
@@ -121,7 +125,7 @@ function planned(
     window: number;
     fixed: number;
     trigger: readonly { type: "messages" | "tokens" | "fraction"; value: number }[];
-    keep: Keep;
+    keep: Keep | null;
     cause: "automatic" | "manual" | "overflow";
   },
 ): Plan {

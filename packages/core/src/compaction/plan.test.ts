@@ -199,6 +199,12 @@ test("a manual compaction cuts whatever the size, and says so when there is noth
   }
 });
 
+test("messages that are shorter than any summary of them: what could be hidden would not shrink", () => {
+  const few = Array.from({ length: 13 }, (_, n) => (n % 2 === 0 ? user("tell me more") : ai("here is more")));
+  const policy = { trigger: [messages(12)], keep: messages(4) };
+  assert.equal(reasonOf(planned(open(few), policy)), "no-shrink");
+});
+
 test("only system messages: nothing to cut", () => {
   const system: OpenAiMessage = { role: "system", content: "x" };
   assert.equal(reasonOf(planned(open([system, system]), { cause: "manual" })), "nothing-to-cut");

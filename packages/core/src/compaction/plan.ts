@@ -6,12 +6,13 @@
 import type { PruneEntry } from "../log/record.ts";
 import type { Prompt } from "../prompt/prompt.ts";
 import type { Originals } from "../summary/index.ts";
-import { type Choice, chooseCut, gentlestCut, type PlanGoal } from "./choice.ts";
+import { asked, chooseCut, gentlestCut, type NoCut, type PlanGoal, whyNone } from "./choice.ts";
 import { collapse, type Floor } from "./collapse.ts";
-import { boundaries, type Cut, makeCut } from "./cut.ts";
+import { compactPlan } from "./compact-plan.ts";
+import { boundaries, type Cut } from "./cut.ts";
 import { type CutSizes, cutSizes } from "./cut-sizes.ts";
 import { type Limits, limitsOf, type Policy, type Threshold, type Window } from "./policy.ts";
-import { type PruneRung, planPruning } from "./prune/rung.ts";
+import { type PruneRung, planByPrice } from "./prune/rung.ts";
 import { checkTrigger, type Growth } from "./trigger.ts";
 
 export interface PlanOptions {
@@ -25,14 +26,14 @@ export interface PlanOptions {
   readonly summaryTokens?: number;
   /** By how much a result was over what its plan expected. */
   readonly overshoot?: number;
-  /** Null: nothing is pruned. */
+  /** Null: prices ask for nothing. */
   readonly prune: PruneRung | null;
   /** How the model can read what is shortened; when absent, nothing is said about it. */
   readonly originals?: Originals;
 }
 
 export type Plan =
-  | { readonly kind: "none"; readonly reason: "below-trigger" | "waiting" | "nothing-to-cut"; readonly tokens: number }
+  | { readonly kind: "none"; readonly reason: "below-trigger" | "waiting" | NoCut; readonly tokens: number }
   | { readonly kind: "impossible"; readonly floor: Floor }
   | CompactPlan;
 
@@ -58,7 +59,8 @@ export function planCompaction<M>(prompt: Prompt<M>, options: PlanOptions): Plan
   const sizes = cutSizes(prompt, { ...options, format: options.policy.summaryFormat });
   const limits = limitsOf(options.policy, options.window, sizes.outside);
   const plan = planHiding({ prompt, ...options }, sizes, limits);
-  return planPruning({ prompt, ...options }, sizes, limits, plan) ?? plan;
+  if (plan.kind !== "none") return plan;
+  return planByPrice({ prompt, ...options }, sizes, limits) ?? plan;
 }
 
 export interface PlanInput<M> extends PlanOptions {
@@ -76,28 +78,13 @@ function planHiding<M>(input: PlanInput<M>, sizes: CutSizes, limits: Limits): Pl
 
   const choose = input.cause === "manual" && fits ? gentlestCut : chooseCut;
   const cuts = boundaries(prompt.entries, prompt.sizer.shape);
-  const choice = choose({ sizes, limits, cuts, policy, window, least: input.summaryTokens ?? 0 });
+  const least = input.summaryTokens ?? 0;
+  const choices = { sizes, cuts, window, least, ...asked(input.cause, { policy, sizes, limits }) };
+  const choice = choose(choices);
   if (choice === null) {
-    if (fits && input.cause !== "overflow") return { kind: "none", reason: "nothing-to-cut", tokens };
+    if (fits && input.cause !== "overflow") return { kind: "none", reason: whyNone(choices), tokens };
     return collapse(input, sizes, limits);
   }
   const reason = input.cause !== "automatic" ? input.cause : trigger.kind === "met" ? trigger.threshold : "window";
   return compactPlan(input, sizes, choice, reason);
-}
-
-function compactPlan<M>(input: PlanInput<M>, sizes: CutSizes, choice: Choice, reason: CompactPlan["reason"]): Plan {
-  const { cut, summary, entries, tokens } = choice;
-  const hides = cut.index > sizes.first;
-  if (!hides && entries.length === 0) return { kind: "none", reason: "nothing-to-cut", tokens: sizes.total };
-  return {
-    kind: "compact",
-    rung: hides ? "hide" : "clamp",
-    cut: hides ? makeCut(input.prompt, sizes, cut, { summary, digest: null }) : null,
-    entries,
-    reason,
-    tokensBefore: sizes.total,
-    tokensAfter: tokens,
-    maxTokens: choice.maxTokens,
-    goal: choice.goal,
-  };
 }

@@ -19,12 +19,13 @@ export type Keep = Threshold | readonly Threshold[];
 
 export interface Policy {
   readonly trigger: readonly Threshold[];
-  readonly keep: Keep;
+  /** Null: whole turns, newest first, as far as they fit under the low-water mark. */
+  readonly keep: Keep | null;
   /** A compaction aims at or under this share of what the trigger leaves to the conversation. */
   readonly lowWater: number;
   /** Share of the trigger, in its own unit, the view must have grown by before the next attempt. */
   readonly minGain: number;
-  /** Null: a tenth of the window, at most 4000. */
+  /** Null: a tenth of the window; in a small one up to 1,600 or a fifth, in a large one 4,000 at most. */
   readonly maxSummaryTokens: number | null;
   readonly summaryFormat: SummaryFormat;
 }
@@ -33,6 +34,8 @@ export interface Policy {
 export interface Window {
   readonly size: number;
   readonly reserve: number;
+  /** What was configured, if the provider has refused a prompt of that size. */
+  readonly configured?: number | undefined;
 }
 
 /** What of a window may be filled: before the first report a little less of it. */
@@ -50,6 +53,8 @@ export interface Limits {
   readonly lowWater: number;
   readonly minGain: number;
   readonly maxSummary: number;
+  /** What quotes of the model's own writing may take beside the summary. */
+  readonly maxQuotes: number;
   /** The lowest message trigger, if any. */
   readonly messages: { readonly trigger: number; readonly minGain: number } | null;
 }
@@ -63,14 +68,36 @@ export function limitsOf(policy: Policy, window: Window, outside: number): Limit
   const trigger = Math.min(fits + 1, ...tokenTriggers.map((each) => requestTokens(each, window, outside)));
   const messageTriggers = policy.trigger.filter(({ type }) => type === "messages");
   const fewest = messageTriggers.toSorted((one, other) => one.value - other.value)[0];
-  return {
+  const lowWater = Math.min(fits, Math.floor(outside + policy.lowWater * Math.max(0, trigger - outside)));
+  const most = Math.floor(SUMMARY_SHARE * (lowWater - outside));
+  const maxSummary = policy.maxSummaryTokens ?? Math.max(0, Math.min(summaryShare(window.size), most));
+  const limits = {
     fits,
     trigger,
-    lowWater: Math.min(fits, Math.floor(outside + policy.lowWater * Math.max(0, trigger - outside))),
     minGain: Math.min(...[WHOLE_WINDOW, ...tokenTriggers].map((each) => gainOf(each, policy, window))),
-    maxSummary: policy.maxSummaryTokens ?? Math.floor(Math.min(window.size * 0.1, 4000)),
+    maxSummary,
     messages: fewest === undefined ? null : { trigger: fewest.value, minGain: gainOf(fewest, policy, window) },
   };
+  return withLowWater(limits, outside, lowWater);
+}
+
+/** The same with another low-water mark. */
+export function withLowWater(
+  limits: Omit<Limits, "lowWater" | "maxQuotes">,
+  outside: number,
+  lowWater: number,
+): Limits {
+  const beside = lowWater - outside - limits.maxSummary;
+  return { ...limits, lowWater, maxQuotes: Math.max(0, Math.floor(QUOTE_SHARE * beside)) };
+}
+
+/** Of what the low-water mark leaves to the conversation, what a summary may take at most. */
+const SUMMARY_SHARE = 0.6;
+/** Of what the low-water mark leaves beside the summary. */
+const QUOTE_SHARE = 0.65;
+
+function summaryShare(window: number): number {
+  return Math.floor(Math.min(window * 0.2, Math.max(window * 0.1, 1600), 4000));
 }
 
 /** How much must be said after an attempt before this threshold may start the next one, in its own unit. */
@@ -96,9 +123,9 @@ export function tokensOf({ type, value }: Threshold, window: Window): number | n
 export function policyProblems(policy: Policy): string[] {
   const problems = [
     ...policy.trigger.flatMap((threshold) => thresholdProblems("trigger", threshold)),
-    ...keepProblems(policy.keep),
+    ...(policy.keep === null ? [] : keepProblems(policy.keep)),
   ];
-  if (problems.length === 0 && !isCeilings(policy.keep)) problems.push(...keepClashes(policy.keep, policy.trigger));
+  if (problems.length === 0 && isPromise(policy.keep)) problems.push(...keepClashes(policy.keep, policy.trigger));
   if (!["pair", "user", "system"].includes(policy.summaryFormat)) {
     problems.push(
       `summary_format ${JSON.stringify(policy.summaryFormat)} is not known: it must be pair, user or system`,
@@ -120,8 +147,13 @@ export function keepProblems(keep: Keep): string[] {
   return keeps.flatMap((threshold) => thresholdProblems("keep", threshold));
 }
 
-export function isCeilings(keep: Keep): keep is readonly Threshold[] {
+export function isCeilings(keep: Keep | null): keep is readonly Threshold[] {
   return Array.isArray(keep);
+}
+
+/** At least so much stays. */
+export function isPromise(keep: Keep | null): keep is Threshold {
+  return keep !== null && !isCeilings(keep);
 }
 
 function keepClashes(keep: Threshold, triggers: readonly Threshold[]): string[] {

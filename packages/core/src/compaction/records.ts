@@ -14,8 +14,8 @@ import type {
 } from "../log/record.ts";
 import type { LiveRecords } from "../log/view.ts";
 import type { Shape } from "../message/shape.ts";
+import { extractSteps } from "../summary/extract/extract.ts";
 import {
-  extractSummary,
   type NumberedMessage,
   type Originals,
   type Pin,
@@ -24,9 +24,13 @@ import {
   type SummaryState,
 } from "../summary/index.ts";
 import { mediaName } from "../summary/render/media-name.ts";
+import type { QuotedWork } from "../summary/work/quote-work.ts";
+import { byUse, extendNames, namesOf, readNames, type UsedName } from "../summary/work/used-names.ts";
+import { extendWork, NO_WORK, readWork, type Work } from "../summary/work/work.ts";
 import type { Cut } from "./cut.ts";
 import { openGroupDigest } from "./digest.ts";
 import type { CompactPlan } from "./plan.ts";
+import { messageText } from "./prune/part-text.ts";
 
 /** What the summary of one cut has to cover and may draw on. */
 export interface SummaryInput<M> {
@@ -37,10 +41,26 @@ export interface SummaryInput<M> {
   readonly pins: readonly Pin[];
   /** Seqs of user turns hidden so far, ascending: what the next compaction quotes again from the log. */
   readonly userTurns: readonly number[];
+  readonly own: OwnWords;
+  /** What the model has written, quoted; it stands behind the summary. */
+  readonly quotes: QuotedWork;
   readonly lines: StateLines;
   /** How the model can read them. */
   readonly originals: Originals;
 }
+
+/** What the model has written and the names it used, and what of both the tail shows anyway. */
+interface OwnWords {
+  readonly work: Work;
+  /** The same without what the tail has replaced, as far as it is hidden. */
+  readonly hidden: Work;
+  /** The words of the tail: what stands there needs no quote. */
+  readonly shown: string;
+  readonly names: readonly UsedName[];
+  readonly shownNames: ReadonlySet<string>;
+}
+
+export const NO_OWN_WORDS: OwnWords = { work: NO_WORK, hidden: NO_WORK, shown: "", names: [], shownNames: new Set() };
 
 /** State that is rendered into the summary and frozen there. */
 export interface StateLines {
@@ -53,6 +73,8 @@ export interface StateLines {
 interface StoredState {
   readonly summary: SummaryState;
   readonly userTurns: readonly number[];
+  readonly work: Work;
+  readonly names: readonly UsedName[];
 }
 
 const REMEMBERED_TURNS = 60;
@@ -67,15 +89,44 @@ export function coveredBy<M>(
   live: LiveRecords,
   cut: Cut,
   { shape, original, state }: { shape: Shape<M>; original: (record: MessageRecord) => M; state: unknown },
-): Pick<SummaryInput<M>, "prior" | "entries" | "userTurns"> {
-  const userTurns = (state as Partial<StoredState> | null)?.userTurns ?? [];
-  const entries = live.tail
-    .filter(({ seq }) => seq <= cut.covers[1])
+): Covered<M> {
+  const last = cut.covers[1];
+  const said = live.tail
     .map((record) => ({ seq: record.seq, message: original(record) }))
     .filter(({ message }) => shape.role(message) !== "system");
-  const requests = entries.filter(({ message }) => shape.role(message) === "user").map(({ seq }) => seq);
-  return { prior: storedSummary(state), entries, userTurns: [...userTurns, ...requests].slice(-REMEMBERED_TURNS) };
+  const entries = said.filter(({ seq }) => seq <= last);
+  return coveredIn(state, { last, entries, tail: said.filter(({ seq }) => seq > last) }, shape);
 }
+
+interface Split<M> {
+  /** The last seq that is hidden. */
+  readonly last: number;
+  readonly entries: readonly NumberedMessage<M>[];
+  readonly tail: readonly NumberedMessage<M>[];
+}
+
+/** `state`: of the compaction before; null where everything is newly hidden. */
+export function coveredIn<M>(state: unknown, { last, entries, tail }: Split<M>, shape: Shape<M>): Covered<M> {
+  const stored = state as Partial<StoredState> | null;
+  const userTurns = stored?.userTurns ?? [];
+  const requests = entries.filter(({ message }) => shape.role(message) === "user").map(({ seq }) => seq);
+  const work = extendWork(readWork(stored?.work), entries, shape);
+  const { messages, parts } = extendWork(work, tail, shape);
+  return {
+    prior: storedSummary(state),
+    entries,
+    userTurns: [...userTurns, ...requests].slice(-REMEMBERED_TURNS),
+    own: {
+      work,
+      hidden: { messages, parts: parts.filter(({ seq }) => seq <= last) },
+      names: extendNames(readNames(stored?.names), entries, shape),
+      shown: tail.map(({ message }) => messageText(message, shape)).join("\n"),
+      shownNames: new Set(tail.flatMap(({ message }) => namesOf(message, shape))),
+    },
+  };
+}
+
+export type Covered<M> = Pick<SummaryInput<M>, "prior" | "entries" | "userTurns" | "own">;
 
 /** The user's words of a message, for quoting, and what was given with them. */
 export function quote<M>(seq: number, message: M, shape: Shape<M>): Pin {
@@ -92,15 +143,23 @@ export function renderState<M>(
   input: SummaryInput<M>,
   options: { readonly maxTokens: number; readonly count: (text: string) => number; readonly format: SummaryFormat },
 ): { readonly text: string; readonly tokens: number } {
-  return renderSummary(state, { ...options, pins: input.pins, originals: input.originals, ...input.lines });
+  const { pins, originals, lines, quotes, own } = input;
+  const names = byUse(own.names)
+    .map(([name]) => name)
+    .filter((name) => !own.shownNames.has(name));
+  const summary = renderSummary(state, { ...options, pins, originals, ...lines, names });
+  if (quotes.text === "") return summary;
+  const text = `${summary.text}\n\n${quotes.text}`;
+  return { text, tokens: options.count(text) };
 }
 
+/** In steps: it takes long for many messages. */
 export function extractState<M>(
   input: SummaryInput<M>,
   shape: Shape<M>,
   options: { readonly maxTokens: number; readonly count: (text: string) => number },
-): SummaryState {
-  return extractSummary(input.prior, input.entries, shape, options);
+): Generator<void, SummaryState> {
+  return extractSteps(input.prior, input.entries, shape, options);
 }
 
 /** A summary that somebody wrote: what is stored, and rendered into the view. */
@@ -151,7 +210,9 @@ function newCompaction<M>(
     cut.digestTokens === null
       ? null
       : openGroupDigest(input.entries, shape, { maxTokens: cut.digestTokens, count, originals });
-  const state: StoredState = { summary: written.state, userTurns: input.userTurns };
+  const { userTurns, own } = input;
+  const { work, names } = own;
+  const state: StoredState = { summary: written.state, userTurns, work, names };
   const summary: StoredSummary = { format, text, digest, state };
   return {
     kind: "compaction",

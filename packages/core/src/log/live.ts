@@ -53,6 +53,22 @@ export function liveAfter(live: LiveRecords, record: Exclude<LogRecord, { kind: 
   }
 }
 
+/** After several more records: in one step, because a list that grows by one copies all of it each time. */
+export function liveAfterAll(live: LiveRecords, records: readonly Exclude<LogRecord, { kind: "undo" }>[]): LiveRecords {
+  let folded = live;
+  let messages: MessageRecord[] = [];
+  const withMessages = (): LiveRecords =>
+    messages.length === 0 ? folded : { ...folded, tail: [...folded.tail, ...messages] };
+  for (const record of records) {
+    if (record.kind === "message") messages.push(record);
+    else {
+      folded = liveAfter(withMessages(), record);
+      messages = [];
+    }
+  }
+  return withMessages();
+}
+
 function alwaysShown(messages: readonly MessageRecord[], systems: readonly number[], request: number | null) {
   const hoisted = new Set(systems);
   const found = new Map(messages.filter(({ seq }) => hoisted.has(seq) || seq === request).map((one) => [one.seq, one]));

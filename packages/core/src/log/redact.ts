@@ -27,8 +27,8 @@ export interface Erasure {
   readonly texts: readonly string[];
   /** `all`: sections of a memory go, too, and a block doesn't say which ones it shows. */
   readonly blocks: "named" | "all";
-  /** How a summary that covers the erased message is rewritten; by default nothing of it stays. */
-  readonly rewriteSummary?: (record: CompactionRecord) => StoredSummary;
+  /** Summaries made anew from what is left, by the seq of their compaction; of any other nothing stays. */
+  readonly summaries?: ReadonlyMap<number, StoredSummary>;
 }
 
 /** What takes a record's place: a new body, or a new header where the words stand there. */
@@ -104,7 +104,7 @@ function isTitleOf(title: unknown, text: string): boolean {
 }
 
 /** The same value where nothing in it repeats the words; else a copy with a mark in place of each text that does. */
-function withoutEchoes<T>(value: T, texts: readonly string[]): T {
+export function withoutEchoes<T>(value: T, texts: readonly string[]): T {
   if (typeof value === "string") return (isEcho(value, texts) ? REDACTED : value) as T;
   if (typeof value !== "object" || value === null) return value;
   const old = Object.values(value);
@@ -145,11 +145,14 @@ function erasePrune(record: PruneRecord, { message, texts }: Erasure): Rewrite |
 }
 
 /** A summary that hides the message may paraphrase it, so its place in the range decides and not a search for words. */
-function eraseSummary(record: CompactionRecord, { message, texts, rewriteSummary }: Erasure): Rewrite | null {
+function eraseSummary(record: CompactionRecord, { message, texts, summaries }: Erasure): Rewrite | null {
   const covers = message !== null && message.seq <= record.covers[1];
-  if (!covers && withoutEchoes(record.summary, texts) === record.summary) return null;
+  const rebuilt = summaries?.get(record.seq);
+  const isClean = (summary: StoredSummary): boolean => withoutEchoes(summary, texts) === summary;
+  if (!covers && rebuilt === undefined && isClean(record.summary)) return null;
   const gone = `[This summary of everything up to message ${record.covers[1]} was erased with a redacted message; the other originals are in the history.]`;
-  const rewritten = rewriteSummary?.(record) ?? { ...record.summary, text: gone, digest: null, state: null };
+  const erased: StoredSummary = { ...record.summary, text: gone, digest: null, state: null };
+  const rewritten = rebuilt !== undefined && isClean(rebuilt) ? rebuilt : erased;
   // What changed in a state quotes the text that stood beside it, and goes with it.
   const summary = isChanges(rewritten.state) ? { ...rewritten, state: null } : rewritten;
   return JSON.stringify(summary) === JSON.stringify(record.summary) ? null : { body: JSON.stringify(summary) };

@@ -37,6 +37,26 @@ test("[F53] injected memory, uploads and summaries are stripped from the user's 
   assert.equal(stripInjected("Here is a summary of the conversation to date: I like jam"), "");
 });
 
+test("block quotes, fences and reported speech in a user's message are not the user's words", () => {
+  for (const [said, own] of [
+    [
+      "I live in Bergen.\nMy friend wrote:\n> I moved to Minsk\n> and like it\nI like tea.",
+      "I live in Bergen. My friend wrote: I like tea.",
+    ],
+    ["I like tea.\n```\nMy name is Oscar.\n```\nWhat does it say?", "I like tea. What does it say?"],
+    ["See ```My name is Oscar.``` Fine", "See Fine"],
+    ["I like tea.\n~~~\nMy name is Oscar.", "I like tea."],
+    ['Bob said "my sister is called Trudy". I like tea.', "Bob . I like tea."],
+    ["My colleague wrote: \u201cMy name is Mallory.\nI live in Kyiv.\u201d I like tea.", "My colleague I like tea."],
+    ['My cat is called "Tom", and 5 > 3.', 'My cat is called "Tom", and 5 > 3.'],
+  ] as const) {
+    const { turns } = extractInput([record(1, "user", { role: "user", content: said })], { threadId: "t" });
+    assert.equal(turns[0]?.text.replace(/\s+/g, " "), own);
+  }
+  const fence = record(1, "user", { role: "user", content: "```\nMy name is Oscar.\n```" });
+  assert.deepEqual(extractInput([fence], { threadId: "t" }), { turns: [], content: "trivial" });
+});
+
 test("imported words may be anybody's: nothing is learned from them unless it is asked for", () => {
   const records = [
     record(1, "import", { role: "user", content: "I am Mallory" }),

@@ -1,10 +1,11 @@
 /**
- * What of a conversation may be read for facts: the user's own messages, and the final answers as context. Tool traffic,
+ * What of a conversation may be read for facts: the user's own words, and the final answers as context. Tool traffic,
  * injected text, uploads, summaries and recalled text never get here [F36] [F53]; turns that can't hold a fact are
  * recognized without a model.
  */
 import type { MessageRecord, Origin } from "../log/record.ts";
 import { shapeOf } from "../message/dialects.ts";
+import { NOT_OWN, ownWords } from "../text/own-words.ts";
 import type { NamedTurn } from "./bindings.ts";
 
 export interface SourceTurn {
@@ -50,6 +51,13 @@ export function stripInjected(text: string): string {
   for (const block of INJECTED_BLOCKS) rest = rest.replace(block, " ");
   return INJECTED_TURNS.some((opening) => rest.trimStart().startsWith(opening)) ? "" : rest.trim();
 }
+
+/** Without what the user only shows or reports: it may be anybody's words. */
+function withoutQuoted(text: string): string {
+  return ownWords(text, { quotes: "reported", paragraphs: "open" }).replaceAll(NOT_OWN_RUN, "\n");
+}
+
+const NOT_OWN_RUN = new RegExp(`${NOT_OWN}[${NOT_OWN}\\s]*`, "g");
 
 /** Acknowledgements, commands to the program and texts without a word. */
 export function isTrivial(text: string): boolean {
@@ -105,7 +113,7 @@ function turnOf(record: MessageRecord): { role: SourceTurn["role"]; text: string
   const role = shape.role(message);
   // Text beside a tool's results comes from a program, whatever the role says.
   if (role === "user" && USER_ORIGINS.has(record.origin))
-    return said("user", stripInjected(textOf(shape.parts(message))));
+    return said("user", withoutQuoted(stripInjected(textOf(shape.parts(message)))));
   if (role !== "assistant" || !ANSWER_ORIGINS.has(record.origin) || shape.calls(message).length > 0) return null;
   return said("assistant", textOf(shape.parts(message)));
 }

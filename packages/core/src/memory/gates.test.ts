@@ -114,6 +114,20 @@ test("a section needs words of the user behind what is new in it, and names the 
   }
 });
 
+test("a fact that says the opposite of its quote is refused", () => {
+  for (const [said, content, stored] of [
+    ["I like short answers.", "User does not like short answers", 0],
+    ["I like short answers and tea.", "User dislikes short answers", 0],
+    ["I don't like olives.", "User likes olives", 0],
+    ["I don't like olives.", "User does not like olives", 1],
+    ["I don't like olives, but I love cheese.", "User loves cheese", 1],
+    ["I stopped eating meat.", "User no longer eats meat", 1],
+  ] as const) {
+    const { document } = learn([said], { additions: [{ content, confidence: 0.9, quote: said }] });
+    assert.equal(document.facts.length, stored, content);
+  }
+});
+
 test("that a file was uploaded is not worth remembering, and leaves a section", () => {
   const said = "I uploaded a file with my training plan, I run 40 km a week";
   for (const content of [

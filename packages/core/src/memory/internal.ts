@@ -11,9 +11,11 @@ export {
   withWatermark,
 } from "./bindings.ts";
 export { applyChanges, planMemoryUndo } from "./changes.ts";
+export { type AnsweredQuestion, type Correction, correctionOf, correctionsIn, namesOldValue } from "./corrections.ts";
 export { clampConfidence, sectionText } from "./document.ts";
 export { erasedFacts, planMemoryErasure } from "./erase.ts";
 export { escapeLine, visible } from "./escape.ts";
 export { extractInput } from "./extract-input.ts";
 export { checkWords, MAX_FACT_CHARACTERS } from "./gates.ts";
 export { meaning, saysTheSame } from "./likeness.ts";
+export { asksNothing } from "./statements.ts";

@@ -3,6 +3,7 @@
  * same subject and the same attribute, nothing wider; what merely resembles stays beside it.
  */
 import { analyze } from "../text/analyze.ts";
+import { normalized } from "../text/normalized.ts";
 
 /** The words that carry a fact's meaning; who it is about goes without saying. */
 export function meaning(text: string): Set<string> {
@@ -29,6 +30,14 @@ export function contradicts(old: string, next: string): boolean {
   return left.size > 0 && left.size === right.size && [...left].every((term) => right.has(term));
 }
 
+/** Whether a fact turns the words it rests on into their opposite. */
+export function reverses(quote: string, fact: string): boolean {
+  if (negated(quote) === negated(fact)) return false;
+  const [said, told] = [withoutPolarity(quote), withoutPolarity(fact)];
+  // Of several things that were said, one that is denied may be another than the fact speaks of.
+  return told.size > 0 && [...told].every((term) => said.has(term)) && (negated(fact) || told.size === said.size);
+}
+
 /** Whether an update may replace a fact at all: they speak of the same thing. */
 export function sharesSubject(old: string, next: string): boolean {
   const oldMeaning = meaning(old);
@@ -37,8 +46,7 @@ export function sharesSubject(old: string, next: string): boolean {
 
 /** Letters and digits only, in one case: for comparing quotes and spotting repeats. */
 export function normal(text: string): string {
-  return text
-    .normalize("NFKC")
+  return normalized(text, "NFKC")
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, " ")
     .trim();

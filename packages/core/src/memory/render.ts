@@ -9,6 +9,8 @@ import { escapeLine } from "./escape.ts";
 export interface RenderMemoryOptions {
   readonly tokens: number;
   readonly count: (text: string) => number;
+  /** How much each fact has to do with what is asked, by its id: of equally certain facts those come first. */
+  readonly relevance?: ReadonlyMap<string, number> | undefined;
 }
 
 export interface RenderedMemory {
@@ -34,10 +36,13 @@ const LABELS: Readonly<Record<SectionPath, string | null>> = {
   "history.longTermBackground": null,
 };
 
-export function renderMemory(document: MemoryDocument, { tokens, count }: RenderMemoryOptions): RenderedMemory {
+export function renderMemory(
+  document: MemoryDocument,
+  { tokens, count, relevance }: RenderMemoryOptions,
+): RenderedMemory {
   const user = sectionLines(document, "userContext.");
   const history = sectionLines(document, "history.");
-  const facts = topFacts(document);
+  const facts = topFacts(document, relevance ?? new Map());
   const whole = layOut({ user, history, facts });
   if (whole === "") return { text: "", tokens: 0, factIds: [], truncated: false };
   const ids = (list: readonly Fact[]): string[] => list.map(({ id }) => id);
@@ -51,8 +56,11 @@ export function renderMemory(document: MemoryDocument, { tokens, count }: Render
   return cutFirstLine(user[0] ?? history[0] ?? factLine(facts[0]!), { tokens, count });
 }
 
-/** The facts that hold, best first: by confidence, and of equals the newest. One pass, however many there are. */
-function topFacts(document: MemoryDocument): Fact[] {
+/** The facts that hold, best first: by confidence, then by relevance, then the newest. One pass, however many there are. */
+function topFacts(document: MemoryDocument, relevance: ReadonlyMap<string, number>): Fact[] {
+  /** Negative when `a` comes first; of equals the one that stands first in the document. */
+  const better = (a: Fact, b: Fact): number =>
+    b.confidence - a.confidence || (relevance.get(b.id) ?? 0) - (relevance.get(a.id) ?? 0) || newest(a, b);
   const top: Fact[] = [];
   for (const fact of liveFacts(document)) {
     const last = top[SHOWN_FACTS - 1];
@@ -62,11 +70,6 @@ function topFacts(document: MemoryDocument): Fact[] {
     if (top.length > SHOWN_FACTS) top.pop();
   }
   return top;
-}
-
-/** Negative when `a` comes first; of equals the one that stands first in the document. */
-function better(a: Fact, b: Fact): number {
-  return b.confidence - a.confidence || newest(a, b);
 }
 
 interface Parts {

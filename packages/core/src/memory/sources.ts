@@ -6,7 +6,7 @@
 import { fold, isSpaceless } from "../text/analyze.ts";
 import { properNames } from "../text/names.ts";
 import type { SourceTurn } from "./extract-input.ts";
-import { meaning, normal } from "./likeness.ts";
+import { meaning, normal, reverses } from "./likeness.ts";
 import type { Addition } from "./update.ts";
 
 export type Sourced =
@@ -20,7 +20,11 @@ export function findSource(fact: Addition, turns: readonly SourceTurn[], known: 
   if (refs.length === 0) return { kind: "unsourced", reason: "no-user-source" };
   const words = userTurns.map(({ text }) => text).join("\n");
   const heard = turns.flatMap(({ role, text }) => (role === "assistant" ? [text] : [])).join("\n");
-  if (saysStrangeNames(fact.content, `${words}\n${known}`) || isEchoed(fact.content, words, heard))
+  if (
+    saysStrangeNames(fact.content, `${words}\n${known}`) ||
+    isEchoed(fact.content, words, heard) ||
+    reverses(fact.quote, fact.content)
+  )
     return { kind: "unsourced", reason: "not-said-by-user" };
   return { kind: "sourced", refs };
 }

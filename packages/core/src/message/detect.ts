@@ -57,13 +57,13 @@ export function unreadable(messages: readonly unknown[]): string | null {
   const index = messages.findIndex((message) => !isReadable(message));
   if (index === -1) return null;
   const message = messages[index];
+  const place = `message ${index + 1}`;
   if (isUiMessage(message)) {
-    return `message ${index} looks like an AI SDK UI message: give what readUiMessages of @palimpsest/core/message makes of the list`;
+    return `${place} looks like an AI SDK UI message: give what readUiMessages of @palimpsest/core/message makes of the list`;
   }
-  if (!isRecord(message))
-    return `message ${index} is ${message === null ? "null" : `a ${typeof message}`}, not a message`;
+  if (!isRecord(message)) return `${place} is ${message === null ? "null" : `a ${typeof message}`}, not a message`;
   const names = Object.keys(message).slice(0, 8).join(", ");
-  return `message ${index} has the fields ${names}: no dialect has such messages`;
+  return `${place} has the fields ${names}: no dialect has such messages`;
 }
 
 /** A list is a turn of several items. */

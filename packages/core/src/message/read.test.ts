@@ -131,10 +131,10 @@ test("what no shape could read is told apart by what it looks like", () => {
   assert.equal(unreadable([fine, { type: "human", content: "hi" }, { role: "model", parts: [{ text: "ho" }] }]), null);
   assert.match(
     unreadable([fine, { role: "user", parts: [{ type: "text", text: "x" }] }])!,
-    /message 1 .*UI message: .*readUiMessages/,
+    /^message 2 .*UI message: .*readUiMessages/,
   );
-  assert.match(unreadable([{ from: "human", value: "hi" }])!, /message 0 has the fields from, value/);
-  assert.match(unreadable([fine, "hi"])!, /message 1 is a string/);
+  assert.match(unreadable([{ from: "human", value: "hi" }])!, /^message 1 has the fields from, value/);
+  assert.match(unreadable([fine, "hi"])!, /^message 2 is a string/);
   for (const dialect of DIALECTS) {
     const shape = shapeOf(dialect) as Shape<unknown>;
     assert.equal(

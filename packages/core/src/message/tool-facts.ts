@@ -10,6 +10,8 @@ export interface ToolFacts {
    * shell command. `none`: it has nothing to do with files. Absent: guessed from the name.
    */
   readonly act?: ToolAct;
+  /** The argument that holds what is written (`write`), stands in the file from now on (`edit`) or is run (`run`). */
+  readonly text?: string;
   /** Its results repeat what was said in a thread: they are not indexed again, and erased with what they repeat. */
   readonly answers?: "history";
   /** It bounds its own results: they are never moved to a file. */

@@ -217,6 +217,18 @@ export function repairTokens<M>({ sentTokens, shownTokens }: Pick<Prompt<M>, "se
 }
 
 /** What no entry accounts for: system prompt, tool schemas, what repairs add. */
-export function fixedTokens<M>(prompt: Pick<Prompt<M>, "fixed" | "factor" | "sentTokens" | "shownTokens">): number {
-  return Math.ceil((prompt.fixed.tokens + repairTokens(prompt)) * prompt.factor);
+export function fixedTokens<M>(prompt: Prompt<M>): number {
+  return Math.ceil(prompt.fixed.tokens * prompt.fixedFactor + repairTokens(prompt) * prompt.factor);
+}
+
+/** The messages get what the fixed part leaves of the count, and at least half of what it would be by an even factor. */
+export function factorsOf(
+  tokens: number,
+  { fixed, shown, known }: { fixed: number; shown: number; known: number | null },
+): Pick<Prompt<unknown>, "factor" | "fixedFactor"> {
+  const even = tokens / Math.max(1, fixed + shown);
+  if (known === null || fixed === 0 || shown === 0) return { factor: even, fixedFactor: even };
+  const most = tokens - (even * shown) / 2;
+  const fixedFactor = Math.min(known, most / fixed);
+  return { factor: (tokens - fixedFactor * fixed) / shown, fixedFactor };
 }

@@ -7,7 +7,7 @@ import type { MessageSource, ViewEntry } from "../log/view.ts";
 import type { Repair, Role } from "../message/index.ts";
 import type { Count, MessageSize, PromptSize } from "../tokens/index.ts";
 import type { AsSent } from "./parts.ts";
-import { partsOf } from "./parts.ts";
+import { factorsOf, partsOf } from "./parts.ts";
 import type { FixedSize, Sizer } from "./sizer.ts";
 
 /** One entry of the view and its size, in the meter's tokens. */
@@ -41,8 +41,9 @@ export interface Prompt<M> {
   readonly sentTokens: number;
   /** The whole request. */
   readonly count: Count;
-  /** What one of the meter's tokens comes to in `count`. */
+  /** What one of the meter's tokens comes to in `count`: of a message, and of the fixed part. */
   readonly factor: number;
+  readonly fixedFactor: number;
   /** Who sized it; whatever a plan makes of it is sized the same way. */
   readonly sizer: Sizer<M>;
 }
@@ -56,19 +57,22 @@ export interface PromptOptions<M> {
 }
 
 export function buildPrompt<M>(view: readonly ViewEntry<M>[], { sizer, key, before }: PromptOptions<M>): Prompt<M> {
+  const { fixed } = sizer;
   const parts = partsOf(view, sizer, before ?? null);
-  const estimate = Math.max(1, sizer.fixed.tokens + Math.max(parts.shownTokens, parts.sentTokens));
-  const count = sizer.count(sizeOf({ key, fixed: sizer.fixed, ...parts }), estimate);
-  return { key, ...parts, fixed: sizer.fixed, count, factor: count.tokens / estimate, sizer };
+  const shown = Math.max(parts.shownTokens, parts.sentTokens);
+  const estimate = Math.max(1, fixed.tokens + shown);
+  const count = sizer.count(sizeOf({ key, fixed, ...parts }), estimate);
+  const factors = factorsOf(count.tokens, { fixed: fixed.tokens, shown, known: sizer.fixedFactor() });
+  return { key, ...parts, fixed, count, ...factors, sizer };
 }
 
 /** A prompt that is only considered: counted as the one it would replace. */
 export function considerPrompt<M>(view: readonly ViewEntry<M>[], instead: Prompt<M>): Prompt<M> {
-  const { sizer, fixed, factor, key } = instead;
+  const { sizer, fixed, factor, fixedFactor } = instead;
   const parts = partsOf(view, sizer, instead);
-  const tokens = Math.ceil((fixed.tokens + parts.sentTokens) * factor);
+  const tokens = Math.ceil(fixed.tokens * fixedFactor + parts.sentTokens * factor);
   const source = instead.count.source === "estimated" ? "estimated" : "adjusted";
-  return { key, ...parts, fixed, count: { tokens, source }, factor, sizer };
+  return { ...instead, ...parts, count: { tokens, source } };
 }
 
 /** As the account takes it: the entries in order, and what repairs add as one more. */

@@ -65,6 +65,8 @@ export interface Sizer<M> {
   countOn(account: AccountOf): void;
   /** The whole request; `estimate` is what the meter makes of it. */
   count(prompt: PromptSize, estimate: number): Count;
+  /** What one of the meter's tokens of the fixed part came to in reports; null before the first one. */
+  fixedFactor(): number | null;
   /** Takes the report on a prompt that was sent. */
   settle(report: Report, prompt: PromptSize, window: number | null): Settled;
   /** Grows when the same messages may count differently: after a report, with another fixed part. */
@@ -111,6 +113,7 @@ export function createSizer<M extends object>(options: SizerOptions<M>): Sizer<M
       account === null
         ? { tokens: estimate, source: "estimated" }
         : account.account.count(prompt, { model: account.model, prior: account.prior }),
+    fixedFactor: () => account?.account.fixedFactor(account.model) ?? null,
     settle(report, prompt, window) {
       if (account === null) return { kind: "ignored", reason: "implausible" };
       version++;

@@ -75,6 +75,8 @@ function sentence(random: () => number): string {
   );
   if (random() < 0.7) words.push("common topic");
   if (random() < 0.03) words.push("long ".repeat(80));
+  if (random() < 0.05)
+    words.push(...Array.from({ length: 12 }, () => `${sentence(random)} ${"plain words ".repeat(8)}`));
   return `${words.join(" ")}${random() < 0.3 ? "?" : "."}`;
 }
 

@@ -4,13 +4,17 @@
  */
 import { eachTerm } from "../text/analyze.ts";
 import { dateWords, namesTime, relativeDates } from "./dates.ts";
+import { countOf, MOST_HUNDREDTHS, passageStarts } from "./passages.ts";
 import type { IndexEntry, Placement } from "./port.ts";
 import { TIME_TERM } from "./query.ts";
+import { STANDING_TERM, standingSentences } from "./standing.ts";
 
 export interface EntrySource {
   readonly text: string;
   /** A person's name, or the role. */
   readonly speaker: string;
+  /** Where the speaker is a name. */
+  readonly role?: string | undefined;
   /** ISO 8601. */
   readonly at: string;
   /** Text that stands beside the message and describes it, such as the caption of an image. */
@@ -27,16 +31,44 @@ export function indexEntry(source: EntrySource): IndexEntry {
       terms.set(term, (terms.get(term) ?? 0) + own * weight);
       if (counts === "counts") length += own * weight;
     });
-  add(source.text, 1, "counts");
+  const passages = addText(source.text, add);
   add(source.aside ?? "", ASIDE_WEIGHT, "counts");
   if (!ROLES.has(source.speaker)) add(source.speaker, 1, "counts");
   add(dateWords(source.at), 1, "counts");
   add(relativeDates(source.text, source.at), 1, "free");
   if (namesTime(source.text)) terms.set(TIME_TERM, 1);
+  if ((source.role ?? source.speaker) === "user" && standingSentences(source.text).length > 0)
+    terms.set(STANDING_TERM, 1);
   for (const key of source.keys ?? []) add(key, KEY_WEIGHT, "free");
-  for (const [term, weight] of terms) if (!Number.isInteger(weight)) terms.set(term, Math.round(weight * 100) / 100);
-  return { speaker: source.speaker, at: source.at, length: Math.round(length), asks: ASKS.test(source.text), terms };
+  for (const [term, weight] of terms) {
+    const hundredths = Math.min(MOST_HUNDREDTHS, Math.round(weight * 100));
+    if (hundredths !== weight * 100) terms.set(term, hundredths / 100);
+  }
+  const { speaker, at } = source;
+  const own = { speaker, at, length: Math.round(length), asks: ASKS.test(source.text), terms };
+  return passages.size === 0 || length <= SHORT_LENGTH ? own : { ...own, passages };
 }
+
+/** Terms of the text, and in which of its passages each of them stands. */
+function addText(text: string, add: (text: string, weight: number, counts: "counts") => void): Map<string, number> {
+  const passages = new Map<string, number>();
+  const starts = passageStarts(text);
+  if (starts.length === 1) {
+    add(text, 1, "counts");
+    return passages;
+  }
+  for (const [passage, start] of starts.entries()) {
+    const part = text.slice(start, starts[passage + 1]);
+    add(part, 1, "counts");
+    eachTerm(part, (term) => passages.set(term, (passages.get(term) ?? 0) | (1 << passage)));
+  }
+  // What stands nearly everywhere tells no passage from another.
+  for (const [term, bits] of passages) if (4 * countOf(bits) > 3 * starts.length) passages.delete(term);
+  return passages;
+}
+
+/** In indexed words: up to here a message is one passage, and shares terms with its neighbors (rank.ts). */
+export const SHORT_LENGTH = 60;
 
 /** A pause longer than this begins a new session. */
 const SESSION_GAP_MS = 4 * 60 * 60 * 1000;

@@ -4,7 +4,7 @@
  * into the conversation must not be found again as if somebody had said it.
  */
 import type { Origin } from "../log/record.ts";
-import type { Part, Shape } from "../message/shape.ts";
+import type { Part, Role, Shape } from "../message/shape.ts";
 import type { ToolFacts } from "../message/tool-facts.ts";
 import { mentionsFailure } from "../text/failing-lines.ts";
 
@@ -15,6 +15,7 @@ export interface Indexable {
   readonly text: string;
   /** Who speaks: the message's own `name` where it has one, else its role. */
   readonly speaker: string;
+  readonly role: Role;
 }
 
 export interface IndexableOptions {
@@ -34,7 +35,7 @@ export function indexableText<M>(message: M, shape: Shape<M>, options: Indexable
   }
   if (texts.length === 0) return null;
   const share = Math.max(1_000, Math.floor(INDEXED_CHARACTERS / texts.length));
-  return { text: texts.map((text) => condense(text, share)).join("\n"), speaker: speakerName(message) ?? role };
+  return { text: texts.map((text) => condense(text, share)).join("\n"), speaker: speakerName(message) ?? role, role };
 }
 
 interface ReadCall {

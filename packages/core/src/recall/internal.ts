@@ -3,3 +3,6 @@ export { cosine, packVector } from "./closeness.ts";
 export { place } from "./entry.ts";
 export { followUps } from "./follow-ups.ts";
 export { isEcho } from "./indexable.ts";
+export { asksForCourse, type MapText, mapLineText, mapText } from "./map-text.ts";
+export { holdsQuoted } from "./quoted.ts";
+export { createThreadMap, type MapLine, type MapMessage, type ThreadMap } from "./thread-map.ts";

@@ -135,17 +135,15 @@ function seekRows(threads: readonly Thread[], { all, limit }: Seek): Row[] {
   return rows;
 }
 
-/** Frequencies are filled in from the postings: most neighbours hold none of the terms, and are never looked at for them. */
+/** What a doc says of the terms is filled in from the postings: most neighbours hold none of them, and are never looked at for them. */
 function markedDocs(thread: Thread, marks: Uint8Array, terms: readonly string[]): IndexedDoc[] {
-  const docs: IndexedDoc[] = [];
-  const frequencies: number[][] = [];
+  const docs: OpenDoc[] = [];
+  const byOrdinal: OpenDoc[] = [];
   for (let at = marks.indexOf(1); at >= 0; at = marks.indexOf(1, at + 1)) {
-    const { threadId: name, seq, ordinal, session, at: time, entry } = thread.byOrdinal[at]!;
+    const { threadId, seq, ordinal, session, at: time, entry } = thread.byOrdinal[at]!;
     const { speaker, length, asks } = entry;
-    const own = new Array<number>(terms.length).fill(0);
-    frequencies[at] = own;
-    docs.push({
-      threadId: name,
+    const doc: OpenDoc = {
+      threadId,
       seq,
       ordinal,
       session,
@@ -153,14 +151,27 @@ function markedDocs(thread: Thread, marks: Uint8Array, terms: readonly string[])
       speaker,
       length,
       asks,
-      frequencies: own,
-    });
+      frequencies: new Array<number>(terms.length).fill(0),
+      passages: null,
+    };
+    docs.push(doc);
+    byOrdinal[at] = doc;
   }
   terms.forEach((term, t) => {
-    for (const row of thread.postings.get(term) ?? []) {
-      const own = frequencies[row.ordinal];
-      if (own !== undefined) own[t] = row.entry.terms.get(term) ?? 0;
+    for (const { ordinal, entry } of thread.postings.get(term) ?? []) {
+      const doc = byOrdinal[ordinal];
+      if (doc === undefined) continue;
+      doc.frequencies[t] = entry.terms.get(term) ?? 0;
+      const bits = entry.passages?.get(term) ?? 0;
+      if (bits === 0) continue;
+      doc.passages ??= new Array<number>(terms.length).fill(0);
+      doc.passages[t] = bits;
     }
   });
   return docs;
+}
+
+interface OpenDoc extends IndexedDoc {
+  readonly frequencies: number[];
+  passages: number[] | null;
 }

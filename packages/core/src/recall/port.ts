@@ -15,7 +15,8 @@
  * 5. `candidates` returns, for every seek, the entries of the scope that hold all of its terms: the newest `limit` of them
  *    (highest seq first; in a user scope the thread whose newest entry has the greatest `at` first, then by its id), and for each of
  *    those also every entry of the same thread and session whose ordinal is at most `reach` away. Each entry once, in any
- *    order. `frequencies[i]` is the weight of `terms[i]` in it, 0 where absent; numbers as given, not rounded.
+ *    order. `frequencies[i]` is the weight of `terms[i]` in it, 0 where absent; numbers as given, not rounded. `passages[i]` is in
+ *    which passages it stands, as given; null where none of the terms has any.
  */
 
 export type Scope =
@@ -34,6 +35,8 @@ export interface IndexEntry {
   readonly asks: boolean;
   /** Weighted frequency by term, in hundredths at the finest. */
   readonly terms: ReadonlyMap<string, number>;
+  /** Of a long text: in which of its passages each term stands, as bits (passages.ts). A term of most of them, and its date, are missing. */
+  readonly passages?: ReadonlyMap<string, number>;
 }
 
 /** Where an entry stands among its neighbours. Both count from 0 within a thread. */
@@ -54,6 +57,8 @@ export interface IndexedDoc {
   readonly length: number;
   readonly asks: boolean;
   readonly frequencies: ArrayLike<number>;
+  /** By term, as bits; 0 where it belongs to all of the message. Null for a message that is one passage. */
+  readonly passages: ArrayLike<number> | null;
 }
 
 export interface ScopeStatistics {

@@ -8,12 +8,15 @@ import { membersOf } from "../text/kinds.ts";
 import { stem } from "../text/stem.ts";
 import { QUESTION_WORDS } from "../text/stop-words.ts";
 import { asksTime, type StatedDate, statedDates } from "./dates.ts";
+import { STANDING_TERM } from "./standing.ts";
 
 export interface Query {
   readonly terms: readonly QueryTerm[];
   readonly dates: readonly StatedDate[];
   /** Folded words as written, for the names of speakers. */
   readonly words: ReadonlySet<string>;
+  /** Whose words are asked for, where the question says so: "what did you recommend". */
+  readonly asks: "assistant" | null;
 }
 
 export interface QueryTerm {
@@ -56,14 +59,19 @@ export function analyzeQuery(text: string): Query {
         terms.set(member, { term: member, weight: weight * MEMBER_WEIGHT, exact: false, alone: true });
     }
   }
-  if (terms.size > 0 && asksTime(text)) terms.set(TIME_TERM, { term: TIME_TERM, weight: 0, exact: false, alone: true });
+  const marks = terms.size === 0 ? [] : asksTime(text) ? [TIME_TERM, STANDING_TERM] : [STANDING_TERM];
+  for (const term of marks) terms.set(term, { term, weight: 0, exact: false, alone: true });
   const words = new Set(
     fold(text.slice(0, 10_000))
       .split(/[^\p{L}\p{M}\p{N}]+/u)
       .filter((word) => word !== ""),
   );
-  return { terms: [...terms.values()], dates: statedDates(text), words };
+  const asks = ASKS_ASSISTANT.test(text.slice(0, 10_000)) ? "assistant" : null;
+  return { terms: [...terms.values()], dates: statedDates(text), words, asks };
 }
+
+const ASKS_ASSISTANT =
+  /\b(?:did|have|had) you\b|\byou(?:'ve| have| had)? (?:recommended|suggested|advised|proposed|explained|said|told|gave|provided|offered|described|listed|showed|walked)\b|\byour (?:advice|recommendations?|suggestions?|answers?|explanation|response)\b/i;
 
 const QUESTION_STEMS: ReadonlySet<string> = new Set([...QUESTION_WORDS].map(stem));
 

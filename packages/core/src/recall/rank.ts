@@ -1,14 +1,19 @@
 /**
  * BM25 over pooled frequencies. In a conversation the words of an answer often stand in the turn before it, so short entries
- * share part of their term frequencies with their neighbors in the session, before saturation. Then: the speaker a question
- * names, the time it states or asks for, and exact rare identifiers before all else.
+ * share part of their term frequencies with their neighbors in the session, before saturation; where one of two neighbors is long,
+ * they share scores. Then: who spoke, the speaker a question names, the time it states or asks for, and exact rare identifiers
+ * before all else.
  * Pure and deterministic: the order of the candidates given doesn't matter.
  */
 
 import { fold } from "../text/analyze.ts";
 import { nearness } from "./dates.ts";
+import { SHORT_LENGTH } from "./entry.ts";
+import { MOST_PASSAGES } from "./passages.ts";
 import type { IndexedDoc, ScopeStatistics } from "./port.ts";
+import { type Bits, inPrecedence, type TermSets } from "./precedence.ts";
 import { type Query, type QueryTerm, TIME_TERM } from "./query.ts";
+import { STANDING_TERM } from "./standing.ts";
 
 export interface Hit {
   readonly doc: IndexedDoc;
@@ -23,13 +28,24 @@ export interface RankedHit extends Hit {
 export interface RankOptions {
   readonly k1: number;
   readonly b: number;
+  /** How much all of a long message counts beside its best passage. */
+  readonly wholeShare: number;
   /** The share of its frequencies that an entry gives at distance 1, 2, ...; the length is the reach. */
   readonly neighborWeights: readonly number[];
   /** What a question gives on top to the entry right after it. */
   readonly answerWeight: number;
-  /** Only entries up to this length give and take: a long one is ranked by its own words. */
+  /** Only entries up to this length share frequencies: a long one is ranked by its own words, and shares its score instead. */
   readonly shortLength: number;
-  /** A question seldom holds its answer: a short entry that asks counts a little less than one that tells. */
+  /** Where one of two neighbors is long: the share of the other's score. */
+  readonly scoreOfPrevious: number;
+  readonly scoreOfNext: number;
+  /** What a user's message gains where at least half of the messages are the user's; where fewer are, it gains less. */
+  readonly userGain: number;
+  /** The same where the question asks what the assistant said. */
+  readonly userWhereAssistantIsAsked: number;
+  /** What a message with a standing instruction or preference counts: it matters to more than what it speaks of. */
+  readonly standing: number;
+  /** A question seldom holds its answer: a short entry of a named speaker that asks counts less than one that tells. */
   readonly asking: number;
   readonly namedSpeaker: number;
   /** Where a question asks for a time, an entry that names one. */
@@ -42,11 +58,17 @@ export interface RankOptions {
 }
 
 export const RANKING: RankOptions = {
-  k1: 1.2,
+  k1: 0.9,
   b: 0.25,
+  wholeShare: 0.6,
   neighborWeights: [0.45, 0.28, 0.15, 0.08],
   answerWeight: 0.6,
-  shortLength: 60,
+  shortLength: SHORT_LENGTH,
+  scoreOfPrevious: 0.3,
+  scoreOfNext: 0.4,
+  userGain: 0.7,
+  userWhereAssistantIsAsked: 0.77,
+  standing: 1.5,
   asking: 0.87,
   namedSpeaker: 1.25,
   namedTime: 1.3,
@@ -61,37 +83,190 @@ export function rank(
   options: RankOptions = RANKING,
 ): RankedHit[] {
   const docs = [...candidates].sort(inConversationOrder);
-  const terms = query.terms;
+  const { terms } = query;
   const pooled = poolFrequencies(docs, terms, options);
-  const idf = terms.map((term) => inverseFrequency(term, statistics));
-  const averageLength = statistics.totalLength / Math.max(1, statistics.entries) || 1;
+  const scores = termScores(docs, pooled, query, statistics, options);
   const named = namedSpeaker(query, docs);
+  const userFactor = userFactors(query, docs, options);
   const timeTerm = terms.findIndex(({ term }) => term === TIME_TERM);
-  const scored: RankedHit[] = [];
+  const standingTerm = terms.findIndex(({ term }) => term === STANDING_TERM);
+  const scored: (RankedHit & { readonly index: number })[] = [];
   docs.forEach((doc, index) => {
-    const norm = options.k1 * (1 - options.b + (options.b * doc.length) / averageLength);
-    let score = 0;
-    for (let t = 0; t < terms.length; t += 1) {
-      const frequency = pooled[index * terms.length + t]!;
-      if (frequency > 0) score += (idf[t]! * frequency * (options.k1 + 1)) / (frequency + norm);
+    const own = sumOf(scores, index, terms.length);
+    if (own <= 0) return;
+    const exact = exactIdentifiers(doc, terms, statistics, options);
+    let score = own;
+    // Of those that hold what is asked for by its name the one that speaks most of it comes first, whoever said it.
+    if (exact === 0) {
+      score += sharedScore(docs, scores, index, terms.length, options);
+      if (doc.speaker === USER) score *= userFactor(doc.threadId);
+      if (standingTerm >= 0 && doc.frequencies[standingTerm]! > 0) score *= options.standing;
     }
-    if (score <= 0) return;
     if (named !== null && doc.speaker === named) score *= options.namedSpeaker;
-    if (doc.asks && doc.length <= options.shortLength) score *= options.asking;
+    if (isNamed(doc) && doc.asks && doc.length <= options.shortLength) score *= options.asking;
     if (timeTerm >= 0 && doc.frequencies[timeTerm]! > 0) score *= options.namedTime;
     score *= 1 + options.statedDate * dateNearness(doc.at, query);
-    scored.push({ doc, score, exact: exactIdentifiers(doc, terms, statistics, options) });
+    scored.push({ doc, score, exact, index });
   });
-  const best = options.limit === undefined ? scored : strongest(scored, options.limit);
-  best.sort((a, b) => b.exact - a.exact || b.score - a.score || -inConversationOrder(a.doc, b.doc));
-  return best;
+  scored.sort((a, b) => b.exact - a.exact || b.score - a.score || -inConversationOrder(a.doc, b.doc));
+  return inPrecedence(scored, termSets(docs, pooled, terms, options), options.limit);
 }
 
-/** Those that can be among the first `limit`, ties included; sorting the rest would be most of the work. */
-function strongest<T extends { readonly score: number; readonly exact: number }>(scored: T[], limit: number): T[] {
-  if (scored.length <= limit) return scored;
-  const least = Float64Array.from(scored, ({ score }) => score).sort()[scored.length - limit]!;
-  return scored.filter(({ score, exact }) => score >= least || exact > 0);
+/** What each term gives each entry: a row per entry, a column per term. */
+function termScores(
+  docs: readonly IndexedDoc[],
+  pooled: Float64Array,
+  { terms }: Query,
+  statistics: ScopeStatistics,
+  { k1, b, wholeShare }: RankOptions,
+): Float64Array {
+  const width = terms.length;
+  const idf = terms.map((term) => inverseFrequency(term, statistics));
+  const averageLength = statistics.totalLength / Math.max(1, statistics.entries) || 1;
+  const scores = new Float64Array(pooled.length);
+  docs.forEach(({ length, passages }, index) => {
+    const norm = k1 * (1 - b + (b * length) / averageLength);
+    const share = passages === null ? wholeShare + 1 : wholeShare;
+    for (let at = index * width, t = 0; t < width; at += 1, t += 1) {
+      const frequency = pooled[at]!;
+      if (frequency > 0) scores[at] = (share * idf[t]! * frequency * (k1 + 1)) / (frequency + norm);
+    }
+    if (passages !== null) addBestPassage(scores, passages, { idf, pooled, start: index * width, k1 });
+  });
+  return scores;
+}
+
+interface PassageScores {
+  readonly idf: readonly number[];
+  readonly pooled: Float64Array;
+  readonly start: number;
+  readonly k1: number;
+}
+
+/** Adds what the best passage scores by its own words. All passages have about the same length, so none is set off for it. */
+function addBestPassage(
+  scores: Float64Array,
+  passages: ArrayLike<number>,
+  { idf, pooled, start, k1 }: PassageScores,
+): void {
+  const scoreOf = (t: number): number => {
+    const frequency = pooled[start + t]!;
+    // How often it stands in which of several isn't kept: once in each.
+    const inOne = (passages[t]! & (passages[t]! - 1)) === 0 ? frequency : Math.min(frequency, 1);
+    return frequency > 0 ? (idf[t]! * inOne * (k1 + 1)) / (inOne + k1) : 0;
+  };
+  const sums = new Float64Array(MOST_PASSAGES);
+  let best = 0;
+  for (let t = 0; t < idf.length; t += 1) {
+    if (passages[t] === 0) continue;
+    const score = scoreOf(t);
+    for (let rest = passages[t]!; rest !== 0; rest &= rest - 1) {
+      const passage = 31 - Math.clz32(rest & -rest);
+      sums[passage]! += score;
+      if (sums[passage]! > sums[best]!) best = passage;
+    }
+  }
+  for (let t = 0; t < idf.length; t += 1)
+    if (passages[t] === 0 || ((passages[t]! >> best) & 1) === 1) scores[start + t]! += scoreOf(t);
+}
+
+function sumOf(scores: Float64Array, index: number, width: number): number {
+  let sum = 0;
+  for (let at = index * width; at < (index + 1) * width; at += 1) sum += scores[at]!;
+  return sum;
+}
+
+/** A request and its answer speak of the same thing: each of them counts for what the other says, too. */
+function sharedScore(
+  docs: readonly IndexedDoc[],
+  scores: Float64Array,
+  index: number,
+  width: number,
+  options: RankOptions,
+): number {
+  const of = (neighbor: number): number =>
+    sharesScores(docs, index, neighbor, options) ? sumOf(scores, neighbor, width) : 0;
+  return options.scoreOfPrevious * of(index - 1) + options.scoreOfNext * of(index + 1);
+}
+
+function sharesScores(
+  docs: readonly IndexedDoc[],
+  index: number,
+  neighbor: number,
+  { shortLength }: RankOptions,
+): boolean {
+  const [before, after] = [docs[Math.min(index, neighbor)], docs[Math.max(index, neighbor)]];
+  if (before === undefined || after === undefined) return false;
+  if (after.ordinal - before.ordinal !== 1 || !sameSession(before, after)) return false;
+  if (before.speaker === TOOL || after.speaker === TOOL) return false;
+  return before.length > shortLength || after.length > shortLength;
+}
+
+/** What an entry holds, what it takes from its neighbors, and whose it is, for the promise of precedence.ts. */
+function termSets(
+  docs: readonly IndexedDoc[],
+  pooled: Float64Array,
+  terms: readonly QueryTerm[],
+  options: RankOptions,
+): (hit: { readonly doc: IndexedDoc; readonly index: number; readonly exact: number }) => TermSets {
+  const known: Bits[] = [];
+  const gatheredAt = (index: number): Bits => {
+    known[index] ??= termsIn(pooled, index * terms.length, terms);
+    return known[index];
+  };
+  return ({ doc, index, exact }) => {
+    const gathered = gatheredAt(index);
+    // Only what is short gathers: of a long entry both are the same.
+    const isShort = doc.length <= options.shortLength;
+    const holds = isShort ? termsIn(doc.frequencies, 0, terms) : gathered;
+    let scoresBy = gathered;
+    for (const neighbor of exact === 0 ? [index - 1, index + 1] : [])
+      if (sharesScores(docs, index, neighbor, options)) scoresBy = union(scoresBy, gatheredAt(neighbor));
+    const gathers = gathered[0] !== holds[0] || gathered[1] !== holds[1];
+    return { holds, scoresBy, gathers, isShort, isUsers: doc.speaker === USER };
+  };
+}
+
+function union(a: Bits, b: Bits): Bits {
+  return [a[0] | b[0], a[1] | b[1]];
+}
+
+const USER = "user";
+const TOOL = "tool";
+
+/** A person's name stands for the role. */
+function isNamed({ speaker }: IndexedDoc): boolean {
+  return speaker !== USER && speaker !== TOOL && speaker !== "assistant";
+}
+
+/**
+ * By thread: in a chat the user's messages are what is looked for; where they are few among calls and results, as in a coding session,
+ * they gain little. The candidates, which have their neighbors with them, say which it is.
+ */
+function userFactors({ asks }: Query, docs: readonly IndexedDoc[], options: RankOptions): (threadId: string) => number {
+  if (asks === "assistant") return () => options.userWhereAssistantIsAsked;
+  const counts = new Map<string, { all: number; users: number }>();
+  for (const { threadId, speaker } of docs) {
+    const count = counts.get(threadId) ?? { all: 0, users: 0 };
+    counts.set(threadId, count);
+    count.all += 1;
+    if (speaker === USER) count.users += 1;
+  }
+  return (threadId) => {
+    const { all, users } = counts.get(threadId)!;
+    return 1 + options.userGain * Math.min(1, (2 * users) / all);
+  };
+}
+
+/** Those of the terms that are found by and stand there. */
+function termsIn(frequencies: ArrayLike<number>, start: number, terms: readonly QueryTerm[]): Bits {
+  let [low, high] = [0, 0];
+  for (let t = 0; t < terms.length; t += 1) {
+    if (frequencies[start + t]! <= 0 || terms[t]!.weight <= 0) continue;
+    if (t < 32) low |= 1 << t;
+    else high |= 1 << t;
+  }
+  return [low, high];
 }
 
 function inConversationOrder(a: IndexedDoc, b: IndexedDoc): number {
@@ -99,7 +274,8 @@ function inConversationOrder(a: IndexedDoc, b: IndexedDoc): number {
   return a.ordinal - b.ordinal || a.seq - b.seq;
 }
 
-function inverseFrequency({ term, weight }: QueryTerm, statistics: ScopeStatistics): number {
+/** How much a term counts: its weight in the question, and how rare it is in the scope. */
+export function inverseFrequency({ term, weight }: QueryTerm, statistics: ScopeStatistics): number {
   const holders = Math.min(statistics.holding.get(term) ?? 0, statistics.entries);
   return weight * Math.log(1 + (statistics.entries - holders + 0.5) / (holders + 0.5));
 }
@@ -121,12 +297,14 @@ function poolFrequencies(docs: readonly IndexedDoc[], terms: readonly QueryTerm[
     for (let t = 0; t < shared; t += 1) pooled[to * width + t]! += share * docs[from]!.frequencies[t]!;
   };
   docs.forEach((doc, index) => {
-    if (doc.length > options.shortLength) return;
+    if (doc.length > options.shortLength || doc.speaker === TOOL) return;
     for (let next = index + 1; next < docs.length; next += 1) {
       const other = docs[next]!;
       const distance = other.ordinal - doc.ordinal;
       if (distance > options.neighborWeights.length || !sameSession(doc, other)) break;
-      if (distance < 1 || other.length > options.shortLength) continue;
+      // What stands behind a long entry is of another exchange.
+      if (other.length > options.shortLength) break;
+      if (distance < 1 || other.speaker === TOOL) continue;
       const share = options.neighborWeights[distance - 1]!;
       if (holds[index]) give(index, next, share + (distance === 1 && doc.asks ? options.answerWeight : 0));
       if (holds[next]) give(next, index, share);

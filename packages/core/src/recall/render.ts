@@ -2,7 +2,10 @@
  * Hits as text for a prompt or a person, within a token budget: the best are chosen first, then shown as the conversation
  * ran, with the date once per session. A hit that doesn't fit is left out and a smaller one after it may still come in.
  */
+import { analyze } from "../text/analyze.ts";
+import { flatten } from "../text/clip.ts";
 import { createSnippets, type Snippet } from "./snippet.ts";
+import { standingSentences } from "./standing.ts";
 
 export interface ShownHit {
   readonly threadId: string;
@@ -18,14 +21,20 @@ export interface RenderOptions {
   readonly count: (text: string) => number;
   /** To choose the window of a long message; without it such a message shows its beginning. */
   readonly question?: string;
-  /** Longest text of one hit in characters. */
+  /** Longest text of one hit in characters; without it the best hits have more room than those after them. */
   readonly characters?: number;
+  /** As the search says it: how much each term counts where a window is chosen. */
+  readonly weights?: ReadonlyMap<string, number> | undefined;
+  /** Messages with standing instructions or preferences: those sentences come first, within a tenth of the tokens. */
+  readonly standing?: readonly ShownHit[] | undefined;
+  /** What the reader has before him already: excerpts and sentences that stand in it word for word are left out. */
+  readonly already?: string | undefined;
 }
 
 export interface Rendered {
   readonly text: string;
   readonly tokens: number;
-  /** Those that are in the text, in its order. */
+  /** Those that are in the text, in its order; of `standing` those first that aren't among the hits. */
   readonly shown: readonly ShownHit[];
 }
 
@@ -34,11 +43,14 @@ export function renderHits(hits: readonly ShownHit[], options: RenderOptions): R
   const chosen: Line[] = [];
   const sessions = new Set<string>();
   const several = hits.some(({ threadId }) => threadId !== hits[0]!.threadId);
-  const { characters = 1_200, question = "" } = options;
-  const snippetOf = createSnippets(question, { characters });
-  let spent = 0;
-  for (const hit of hits) {
-    const line = `${hit.seq} ${hit.speaker}: ${shorten(hit.text, characters, snippetOf)}\n`;
+  const { question = "", weights } = options;
+  const snippetOf = createSnippets(question, { weights });
+  const lane = layLane(options, weights ?? new Map(), hits[0]?.threadId);
+  let spent = lane.tokens;
+  for (const [rank, hit] of hits.entries()) {
+    const excerpt = shorten(hit.text, options.characters ?? roomAt(rank), snippetOf);
+    if (isIn(options.already, excerpt)) continue;
+    const line = `${hit.seq} ${flatten(hit.speaker)}: ${excerpt}\n`;
     const heading = sessions.has(sessionOf(hit)) ? 0 : options.count(headingOf(hit, several));
     const cost = options.count(line) + heading;
     if (spent + cost > options.tokens) continue;
@@ -46,7 +58,58 @@ export function renderHits(hits: readonly ShownHit[], options: RenderOptions): R
     sessions.add(sessionOf(hit));
     chosen.push({ hit, line });
   }
-  return layOut(chosen, several, options);
+  const rendered = layOut(chosen, several, { ...options, tokens: options.tokens - lane.tokens });
+  if (lane.text === "") return rendered;
+  const refs = new Set(rendered.shown);
+  return {
+    text: `${lane.text}${rendered.text}`,
+    tokens: lane.tokens + rendered.tokens,
+    shown: [...lane.shown.filter((hit) => !refs.has(hit)), ...rendered.shown],
+  };
+}
+
+const LANE_HEADING = "Standing instructions and preferences:\n";
+/** The share of the tokens that they may take, and what they may have of a small budget. */
+const LANE_SHARE = 0.1;
+const LANE_LEAST = 80;
+
+/** Instructions before preferences, those that speak of what is asked first, then the newest. */
+function layLane(
+  { standing = [], tokens, count, already = "" }: RenderOptions,
+  weights: ReadonlyMap<string, number>,
+  threadId = standing[0]?.threadId,
+): { text: string; tokens: number; shown: ShownHit[] } {
+  const several = standing.some((hit) => hit.threadId !== threadId);
+  const room = Math.min(tokens, Math.max(LANE_LEAST, LANE_SHARE * tokens));
+  const heading = count(LANE_HEADING);
+  let [text, spent] = ["", heading];
+  const shown = new Set<ShownHit>();
+  for (const { hit, sentence } of standingLines(standing, weights)) {
+    const place = several ? `${hit.threadId} ${hit.seq}` : `${hit.seq}`;
+    const line = `${place} ${flatten(hit.speaker)}: ${flatten(sentence)}\n`;
+    const cost = count(line);
+    if (text.includes(sentence) || already.includes(flatten(sentence)) || spent + cost > room) continue;
+    spent += cost;
+    text += line;
+    shown.add(hit);
+  }
+  return text === "" ? { text, tokens: 0, shown: [] } : { text: LANE_HEADING + text, tokens: spent, shown: [...shown] };
+}
+
+interface StandingLine {
+  readonly hit: ShownHit;
+  readonly sentence: string;
+}
+
+function standingLines(standing: readonly ShownHit[], weights: ReadonlyMap<string, number>): StandingLine[] {
+  const lines = standing.flatMap((hit) =>
+    standingSentences(hit.text).map(({ kind, text }) => {
+      const terms = new Set(analyze(text).map(({ term }) => term));
+      const shared = [...terms].reduce((sum, term) => sum + (weights.get(term) ?? 0), 0);
+      return { hit, sentence: text, kind, shared };
+    }),
+  );
+  return lines.sort((a, b) => Number(a.kind === "preference") - Number(b.kind === "preference") || b.shared - a.shared);
 }
 
 interface Line {
@@ -71,9 +134,28 @@ function layOut(chosen: readonly Line[], several: boolean, options: RenderOption
   return { text: "", tokens: 0, shown: [] };
 }
 
-function shorten(text: string, characters: number, snippetOf: (text: string) => Snippet): string {
-  const excerpt = text.length <= characters ? text : snippetOf(text).text;
-  return excerpt.trim().replace(/\s+/g, (blanks) => (blanks.includes("\n") ? " " : blanks));
+/** In characters. Whoever reads finds more by many short windows than by few long ones; only the best hits are worth more. */
+const ROOM: readonly (readonly [ranks: number, characters: number])[] = [
+  [3, 540],
+  [10, 300],
+  [Number.POSITIVE_INFINITY, 180],
+];
+/** A message that is only a little longer is shown whole. */
+const WHOLE = 1.2;
+
+function roomAt(rank: number): number {
+  return ROOM.find(([ranks]) => rank < ranks)![1];
+}
+
+function shorten(text: string, characters: number, snippetOf: (text: string, characters: number) => Snippet): string {
+  const excerpt = text.length <= WHOLE * characters ? text : snippetOf(text, characters).text;
+  // Blanks may be the columns of a table; anything else that could begin a line would look like one of ours.
+  return excerpt.trim().replace(/[\s\p{Cc}]+/gu, (blanks) => (/^\p{Zs}+$/u.test(blanks) ? blanks : " "));
+}
+
+/** Whether an excerpt is there already, apart from the dots of what it leaves out. */
+function isIn(already: string | undefined, excerpt: string): boolean {
+  return already?.includes(excerpt.replace(/^\u2026 | \u2026$/g, "")) ?? false;
 }
 
 function sessionOf(hit: ShownHit): string {

@@ -3,9 +3,10 @@
  * decides is here and in the pure functions it calls.
  */
 import { type Closeness, COMPARED, withCloseness } from "./closeness.ts";
-import type { RecallIndex, Scope, ScopeStatistics, Seek } from "./port.ts";
+import type { IndexedDoc, RecallIndex, Scope, ScopeStatistics, Seek } from "./port.ts";
 import { analyzeQuery, type QueryTerm } from "./query.ts";
-import { type Hit, RANKING, type RankOptions, rank } from "./rank.ts";
+import { type Hit, inverseFrequency, RANKING, type RankOptions, rank } from "./rank.ts";
+import { STANDING_TERM } from "./standing.ts";
 
 export interface SearchOptions {
   /** How many hits at most; 20 unless told. */
@@ -15,12 +16,22 @@ export interface SearchOptions {
   readonly matches?: number;
   /** How near the best hits are in meaning, where an embedder says so: a weak extra term. */
   readonly closeness?: Closeness;
+  /** `holders`: only entries that hold a word of the question themselves, not those that only stand beside one. */
+  readonly only?: "holders" | undefined;
+  /** `with`: standing instructions and preferences are looked for as well. */
+  readonly standing?: "with" | "without" | undefined;
 }
 
 export type SearchResult =
-  | { readonly kind: "found"; readonly hits: readonly Hit[] }
-  /** `no-terms`: the question is empty or holds only words that stand in every text. */
-  | { readonly kind: "nothing"; readonly reason: "no-terms" | "no-match" };
+  /** `weights`: how much each term of the question counts in this scope, for whoever shows the hits. */
+  (
+    | { readonly kind: "found"; readonly hits: readonly Hit[]; readonly weights: ReadonlyMap<string, number> }
+    /** `no-terms`: the question is empty or holds only words that stand in every text. */
+    | { readonly kind: "nothing"; readonly reason: "no-terms" | "no-match" }
+  ) & {
+    /** The newest entries with standing instructions or preferences, whatever was asked (standing.ts); where they are asked for. */
+    readonly standing?: readonly IndexedDoc[];
+  };
 
 export async function search(
   index: RecallIndex,
@@ -33,17 +44,45 @@ export async function search(
   if (query.terms.length === 0) return { kind: "nothing", reason: "no-terms" };
   const terms = query.terms.map(({ term }) => term);
   const statistics = await index.statistics(scope, terms);
+  const standing = options.standing === "with" && {
+    standing: await newestStanding(index, scope, terms, statistics),
+  };
   const seeks = planSeeks(query.terms, statistics, options.matches);
-  if (seeks.length === 0) return { kind: "nothing", reason: "no-match" };
+  if (seeks.length === 0) return { kind: "nothing", reason: "no-match", ...standing };
   const candidates = await index.candidates(scope, { terms, seeks, reach: ranking.neighborWeights.length });
   const limit = Math.max(1, options.limit ?? 20);
   const { closeness } = options;
   const most = closeness === undefined ? limit : Math.max(limit, COMPARED);
-  const ranked = rank(query, candidates, statistics, { ...ranking, limit: most }).slice(0, most);
+  const all = rank(query, candidates, statistics, options.only === "holders" ? ranking : { ...ranking, limit: most });
+  // Before they are cut: what stands beside many holders could fill all the places.
+  const ranked = (options.only === "holders" ? all.filter(({ doc }) => holdsAny(doc, query.terms)) : all).slice(
+    0,
+    most,
+  );
   const compared = ranked.slice(0, COMPARED).map(({ doc }) => doc);
   const ordered = closeness === undefined ? ranked : withCloseness(ranked, await closeness(compared));
   const hits = ordered.slice(0, limit).map(({ doc, score }) => ({ doc, score }));
-  return hits.length === 0 ? { kind: "nothing", reason: "no-match" } : { kind: "found", hits };
+  if (hits.length === 0) return { kind: "nothing", reason: "no-match", ...standing };
+  const weights = new Map(query.terms.map((term) => [term.term, inverseFrequency(term, statistics)]));
+  return { kind: "found", hits, weights, ...standing };
+}
+
+function holdsAny({ frequencies }: IndexedDoc, terms: readonly QueryTerm[]): boolean {
+  return terms.some(({ weight }, t) => weight > 0 && frequencies[t]! > 0);
+}
+
+const MOST_STANDING = 40;
+
+async function newestStanding(
+  index: RecallIndex,
+  scope: Scope,
+  terms: readonly string[],
+  { holding }: ScopeStatistics,
+): Promise<readonly IndexedDoc[]> {
+  if ((holding.get(STANDING_TERM) ?? 0) === 0) return [];
+  const seeks = [{ all: [STANDING_TERM], limit: MOST_STANDING }];
+  const docs = await index.candidates(scope, { terms, seeks, reach: 0 });
+  return [...docs].sort((a, b) => (a.at === b.at ? b.seq - a.seq : a.at > b.at ? -1 : 1));
 }
 
 /** Terms are sought alone while the entries that hold them add up to this. */

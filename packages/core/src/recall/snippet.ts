@@ -2,12 +2,15 @@
  * Shows a hit: a short message whole, of a long one the best window, cut at lines or sentences, and where in it the words
  * stand that matched. Only ever cuts; the words are the message's own.
  */
-import { analyze } from "../text/analyze.ts";
+import { eachTerm } from "../text/analyze.ts";
 import { analyzeQuery } from "./query.ts";
+import { splitUnits } from "./units.ts";
 
 export interface SnippetOptions {
   /** Longest text shown. */
   readonly characters?: number;
+  /** How much each term counts for the choice of the window, as a search says it; without it, by the question alone. */
+  readonly weights?: ReadonlyMap<string, number> | undefined;
 }
 
 export interface Snippet {
@@ -16,11 +19,16 @@ export interface Snippet {
   readonly marks: readonly (readonly [start: number, end: number])[];
 }
 
-/** Many texts are shown for one question, so the question is read once. */
-export function createSnippets(question: string, options: SnippetOptions = {}): (text: string) => Snippet {
-  const limit = Math.max(40, options.characters ?? 480);
-  const weights = new Map(analyzeQuery(question).terms.map(({ term, weight }) => [term, weight]));
-  return (text) => {
+/** Many texts are shown for one question, so the question is read once. Each may have a length of its own. */
+export function createSnippets(
+  question: string,
+  options: SnippetOptions = {},
+): (text: string, characters?: number) => Snippet {
+  const own = (): Map<string, number> =>
+    new Map(analyzeQuery(question).terms.map(({ term, weight }) => [term, weight]));
+  const weights = options.weights ?? own();
+  return (text, characters = options.characters ?? 480) => {
+    const limit = Math.max(40, characters);
     const matches = matchesIn(text, weights);
     const [from, to] = text.length <= limit ? [0, text.length] : bestWindow(text, matches, limit);
     return cutOut(text, from, to, matches);
@@ -35,10 +43,12 @@ interface Match {
 }
 
 function matchesIn(text: string, weights: ReadonlyMap<string, number>): Match[] {
-  return analyze(text).flatMap(({ term, at, end }) => {
+  const matches: Match[] = [];
+  eachTerm(text, (term, _, __, at, end) => {
     const weight = weights.get(term);
-    return weight === undefined ? [] : [{ at, end, term, weight }];
+    if (weight !== undefined) matches.push({ at, end, term, weight });
   });
+  return matches;
 }
 
 /** The text from `from` to `to` without white space around it, with dots where something is left out. */
@@ -59,7 +69,7 @@ function cutOut(text: string, from: number, to: number, matches: readonly Match[
 
 /** The run of whole units that holds the most different asked words; the first of equals. */
 function bestWindow(text: string, matches: readonly Match[], limit: number): [number, number] {
-  const units = splitUnits(text, limit);
+  const units = splitUnits(text, Math.floor(limit / 3));
   let best: [number, number] = [0, units[0]!.end];
   let bestScore = -1;
   let next = 0;
@@ -80,42 +90,4 @@ function bestWindow(text: string, matches: readonly Match[], limit: number): [nu
     }
   }
   return best;
-}
-
-/** Lines and sentences; one that is longer than the window falls apart at spaces, or anywhere if it has none. */
-function splitUnits(text: string, limit: number): { at: number; end: number }[] {
-  const units: { at: number; end: number }[] = [];
-  const longest = Math.floor(limit / 3);
-  let at = 0;
-  for (const border of text.matchAll(BORDER)) {
-    const end = border.index + border[0].length;
-    splitLong(text, at, end, longest, units);
-    at = end;
-  }
-  splitLong(text, at, text.length, longest, units);
-  return units;
-}
-
-const BORDER = /\n+|(?<![.!?\u3002\uff01\uff1f])[.!?\u3002\uff01\uff1f]+["')\]]*\s+|[\u3002\uff01\uff1f]/g;
-
-function splitLong(
-  text: string,
-  from: number,
-  to: number,
-  longest: number,
-  units: { at: number; end: number }[],
-): void {
-  let at = from;
-  while (to - at > longest) {
-    const space = text.lastIndexOf(" ", at + longest);
-    let end = space > at ? space + 1 : at + longest;
-    if (isHighSurrogate(text.charCodeAt(end - 1))) end += 1;
-    units.push({ at, end });
-    at = end;
-  }
-  if (to > at) units.push({ at, end: to });
-}
-
-function isHighSurrogate(code: number): boolean {
-  return code >= 0xd800 && code <= 0xdbff;
 }

@@ -3,6 +3,7 @@
  * without spaces, identifiers kept whole and split. Total: every string gives a list, none throws. A term has no white space,
  * no quote, no control character and at most MAX_TERM characters, so every engine can hold it as an opaque word.
  */
+import { normalized } from "./normalized.ts";
 import { plainWordEnd, plainWordTerm } from "./plain-word.ts";
 import { stem } from "./stem.ts";
 import { STOP_WORDS } from "./stop-words.ts";
@@ -77,7 +78,7 @@ function visitChunk(text: string, from: number, visit: Visit): number {
 /** Compatibility forms as one, lower case, Latin, Hebrew and Arabic marks dropped; vowel signs of other scripts stay. */
 export function fold(text: string, letterCase: "lower" | "keep-case" = "lower"): string {
   if (ASCII.test(text)) return letterCase === "lower" ? text.toLowerCase() : text;
-  const plain = text.normalize("NFKD").replace(DROPPED_MARKS, "").normalize("NFC");
+  const plain = normalized(text, "NFKD").replace(DROPPED_MARKS, "").normalize("NFC");
   return letterCase === "lower" ? plain.toLowerCase().normalize("NFC") : plain;
 }
 
@@ -153,12 +154,19 @@ function identifier(raw: string, emit: Emit): void {
   emit(/^[a-z]+$/.test(lower) ? stem(lower) : lower, prose ? "part" : "identifier", prose ? PART_WEIGHT : 1);
   const base = /[/\\]([^/\\]+)$/.exec(lower)?.[1];
   if (base !== undefined && !prose) emit(stem(base), "identifier", BASE_NAME_WEIGHT);
+  const pieces = base === undefined && !prose ? lower.split(":").filter(isName).slice(0, MAX_PARTS) : [];
+  if (lower.includes(":")) for (const name of pieces) emit(name, "identifier", BASE_NAME_WEIGHT);
   for (const part of parts.slice(0, MAX_PARTS)) {
     const folded = part.toLowerCase();
     if (folded === lower || folded === base || (folded.length < 2 && !/\d/.test(folded)) || STOP_WORDS.has(folded))
       continue;
     emit(stem(folded), prose ? "word" : "part", prose ? 1 : PART_WEIGHT);
   }
+}
+
+/** A piece of `work-item-301-2:BLOCKED` that is an identifier by itself. */
+function isName(piece: string): boolean {
+  return piece.length > 2 && (/[_.-]/.test(piece) || (/\p{L}/u.test(piece) && /\d/.test(piece)));
 }
 
 /** `self-care`, `and/or`, `end.Next`: words that prose joins, as against `src/a-b.ts`. */

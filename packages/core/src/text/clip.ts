@@ -18,7 +18,10 @@ export function isLowSurrogate(code: number): boolean {
 export function oneLine(text: string, maxChars: number): string {
   // A long text is cut first, so that a 5 MB item costs no more than a short one.
   const head = text.length > maxChars * 4 ? text.slice(0, maxChars * 4) : text;
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is being removed
-  const flat = head.replaceAll(/[\u0000-\u001f\u007f\u2028\u2029\s]+/gu, " ").trim();
-  return clip(flat, maxChars);
+  return clip(flatten(head).trim(), maxChars);
+}
+
+/** All white space, line breaks of every kind and control characters as single blanks. */
+export function flatten(text: string): string {
+  return text.replaceAll(/[\s\p{Cc}]+/gu, " ");
 }

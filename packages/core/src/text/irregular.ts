@@ -15,7 +15,7 @@ shrink shrank shrunk; stick stuck; strike struck; swing swung; hang hung; dig du
 light lit; lead led; feed fed; breed bred; bleed bled; speed sped; flee fled; slide slid; lay laid; lie lain; grind ground;
 wind wound; bind bound; overcome overcame; undergo underwent undergone; undertake undertook undertaken; withdraw withdrew withdrawn;
 mistake mistook mistaken; shake shook shaken; arise arose arisen; weave wove woven; sew sewn; sow sown; mow mown; prove proven;
-child children; man men; woman women; person people; foot feet; tooth teeth; mouse mice; goose geese; wife wives; life lives;
+child children; man men; woman women; person people; foot feet; tooth teeth; mouse mice; goose geese; wife wives;
 knife knives; leaf leaves; shelf shelves; half halves; wolf wolves; thief thieves; loaf loaves; self selves; calf calves;
 good better best; bad worse worst; analysis analyzes; crisis crises; hypothesis hypotheses; criterion criteria;
 phenomenon phenomena; index indices indexes; vertex vertices; matrix matrices; schema schemata; photo photograph photos;

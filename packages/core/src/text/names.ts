@@ -8,6 +8,8 @@
 export interface Name {
   readonly kind: "path" | "id" | "number";
   readonly text: string;
+  /** As it was written: `../a.js` is the name `a.js`. */
+  readonly written: string;
 }
 
 const MAX_NAME = 200;
@@ -18,7 +20,7 @@ export function namesIn(text: string): Name[] {
   for (const token of tokensIn(text)) {
     const name = trimmed(token);
     const kind = kindOf(name);
-    if (kind !== null) names.push({ kind, text: name });
+    if (kind !== null) names.push({ kind, text: name, written: withoutEnd(token) });
   }
   return names;
 }
@@ -95,9 +97,13 @@ function kindAt(text: string, at: number): number {
 /** `./a.js`, `../a.js` and `a.js` are the same name in a search; punctuation at the end of a sentence is dropped. */
 function trimmed(token: string): string {
   const start = /^[./-]/.test(token) ? token.replace(/^(?:\.{0,2}\/(?=\.)|\.{1,2}\/|[.-](?![\w/]))+/, "") : token;
-  let end = start.length;
-  while (end > 0 && "./#-".includes(start[end - 1]!)) end--;
-  return start.slice(0, end);
+  return withoutEnd(start);
+}
+
+function withoutEnd(token: string): string {
+  let end = token.length;
+  while (end > 0 && "./#-".includes(token[end - 1]!)) end--;
+  return token.slice(0, end);
 }
 
 function kindOf(token: string): Name["kind"] | null {

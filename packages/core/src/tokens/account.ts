@@ -64,6 +64,8 @@ export interface Account {
   count(prompt: PromptSize, calibration: Calibration): Count;
   /** Takes the report on a prompt that was sent. After a restart: the tail's usage records again, in order. */
   settle(report: Report, sent: Calibration & { readonly prompt: PromptSize; readonly window: number | null }): Settled;
+  /** What one counted token of the fixed part came to in reports; null before a report of this model. */
+  fixedFactor(model: string): number | null;
   /** Per model, relative to its prior; for the usage record and the head. */
   readonly factors: Readonly<Record<string, number>>;
 }
@@ -96,6 +98,7 @@ export function createAccount(start: { readonly factors?: Readonly<Record<string
               trust: previous?.trust ?? NO_TRUST_YET,
             };
       const measured = previous?.measured ?? new Map<number, Measured>();
+      const size = sizeOf(prompt, prior, measured);
       anchor = {
         model,
         view: prompt.view,
@@ -103,15 +106,17 @@ export function createAccount(start: { readonly factors?: Readonly<Record<string
         trust,
         measured,
         fixed: prompt.fixed,
+        calibrated: calibrateFixed(previous, { input: report.input, fixed: prompt.fixed, size, prior }),
         entries: prompt.entries.length,
         of: report.of,
         input: report.input,
         output: Math.max(0, report.output || 0),
-        size: sizeOf(prompt, prior, measured),
+        size,
       };
       factors[model] = factorOf(growth);
       return { kind: "accepted", factor: factors[model] };
     },
+    fixedFactor: (model) => (anchor?.model === model ? anchor.calibrated.factor : null),
   };
 }
 
@@ -123,6 +128,7 @@ interface Anchor {
   readonly input: number;
   readonly output: number;
   readonly fixed: number;
+  readonly calibrated: CalibratedFixed;
   readonly entries: number;
   readonly size: Size;
   readonly growth: Growth;
@@ -134,6 +140,8 @@ interface Anchor {
 interface Size {
   readonly measured: number;
   readonly estimated: number;
+  /** Counter x prior of what `measured` stands for. */
+  readonly expected: number;
 }
 
 /** The size of a message while it counts as it did then; a pruned one no longer does. */
@@ -141,6 +149,38 @@ interface Measured {
   readonly counted: number;
   readonly tokens: number;
 }
+
+/** What a report made of one counted token of the fixed part. */
+interface CalibratedFixed {
+  readonly factor: number;
+  /** The fixed part's size then, and its share of what that report alone could tell about: the larger, the surer. */
+  readonly fixed: number;
+  readonly share: number;
+}
+
+/**
+ * No two reports measure the fixed part: it is in all of them. It gets its share of what a report leaves when the measured
+ * messages are taken away, by the report in which that share is largest, which is a thread's first one.
+ */
+function calibrateFixed(
+  previous: Anchor | null,
+  { input, fixed, size, prior }: { input: number; fixed: number; size: Size; prior: number },
+): CalibratedFixed {
+  const { measured, expected, estimated } = size;
+  // A wrong report before this one also made a wrong measure of the messages after it.
+  const isMeasured = expected > 0 && isPlausibleGrowth({ reported: measured, estimated: expected });
+  const rest = Math.max(0, isMeasured ? input - measured : (input * estimated) / (estimated + expected));
+  const factor = estimated > 0 ? Math.max(FACTOR_BOUNDS[0], rest / estimated) : 1;
+  const now = { factor: factor * prior, fixed, share: estimated > 0 ? (fixed * prior) / estimated : 0 };
+  const known = previous?.calibrated ?? now;
+  const messages = estimated - fixed * prior;
+  const leavesRoom = known.factor * fixed + FACTOR_BOUNDS[0] * messages <= rest;
+  const isAlike = Math.abs(fixed - known.fixed) <= SIMILAR_FIXED * known.fixed;
+  return isAlike && leavesRoom && known.share > now.share ? known : now;
+}
+
+/** A fixed part that changes by less, as with another line of memory, still consists of the same kind of text. */
+const SIMILAR_FIXED = 0.1;
 
 function countFrom(anchor: Anchor, prompt: PromptSize, prior: number): Count {
   const factor = factorOf(anchor.growth);
@@ -195,11 +235,15 @@ function learn(
 
 function sizeOf(prompt: PromptSize, prior: number, sizes: ReadonlyMap<number, Measured>): Size {
   let measured = 0;
+  let expected = 0;
   let estimated = prompt.fixed * prior;
   for (const { seq, tokens } of prompt.entries) {
     const report = seq === null ? undefined : sizes.get(seq);
-    if (report !== undefined && report.counted === tokens) measured += report.tokens;
-    else estimated += tokens * prior;
+    if (report === undefined || report.counted !== tokens) estimated += tokens * prior;
+    else {
+      measured += report.tokens;
+      expected += tokens * prior;
+    }
   }
-  return { measured, estimated };
+  return { measured, estimated, expected };
 }

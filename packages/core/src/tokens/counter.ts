@@ -6,6 +6,7 @@
 import type { FilePart, Part, Shape } from "../message/shape.ts";
 import type { CountText } from "./chars.ts";
 import { type ImageRule, imageTokens } from "./images.ts";
+import { sampled } from "./sampled.ts";
 
 export { type CountText, charsPerToken } from "./chars.ts";
 
@@ -59,7 +60,8 @@ export interface Meter<M> {
   text: CountText;
 }
 
-export function createMeter<M extends object>(shape: Pick<Shape<M>, "parts">, options: MeterOptions): Meter<M> {
+export function createMeter<M extends object>(shape: Pick<Shape<M>, "parts">, given: MeterOptions): Meter<M> {
+  const options = { ...given, counter: sampled(given.counter) };
   const counted = new WeakMap<object, MessageSize>();
   const schemas = new WeakMap<object, number>();
   const frame = options.frame ?? PLAIN_FRAME;

@@ -2,5 +2,5 @@
 export { viewKey } from "./account.ts";
 export { fit } from "./budget.ts";
 export { imageSize } from "./images.ts";
-export { endpointKey, learnedLimit, learnLimit } from "./limits.ts";
+export { endpointKey, endpointsWith, learnedLimit, learnLimit } from "./limits.ts";
 export { resumeAccount } from "./resume.ts";

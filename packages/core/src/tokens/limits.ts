@@ -47,9 +47,16 @@ export function learnedLimit(
   limits: LearnedLimits,
   { baseUrl, model, now }: Omit<Endpoint, "provider"> & { readonly now: number },
 ): number | null {
+  const matches = endpointsWith(limits, { baseUrl, model })
+    .map((key) => limits[key]!)
+    .filter((limit) => isFresh(limit, now));
+  return matches.length === 0 ? null : Math.min(...matches.map(({ tokens }) => tokens));
+}
+
+/** The keys of the limits of this model at this address, whichever provider's protocol it was asked by. */
+export function endpointsWith(limits: LearnedLimits, { baseUrl, model }: Omit<Endpoint, "provider">): string[] {
   const end = endpointKey({ provider: "", baseUrl, model }).slice('[""'.length);
-  const matches = Object.entries(limits).filter(([key, limit]) => key.endsWith(end) && isFresh(limit, now));
-  return matches.length === 0 ? null : Math.min(...matches.map(([, { tokens }]) => tokens));
+  return Object.keys(limits).filter((key) => key.endsWith(end));
 }
 
 function isFresh(limit: LearnedLimit, now: number): boolean {

@@ -1,11 +1,20 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Access, admit, type KeyFacts, type PresentedKey, type RequestFacts, type Verdict } from "./admit.ts";
+import {
+  type Access,
+  admit,
+  isHostAllowed,
+  type KeyFacts,
+  type PresentedKey,
+  type RequestFacts,
+  type Verdict,
+} from "./admit.ts";
 
 const plain: RequestFacts = {
   method: "GET",
   connection: "loopback",
   host: "127.0.0.1:8790",
+  hostAllowed: true,
   origin: null,
   fetchSite: null,
   fetchMode: null,
@@ -86,11 +95,28 @@ test("what changes something can't be sent by a form", () => {
       ["text that holds JSON", { method, contentType: "text/plain;application/json" }, none, "415 not-json"],
       ["an upload", { method, contentType: "multipart/form-data; boundary=x" }, none, "415 not-json"],
       ["an upload with a header of ours", { method, contentType: form, marked: true }, none, "default admin"],
+      [
+        "an upload of a vendor's client with its key",
+        { method, contentType: "multipart/form-data; boundary=x", access: "provider" },
+        key(),
+        "ada user",
+      ],
+      [
+        "the same with a cookie",
+        { method, contentType: "multipart/form-data; boundary=x", access: "provider" },
+        { ...key(), carriedBy: "cookie" },
+        "415 not-json",
+      ],
       ["no body", { method }, none, "415 not-json"],
       ["no body, but a header of ours", { method, marked: true }, none, "default admin"],
       ["no body, but a key, which no form can send", { method }, key(), "ada user"],
     ]);
   }
+});
+
+test("a change without a body is told what to send", () => {
+  const verdict = admit({ ...plain, method: "POST" }, none);
+  assert.match(verdict.kind === "refused" ? verdict.message : "", /-H 'content-type: application\/json' -d '\{\}'/);
 });
 
 test("where keys exist, one is needed, and it must hold", () => {
@@ -143,4 +169,24 @@ test("a forwarded provider's key is let in where the route allows it, as a user 
     ["with a key of ours", provider, key(), "ada user"],
     ["at this machine without keys", provider, none, "default admin"],
   ]);
+});
+
+test("where hosts are listed, only these and this machine's own names are allowed, with keys too", () => {
+  const hosts = ["chat.example.com", "Pal.example.com:8443"];
+  const rows: readonly (readonly [string | null, boolean])[] = [
+    ["chat.example.com", true],
+    ["CHAT.example.com:443", true],
+    ["pal.example.com:8443", true],
+    ["pal.example.com", false],
+    ["127.0.0.1:8790", true],
+    ["localhost", true],
+    ["evil.test", false],
+    ["chat.example.com.evil.test", false],
+    [null, false],
+  ];
+  for (const [host, expected] of rows) assert.equal(isHostAllowed(host, hosts), expected, String(host));
+  assert.equal(isHostAllowed("evil.test", null), true);
+  const evil = { host: "evil.test", origin: "http://evil.test", hostAllowed: false };
+  for (const access of ["user", "open", "page", "provider", "admin"] as const)
+    table([[`a rebound name, ${access}`, { ...evil, access }, key({ role: "admin" }), "403 foreign-host"]]);
 });

@@ -17,6 +17,8 @@ export interface RequestFacts {
   readonly connection: "loopback" | "other";
   /** Headers, as they came. */
   readonly host: string | null;
+  /** Whether `gateway.hosts` allows this host, where it lists any. */
+  readonly hostAllowed: boolean;
   readonly origin: string | null;
   readonly fetchSite: string | null;
   readonly fetchMode: string | null;
@@ -52,6 +54,8 @@ export interface Caller {
   readonly role: KeyRole;
   /** Null: the person at this machine, where there are no keys. */
   readonly key: string | null;
+  /** Set where the key's own user is another one. */
+  readonly actsFor?: "another";
 }
 
 export type Verdict = { readonly kind: "admitted"; readonly caller: Caller | null } | Refusal;
@@ -69,9 +73,11 @@ export function admit(facts: RequestFacts, keys: KeyFacts): Verdict {
 
 /** A page on another site, or one that made its name point here (DNS rebinding). */
 function foreignSite(facts: RequestFacts, { exist }: KeyFacts): Refusal | null {
-  const { host, origin, fetchSite, fetchMode, access } = facts;
+  const { host, hostAllowed, origin, fetchSite, fetchMode, access } = facts;
   if (!exist && !isLoopbackHost(host))
     return refused(403, "foreign-host", `this gateway has no keys, so it is only reached as ${LOOPBACK_NAMES}`);
+  if (!hostAllowed)
+    return refused(403, "foreign-host", "this gateway isn't reached under this name: see gateway.hosts");
   if (origin !== null && hostOf(origin) !== host?.toLowerCase())
     return refused(403, "foreign-origin", "pages of another site may not use this gateway");
   const isLink = access === "page" && fetchMode === "navigate";
@@ -81,14 +87,17 @@ function foreignSite(facts: RequestFacts, { exist }: KeyFacts): Refusal | null {
 }
 
 /** What a form on another site could send: forms know three content types and no headers of their own. */
-function unguardedWrite({ method, contentType, marked }: RequestFacts, keys: KeyFacts): Refusal | null {
+function unguardedWrite({ method, contentType, marked, access }: RequestFacts, keys: KeyFacts): Refusal | null {
   if (method === "GET" || method === "HEAD" || marked) return null;
   const isOwnKey = keys.presented !== "none" && keys.carriedBy !== "cookie";
-  if (contentType === null ? isOwnKey : noFormSends(contentType)) return null;
+  // Vendors' clients send recordings and pictures as forms.
+  const mayBeForm = contentType === null || (access === "provider" && /^multipart\/form-data\b/i.test(contentType));
+  if ((mayBeForm && isOwnKey) || (contentType !== null && noFormSends(contentType))) return null;
   return refused(
     415,
     "not-json",
-    "a request that changes something needs a JSON body with its content-type, or a header X-Palimpsest-User",
+    "a request that changes something needs a JSON body, if only an empty one: -H 'content-type: application/json' -d '{}'; " +
+      "or a header X-Palimpsest-User",
   );
 }
 
@@ -116,8 +125,16 @@ function named(caller: Caller, { namedUser }: RequestFacts): Verdict {
   const checked = checkUser(namedUser);
   if (checked.kind === "invalid") return refused(400, "bad-user", `X-Palimpsest-User: ${checked.problem}`);
   return mayAct(caller, namedUser)
-    ? { kind: "admitted", caller: { ...caller, userId: namedUser } }
+    ? {
+        kind: "admitted",
+        caller: { ...caller, userId: namedUser, ...(namedUser !== caller.userId && { actsFor: "another" }) },
+      }
     : refused(403, "not-your-user", "this key may not act for another user: that takes the role delegate or admin");
+}
+
+/** Who runs the server, and asks for themselves: nothing of it has to be hidden from them. */
+export function isOperator({ role, actsFor }: Caller): boolean {
+  return role === "admin" && actsFor === undefined;
 }
 
 /** Known by a provider's key alone. */
@@ -134,6 +151,13 @@ export function mayAct({ userId, role, key }: Caller, other: string): boolean {
 export function isLoopback(hostname: string): boolean {
   const name = hostname.toLowerCase().replace(/^\[(.*)\]$/, "$1");
   return name === "localhost" || name === "::1" || /^127(?:\.\d{1,3}){3}$/.test(name);
+}
+
+/** `hosts`: names with or without a port; null: any. This machine's own names are always allowed. */
+export function isHostAllowed(host: string | null, hosts: readonly string[] | null): boolean {
+  if (hosts === null || isLoopbackHost(host)) return true;
+  const name = host?.toLowerCase();
+  return hosts.some((one) => one.toLowerCase() === name || one.toLowerCase() === name?.replace(/:\d{1,5}$/, ""));
 }
 
 function isLoopbackHost(host: string | null): boolean {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createLimits } from "./limits.ts";
+import { createLimits, type Limits } from "./limits.ts";
 
 function counted(settings: Parameters<typeof createLimits>[0]) {
   let now = 0;
@@ -9,10 +9,17 @@ function counted(settings: Parameters<typeof createLimits>[0]) {
     pass: (ms: number) => {
       now += ms;
     },
-    spend: (tokens: number) => limits.spend("a", tokens),
-    take: (key = "a") => limits.take(key),
+    spend: (tokens: number) => spend(limits, "a", tokens),
+    take: (key = "a", expected = 0) => limits.take(key, expected),
     kinds: (count: number) => Array.from({ length: count }, () => limits.take("a").kind),
   };
+}
+
+function spend(limits: Limits, key: string, tokens: number): void {
+  const taken = limits.take(key);
+  assert.ok(taken.kind === "taken");
+  taken.spend(tokens);
+  taken.release();
 }
 
 test("a minute's requests may come at once, then as they come back, and the answer says when", () => {
@@ -47,7 +54,7 @@ test("without limits nobody waits, also when the clock is set back", () => {
   for (const jump of [0, -86_400_000, 1, -1_000]) {
     now += jump;
     assert.equal(limits.take("k").kind, "taken");
-    limits.spend("k", 1_000_000);
+    spend(limits, "k", 1_000_000);
   }
 });
 
@@ -67,6 +74,33 @@ test("a minute's tokens may be spent at once; who went over waits until they hav
   assert.equal(take().kind, "taken");
   spend(1_000_000_000);
   assert.deepEqual(take(), { kind: "limited", by: "tokens", retryAfterSeconds: 59 * 60 });
+});
+
+test("a request holds what it will probably cost until it has ended, and then only what it has cost", () => {
+  const { take, spend } = counted({ requestsPerMinute: null, tokensPerMinute: 1000, running: null });
+  const first = take("a", 700);
+  const second = take("a", 700);
+  assert.ok(first.kind === "taken" && second.kind === "taken", "the one that goes over is let in");
+  assert.deepEqual(take("a", 700), { kind: "limited", by: "tokens", retryAfterSeconds: 1 });
+  assert.equal(take("a").kind, "taken", "what asks no model isn't held up");
+  first.spend(100);
+  assert.equal(take("a", 700).kind, "limited", "the rest may come still");
+  first.release();
+  first.release();
+  second.release();
+  assert.equal(take("a", 700).kind, "taken");
+  spend(800);
+});
+
+test("what requests have cost lately is what the next one is expected to cost, if that is more", () => {
+  const { take } = counted({ requestsPerMinute: null, tokensPerMinute: 10_000, running: null });
+  const dear = take("a", 10);
+  assert.ok(dear.kind === "taken");
+  dear.spend(4000);
+  dear.release();
+  assert.equal(take("a", 10).kind, "taken");
+  assert.equal(take("a", 10).kind, "taken");
+  assert.equal(take("a", 10).kind, "limited");
 });
 
 test("a gateway that refused a key for what runs elsewhere asks until that has ended, and lets it in again", () => {

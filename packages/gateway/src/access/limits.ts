@@ -1,7 +1,8 @@
 /**
  * How much one key may ask for: requests and tokens a minute, and requests at once. A minute's worth may be used in one go
- * and then comes back evenly. What a request costs in tokens is known when it has ended: the one that goes over is
- * answered, and the next ones wait until that much has come back. Where several gateways count together, what was used here
+ * and then comes back evenly. What a request costs in tokens is known when it has ended: until then it holds what it is
+ * expected to cost, so that many at once don't get past the limit together. The one that goes over is answered, and the
+ * next ones wait until that much has come back. Where several gateways count together, what was used here
  * is settled with the others now and then (`settled-limits.ts`); until then it counts as if each of them had used as much.
  */
 import type { AccountState, AccountUse } from "palimpsest/stores";
@@ -14,16 +15,21 @@ export interface LimitSettings {
 }
 
 export type Taken =
-  | { readonly kind: "taken"; release(): void }
+  | TakenPlace
   | { readonly kind: "limited"; readonly by: LimitKind; readonly retryAfterSeconds: number };
+
+export interface TakenPlace {
+  readonly kind: "taken";
+  /** Tokens that the request has cost, in and out; also after its release. */
+  spend(tokens: number): void;
+  release(): void;
+}
 
 export type LimitKind = "requests" | "tokens" | "running";
 
 export interface Limits {
-  /** `key`: whose account it goes on. */
-  take(key: string): Taken;
-  /** Tokens that a request of the key has cost, in and out. */
-  spend(key: string, tokens: number): void;
+  /** `key`: whose account it goes on. `expected`: tokens that it will probably cost; 0 where it asks no model. */
+  take(key: string, expected?: number): Taken;
   /** What was used since the last time, to be settled; accounts at rest are left out. */
   uses(): readonly AccountUse[];
   /** What stands on the accounts, wherever it was used, and how many gateways count. */
@@ -38,6 +44,10 @@ interface Account {
   /** The same for tokens. */
   tokensUntil: number;
   running: number;
+  /** Of what runs here, what it is expected to cost still, in the time that it takes to come back. */
+  reserved: number;
+  /** What a request of this key has cost lately, in tokens. */
+  typical: number;
   /** Of both, what the other gateways don't know of yet. */
   unsettled: number;
   unsettledTokens: number;
@@ -67,7 +77,7 @@ class KeyLimits implements Limits {
     this.#tokenPace = paceOf(settings.tokensPerMinute);
   }
 
-  take(key: string): Taken {
+  take(key: string, expected = 0): Taken {
     const { running } = this.#settings;
     const now = this.#clock();
     const account = this.#account(key, now);
@@ -75,25 +85,43 @@ class KeyLimits implements Limits {
     if (wait > 0) return limited("requests", wait);
     const tokenWait = account.tokensUntil + this.#others * account.unsettledTokens - MINUTE_MS - now;
     if (this.#tokenPace > 0 && tokenWait > 0) return limited("tokens", tokenWait);
+    if (this.#tokenPace > 0 && expected > 0 && tokenWait + (1 + this.#others) * account.reserved > 0)
+      return limited("tokens", 1000);
     if (running !== null && account.running + account.elsewhere >= running) return limited("running", 1000);
     account.until += this.#pace;
     account.unsettled += this.#pace;
     account.running += 1;
     account.atRest = false;
-    let held = true;
-    return {
-      kind: "taken",
-      release() {
-        if (held) account.running -= 1;
-        held = false;
-      },
-    };
+    return this.#place(key, account, expected === 0 ? 0 : Math.max(expected, account.typical));
   }
 
-  spend(key: string, tokens: number): void {
-    const account = this.#account(key, this.#clock());
-    account.tokensUntil += tokens * this.#tokenPace;
-    account.unsettledTokens += tokens * this.#tokenPace;
+  #place(key: string, account: Account, expected: number): TakenPlace {
+    let held = true;
+    let spent = 0;
+    let reserved = expected * this.#tokenPace;
+    account.reserved += reserved;
+    const give = (back: number): void => {
+      reserved -= back;
+      account.reserved -= back;
+    };
+    return {
+      kind: "taken",
+      spend: (tokens) => {
+        const cost = tokens * this.#tokenPace;
+        const now = this.#account(key, this.#clock());
+        now.tokensUntil += cost;
+        now.unsettledTokens += cost;
+        spent += tokens;
+        give(Math.min(cost, reserved));
+      },
+      release() {
+        if (!held) return;
+        held = false;
+        account.running -= 1;
+        give(reserved);
+        if (spent > 0) account.typical += (spent - account.typical) * (account.typical === 0 ? 1 : NEWEST_SHARE);
+      },
+    };
   }
 
   uses(): readonly AccountUse[] {
@@ -128,9 +156,20 @@ class KeyLimits implements Limits {
     }
   }
 
+  /** Of very many, those that are as good as new. */
+  #forget(now: number): void {
+    if (this.#accounts.size < MOST_ACCOUNTS) return;
+    for (const [key, account] of this.#accounts)
+      if (isSettled(account) && account.until <= now && account.tokensUntil <= now) this.#accounts.delete(key);
+  }
+
   #account(key: string, now: number): Account {
-    const account = this.#accounts.get(key) ?? newAccount(now);
-    this.#accounts.set(key, account);
+    let account = this.#accounts.get(key);
+    if (account === undefined) {
+      this.#forget(now);
+      account = newAccount(now);
+      this.#accounts.set(key, account);
+    }
     // A clock that was set back makes nobody wait longer than a minute, or an hour for tokens.
     account.until = Math.min(Math.max(account.until, now), now + MINUTE_MS);
     account.tokensUntil = Math.min(Math.max(account.tokensUntil, now), now + HOUR_MS);
@@ -139,7 +178,7 @@ class KeyLimits implements Limits {
 }
 
 function newAccount(now: number): Account {
-  const nothing = { unsettled: 0, unsettledTokens: 0, elsewhere: 0 };
+  const nothing = { unsettled: 0, unsettledTokens: 0, elsewhere: 0, reserved: 0, typical: 0 };
   return { until: now, tokensUntil: now, running: 0, atRest: true, ...nothing };
 }
 
@@ -156,5 +195,8 @@ function limited(by: LimitKind, waitMs: number): Taken {
   return { kind: "limited", by, retryAfterSeconds: Math.ceil(waitMs / 1000) };
 }
 
+/** How much the newest request says about the next one's cost. */
+const NEWEST_SHARE = 0.3;
+const MOST_ACCOUNTS = 10_000;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

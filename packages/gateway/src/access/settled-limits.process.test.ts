@@ -12,7 +12,7 @@ test("what runs on one gateway counts on the other, what has ended there makes r
   const store = await openStore(server.url());
   const make = () => createLimits({ requestsPerMinute: null, tokensPerMinute: null, running: 4 }, Date.now);
   const [one, two] = [make(), make()];
-  const loops = [keepSettled(one, store.shared!.limits, "one"), keepSettled(two, store.shared!.limits, "two")];
+  const loops = [keepSettled([one], store.shared!.limits, "one"), keepSettled([two], store.shared!.limits, "two")];
   t.after(async () => {
     await Promise.all(loops.map((loop) => loop.stop()));
     await store.close();

@@ -10,13 +10,18 @@ const SETTLE_MS = 1000;
 /** A gateway that wasn't heard of for three of these is gone. */
 const BEATS = 10;
 
-export function keepSettled(limits: Limits, shared: SharedLimits, instance: string): { stop(): Promise<void> } {
+/** `counted`: no two of them have an account of the same name. */
+export function keepSettled(
+  counted: readonly Limits[],
+  shared: SharedLimits,
+  instance: string,
+): { stop(): Promise<void> } {
   let gateways = 1;
   let rounds = 0;
   const round = async (): Promise<void> => {
     if (rounds % BEATS === 0) gateways = await shared.beat(instance, "gateway");
     rounds += 1;
-    await settleOnce(limits, shared, { instance, gateways });
+    for (const limits of counted) await settleOnce(limits, shared, { instance, gateways });
   };
   let current = round().catch(() => {});
   const timer = setInterval(() => {

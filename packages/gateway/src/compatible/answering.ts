@@ -1,5 +1,5 @@
 /** Asks for a thread that the request holds until the prompt fits, and lets the answer pass. */
-import { problemOf } from "../http/problem.ts";
+import { clientLeft, closing, isBrokenOff, problemOf } from "../http/problem.ts";
 import { type Answering, promptNow, type Sent, VERBATIM } from "./asked-prompt.ts";
 import { addEvidence } from "./evidence.ts";
 import { askFor, bodyFor, type Engaged, type Exchange } from "./exchange.ts";
@@ -13,12 +13,14 @@ import { type AnswerReader, paramIn, type VendorFailure } from "./vendor.ts";
 import { createFlight, type Flight } from "./wire/flight.ts";
 import { keepAlive } from "./wire/keep-alive.ts";
 import { shareUnheard } from "./wire/shared-flight.ts";
-import { bytesOf, formOf, type UpstreamAnswer, UpstreamError } from "./wire/upstream.ts";
+import { bytesOf, formOf, type UpstreamAnswer } from "./wire/upstream.ts";
 
 export async function answerThrough<M extends object>(
   exchange: Exchange<M>,
   engaged: Engaged<M>,
   flightKey: string,
+  /** Null: the provider is still to be asked. */
+  given: UpstreamAnswer | null = null,
 ): Promise<void> {
   const { call, deps, held, policy } = exchange;
   const flight = createFlight(held?.lasts === "forever" ? "forever" : undefined, deps.after);
@@ -30,8 +32,9 @@ export async function answerThrough<M extends object>(
     const { shared } = call.threads.store;
     if (shared !== undefined && named === null)
       shareUnheard(flight, call.client.left, { runs: shared.runs, key: flightKey, threadId: engaged.thread.id });
-    await askUntilItFits(exchange, { ...engaged, named }, flight);
-  } catch (error) {
+    await askUntilItFits(exchange, { ...engaged, named }, { flight, given });
+  } catch (thrown) {
+    const error = brokenOff(exchange, thrown);
     if (named === null) flight.attach(call.client);
     await keepReceipt(exchange, { ...engaged, named }, { answer: null, failure: error });
     await engaged.thread.claimed.release();
@@ -69,7 +72,11 @@ export async function answerInstead<M extends object>(
   }
 }
 
-async function askUntilItFits<M extends object>(exchange: Exchange<M>, engaged: Answering<M>, flight: Flight) {
+async function askUntilItFits<M extends object>(
+  exchange: Exchange<M>,
+  engaged: Answering<M>,
+  { flight, given }: { readonly flight: Flight; readonly given: UpstreamAnswer | null },
+) {
   const length = lengthRule(exchange.policy).ours;
   let added: number | null = null;
   let compaction: Compacted | null = null;
@@ -79,7 +86,8 @@ async function askUntilItFits<M extends object>(exchange: Exchange<M>, engaged: 
     compaction = compactedIn(prompt) ?? compaction;
     if (attempt === 1 && own === null)
       ({ prompt, added } = await withEvidence(exchange, engaged, prompt, flight.abandoned));
-    const passage = await ask(exchange, engaged, { flight, prompt, own, added, compaction });
+    const first = attempt === 1 ? given : null;
+    const passage = await ask(exchange, engaged, { flight, prompt, own, given: first, added, compaction });
     const { answer, form, opening } = passage;
     const { again, handOn } = nextStep({
       status: answer.status,
@@ -104,23 +112,31 @@ async function withEvidence<M extends object>(
 ): Promise<{ readonly prompt: Sent<M>; readonly added: number | null }> {
   const added = prompt.counted === null ? null : await addEvidence(exchange, engaged);
   if (added === null) return { prompt, added };
-  return { prompt: keepingOutcome(await promptNow(exchange, engaged, signal), prompt), added };
+  const next = await promptNow(exchange, engaged, signal);
+  if (compactedIn(next) === null) return { prompt: keepingOutcome(next, prompt), added };
+  // With it the prompt was too long, and a compaction takes evidence along: it is looked up again, into the room made.
+  const again = await addEvidence(exchange, engaged);
+  const last = again === null ? next : await promptNow(exchange, engaged, signal);
+  return { prompt: keepingOutcome(last, next), added: again };
 }
 
 interface AskOptions<M> extends Pick<Passage<M>, "flight" | "prompt">, Pick<Asked<M>, "added" | "compaction"> {
   /** Null: the provider is asked. */
   readonly own: UpstreamAnswer | null;
+  /** What the provider has answered already. */
+  readonly given: UpstreamAnswer | null;
 }
 
 /** Asks, and reads as much of the answer as tells whether it is one. */
 async function ask<M extends object>(
   exchange: Exchange<M>,
   engaged: Answering<M>,
-  { flight, prompt, own, added, compaction }: AskOptions<M>,
+  { flight, prompt, own, given, added, compaction }: AskOptions<M>,
 ): Promise<Passage<M>> {
   const body = own === null ? bodyFor(exchange, prompt) : null;
   const asking = () => askFor(exchange, { ...prompt, body }, flight.abandoned);
-  const asked = own ?? (await (flight.hasHead() ? saidMeanwhile(exchange, { engaged, flight }, asking()) : asking()));
+  const asked =
+    own ?? given ?? (await (flight.hasHead() ? saidMeanwhile(exchange, { engaged, flight }, asking()) : asking()));
   const answer = own ?? (await namedAnswer(exchange, engaged, { answer: asked, prompt }));
   const form = formOf(answer);
   const reader = exchange.vendor.reader(form);
@@ -207,7 +223,7 @@ function saidMeanwhile<M extends object, T>(
 async function fail<M extends object>(exchange: Exchange<M>, flight: Flight, error: unknown): Promise<void> {
   const { vendor, call } = exchange;
   const failure = failureOf(error);
-  if (failure.status === 500) call.failed(error);
+  if (failure.status >= 500) call.failed(error);
   const headers = { "content-type": "application/json", ...call.own };
   await handOver(exchange, flight, {
     status: failure.status,
@@ -216,8 +232,13 @@ async function fail<M extends object>(exchange: Exchange<M>, flight: Flight, err
   });
 }
 
+/** An answer is given up when its client has left, or the server shuts down. */
+function brokenOff<M extends object>({ call }: Exchange<M>, error: unknown): unknown {
+  if (!isBrokenOff(error)) return error;
+  return call.client.left.aborted ? clientLeft() : closing();
+}
+
 function failureOf(error: unknown): VendorFailure {
-  if (error instanceof UpstreamError) return { status: 502, code: "unreachable", message: error.message };
   const { status, code, message, details } = problemOf(error);
   return { status, code, message, param: paramIn(details) };
 }

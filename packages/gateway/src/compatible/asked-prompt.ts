@@ -7,7 +7,7 @@ import type { Engaged, Exchange } from "./exchange.ts";
 import type { NamedAnswer } from "./held.ts";
 import { bindsThoughts } from "./models.ts";
 import { isViewSent, type ViewChanges } from "./policy.ts";
-import type { Claimed } from "./threads/open-threads.ts";
+import type { Claimed } from "./threads/claim.ts";
 
 /** A thread that is held for the request, and what its answer is called; null: as the provider calls it. */
 export type Answering<M extends object> = Engaged<M> & { readonly named: NamedAnswer<M> | null };
@@ -66,7 +66,7 @@ export async function promptNow<M extends object>(
     const { counted, messages } = (await own?.prepare?.(preparing)) ?? { counted: now, messages: null };
     const passed = { messages: null, counted, as: hidesSome(counted) ? "whole" : "view", view: VERBATIM } as const;
     if (policy.mode !== "on") return passed;
-    const view = await claimed.view();
+    const view = await claimed.thread.changes();
     if (messages !== null) {
       const shown = await carried(exchange, claimed, { view, messages });
       return { messages: shown, counted, as: "view", view: { ...view, hidden: true }, cuts: cutsIn(counted) };

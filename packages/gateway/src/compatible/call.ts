@@ -8,12 +8,15 @@ import type { ConversationEmbedding } from "./embedding.ts";
 import type { FrontMemory } from "./matching/front-memory.ts";
 import type { LiveResponses } from "./openai-responses/live-responses.ts";
 import type { RecentRequests } from "./recent-requests.ts";
-import type { OpenThreads } from "./threads/open-threads.ts";
+import type { OpenThreads } from "./threads/claim.ts";
+import type { AnswerBounds } from "./wire/bounded-body.ts";
 import type { Client } from "./wire/client.ts";
 import type { Flight } from "./wire/flight.ts";
 
 export interface CompatibleCall extends CompatibleRequest {
   readonly client: Client;
+  /** What a provider's answer to it may take. */
+  readonly bounds: AnswerBounds;
 }
 
 export interface CompatibleDeps {

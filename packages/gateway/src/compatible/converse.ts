@@ -4,7 +4,11 @@
  * fails on our side, the client gets its answer.
  */
 import { PalimpsestError } from "@palimpsest/core/errors";
-import { ProblemError } from "../http/problem.ts";
+import type { Shape } from "@palimpsest/core/message";
+import { pace } from "palimpsest/internal/threads";
+import type { OpenThread } from "palimpsest/session";
+import { isBrokenOff, ProblemError } from "../http/problem.ts";
+import { assertOwnReference, mayName, mayNameAny } from "./account-ids.ts";
 import { answerInstead, answerThrough } from "./answering.ts";
 import type { CompatibleCall, CompatibleDeps } from "./call.ts";
 import { questionIn } from "./evidence.ts";
@@ -19,6 +23,7 @@ import {
   targetFor,
 } from "./exchange.ts";
 import { fittingMessages } from "./fitting.ts";
+import { unclearIn } from "./named-model.ts";
 import { notePassed } from "./outcome.ts";
 import { lengthRule, policyOf } from "./policy.ts";
 import { askTarget, relay, requestBytes } from "./relay.ts";
@@ -26,7 +31,7 @@ import { claimPlace } from "./threads/at-place.ts";
 import { claimMatch } from "./threads/claim.ts";
 import { findMatch } from "./threads/find.ts";
 import type { Vendor } from "./vendor.ts";
-import { fieldSpans } from "./wire/raw-json.ts";
+import { fieldNames, fieldSpans } from "./wire/raw-json.ts";
 import { joinElsewhere } from "./wire/shared-flight.ts";
 
 export async function converse<M extends object>(
@@ -42,7 +47,8 @@ export async function converse<M extends object>(
     const { target, sent, message } = read;
     if (target.way === "converted") throw new ProblemError(400, "invalid", message);
     const place = { vendor, target, path: vendor.path };
-    return relay(call, await askTarget(call, place, { body: sent, signal: call.client.left }), PASSED);
+    const answer = await askTarget(call, place, { body: sent, signal: call.client.left });
+    return relay(call, answer, { ours: PASSED, unreported: { textBytes: sent.length } });
   }
   return converseWith(await heldOf(read.exchange));
 }
@@ -50,15 +56,17 @@ export async function converse<M extends object>(
 /** An exchange that was read, whatever it says of what is held. */
 export async function converseWith<M extends object>(read: Exchange<M>): Promise<void> {
   const { call, deps, policy, request } = read;
+  if (request.reference !== null) assertOwnReference(call, deps, read);
   if (policy.mode === "off" || request.reference !== null || call.threads.store.matches === undefined)
     return pass(read);
-  const hash = read.reading.digest();
+  const hash = await read.reading.digest();
   const flightKey = flightOf(call, hash);
   const exchange = { ...read, hash };
   const flying = deps.flights.get(flightKey);
   if (flying !== undefined && isRetry(call.headers) && !flying.isHeard()) return flying.attach(asJoined(call.client));
   if (flying === undefined && isRetry(call.headers) && (await joinedElsewhere(call, flightKey))) return;
-  const engaged = await engage(exchange).catch(orUnstored);
+  if (call.isStranger() && exchange.held?.instead == null) return introduce(exchange, flightKey);
+  const engaged = await engage(exchange).catch((error: unknown) => orUnstored(call, error));
   if (engaged === null && exchange.held?.unread != null) throw exchange.held.unread;
   if (engaged === null && exchange.held?.place != null)
     throw new ProblemError(503, "store-silent", "the conversation can't be read at the moment: try again");
@@ -86,19 +94,22 @@ async function passUnread<M extends object>(
   deps: CompatibleDeps,
   { vendor, bytes }: { readonly vendor: Vendor<M>; readonly bytes: Buffer },
 ): Promise<"passed" | "unclear"> {
-  const model = modelIn(bytes);
+  const model = await modelIn(bytes);
   if (model === null) return "unclear";
   const target = targetFor(call, deps, { vendor, model });
-  if (target.way !== "raw") return "unclear";
+  if (target.way !== "raw" || (mayName(bytes) && !mayNameAny(call, target))) return "unclear";
   const body = requestBytes(bytes, { model, target, field: vendor.field });
   const place = { vendor, target, path: vendor.path };
-  await relay(call, await askTarget(call, place, { body, signal: call.client.left }), PASSED);
+  const answer = await askTarget(call, place, { body, signal: call.client.left });
+  await relay(call, answer, { ours: PASSED, unreported: { textBytes: body.length } });
   return "passed";
 }
 
-/** Null: it doesn't say, or is no JSON. */
-function modelIn(bytes: Buffer): string | null {
+/** Null: it doesn't say, or is no JSON object, or can be read in two ways. */
+async function modelIn(bytes: Buffer): Promise<string | null> {
   try {
+    const names = fieldNames(bytes);
+    if (names === null || (await unclearIn(bytes, names)) !== null) return null;
     const span = fieldSpans(bytes).get("model");
     const model: unknown = span === undefined ? null : JSON.parse(bytes.toString("utf8", span.start, span.end));
     return typeof model === "string" && model !== "" ? model : null;
@@ -107,13 +118,35 @@ function modelIn(bytes: Buffer): string | null {
   }
 }
 
-/** Unchanged, unless it can't fit: then what can be shortened without a store is. */
+/** With a key that no provider has accepted yet the provider is asked first: what it refuses is not written. */
+async function introduce<M extends object>(exchange: Exchange<M>, flightKey: string): Promise<void> {
+  const { call } = exchange;
+  const asked = await askUnkept(exchange);
+  const mayKeep = !call.isStranger() && asked.view === "verbatim";
+  const engaged = mayKeep ? await engage(exchange).catch((error: unknown) => orUnstored(call, error)) : null;
+  return engaged === null ? passOn(exchange, asked) : answerThrough(exchange, engaged, flightKey, asked.answer);
+}
+
 async function pass<M extends object>(exchange: Exchange<M>): Promise<void> {
+  return passOn(exchange, await askUnkept(exchange));
+}
+
+/** Unchanged, unless it can't fit: then what can be shortened without a store is. */
+async function askUnkept<M extends object>(exchange: Exchange<M>) {
   const { call, policy } = exchange;
   const messages = lengthRule(policy).ours === "fit" ? await fittingMessages(exchange) : null;
-  const view = messages === null ? "verbatim" : "compacted";
-  const answer = await askFor(exchange, { messages, body: bodyFor(exchange, { messages }) }, call.client.left);
-  await relay(call, answer, { ...PASSED, "x-palimpsest-view": view });
+  const view = messages === null ? ("verbatim" as const) : ("compacted" as const);
+  const body = bodyFor(exchange, { messages });
+  const answer = await askFor(exchange, { messages, body }, call.client.left);
+  return { answer, view, unreported: { textBytes: (body ?? exchange.bytes).length } };
+}
+
+async function passOn<M extends object>(
+  exchange: Exchange<M>,
+  { answer, view, unreported }: Awaited<ReturnType<typeof askUnkept>>,
+): Promise<void> {
+  const { call, policy } = exchange;
+  await relay(call, answer, { ours: { ...PASSED, "x-palimpsest-view": view }, unreported });
   // Of what passes by the operator's or the client's wish, nothing is kept.
   if (policy.mode !== "off") notePassed(exchange, { status: answer.status, view });
 }
@@ -132,10 +165,9 @@ async function engage<M extends object>(exchange: Exchange<M>): Promise<Engaged<
   if (thread === null) return null;
   try {
     const rest = exchange.request.messages.slice(thread.known);
-    // An answer that isn't ours was given elsewhere.
-    const seqs = await thread.claimed.thread.append(
-      rest.map((message) => (shape.role(message) === "assistant" ? { message, origin: "import" } : { message })),
-    );
+    const bytesOfOne = exchange.bytes.length / Math.max(1, exchange.request.messages.length);
+    const atOnce = Math.max(1, Math.min(MOST_AT_ONCE, Math.floor(BYTES_AT_ONCE / bytesOfOne)));
+    const seqs = await appendInTurns(rest, thread.claimed.thread, { shape, atOnce, left: call.client.left });
     return { thread, asking, state, question: questionIn(rest, seqs, shape) };
   } catch (error) {
     await thread.claimed.release();
@@ -143,11 +175,39 @@ async function engage<M extends object>(exchange: Exchange<M>): Promise<Engaged<
   }
 }
 
-/** What is wrong with the request is said; what is wrong with the store is nobody's business but ours. */
-function orUnstored(error: unknown): null {
-  if (ProblemError.isInstance(error)) throw error;
+/** Messages, and about how many bytes of them, that are written in one transaction. */
+const MOST_AT_ONCE = 500;
+const BYTES_AT_ONCE = 2_000_000;
+
+/** What a client asks it sends again until it is answered: only the answer is worth a wait for the disk. */
+const BY_ITSELF = () => ({ flush: "later" }) as const;
+
+/** Ends with all of them in the log, unless the client leaves: then the request goes on there when it comes again. */
+async function appendInTurns<M extends object>(
+  messages: readonly M[],
+  thread: OpenThread<M>,
+  { shape, atOnce, left }: { readonly shape: Shape<M>; readonly atOnce: number; readonly left: AbortSignal },
+): Promise<readonly number[]> {
+  const steps = pace(left);
+  const seqs: number[] = [];
+  for (let at = 0; at < messages.length; at += atOnce) {
+    left.throwIfAborted();
+    if (steps.isDue()) await steps.turn();
+    // An answer that isn't ours was given elsewhere.
+    const given = messages
+      .slice(at, at + atOnce)
+      .map((message) => (shape.role(message) === "assistant" ? ({ message, origin: "import" } as const) : { message }));
+    seqs.push(...(await thread.append(given, BY_ITSELF)));
+  }
+  return seqs;
+}
+
+/** Rethrow errors of the request. On errors of the store return null, so that the request passes; our operator is told. */
+function orUnstored(call: CompatibleCall, error: unknown): null {
+  if (ProblemError.isInstance(error) || (call.client.left.aborted && isBrokenOff(error))) throw error;
   if (PalimpsestError.isInstance(error) && error.code === "bad-message")
     throw new ProblemError(400, "invalid", error.message);
+  call.unstored(error);
   return null;
 }
 

@@ -65,12 +65,14 @@ async function countOf<M extends object>(
 
 /** The provider's own words where they say all of it. */
 async function tell<M extends object>({ call, vendor }: Exchange<M>, counted: Counted, before: Counted | null) {
-  if (before === null && typeof counted !== "number") return relay(call, counted, {});
+  if (before === null && typeof counted !== "number") return relay(call, counted, FREE);
   const [tokens, original] = [await tokensIn(counted), before === null ? null : await tokensIn(before)];
-  if (typeof tokens !== "number") return relay(call, tokens, {});
-  if (original !== null && typeof original !== "number") return relay(call, original, {});
+  if (typeof tokens !== "number") return relay(call, tokens, FREE);
+  if (original !== null && typeof original !== "number") return relay(call, original, FREE);
   answerWith(call, vendor.counted(tokens, original));
 }
+
+const FREE = { ours: {}, unreported: null };
 
 async function tokensIn(counted: Counted): Promise<Counted> {
   if (typeof counted === "number" || counted.status !== 200) return counted;
@@ -103,7 +105,7 @@ async function viewOf<M extends object>(exchange: Exchange<M>): Promise<CountedV
     const { messages, sources, count: counted } = await claimed.thread.prompt({ fixed: { system, tools } });
     const shown = messages.filter((_, index) => index < messages.length - 1 || sources[index] !== "added");
     const factor = counted.tokens / Math.max(1, await estimate(exchange, shown));
-    if (place === null && !isViewSent(policy, await claimed.view())) return { messages: null, factor };
+    if (place === null && !isViewSent(policy, await claimed.thread.changes())) return { messages: null, factor };
     return { messages: [...shown, ...request.messages.slice(match.known)], factor };
   } finally {
     await claimed.release();

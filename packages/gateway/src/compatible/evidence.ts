@@ -4,7 +4,7 @@
  */
 import { emptyDocument, type MemoryDocument } from "@palimpsest/core/memory";
 import type { Shape } from "@palimpsest/core/message";
-import { addQuestionEvidence } from "palimpsest/internal/memory";
+import { addQuestionEvidence, givenBlockTokens } from "palimpsest/internal/memory";
 import type { NewJob } from "palimpsest/stores";
 import { isProviderUser } from "../access/admit.ts";
 import type { Engaged, Exchange } from "./exchange.ts";
@@ -43,19 +43,24 @@ export async function addEvidence<M extends object>(
     if (!remembers && evidence === "off") return null;
     const { userId } = call.caller;
     const document = async (): Promise<MemoryDocument> =>
-      known === null ? emptyDocument() : known.repository.read({ userId, agentName });
-    const writer = claimed.writer({ ...call.threads, ...(await deps.embedding.of(call.caller)) });
-    const added = await addQuestionEvidence(writer, {
-      of: question.seq,
-      words: question.words,
-      shape: vendor.shape,
-      window: target.window,
-      agentName,
-      scope: remembers ? "user" : "thread",
-      document,
-      evidenceTokens: evidence_tokens,
-      memoryTokens: max_injection_tokens,
-    });
+      known === null ? emptyDocument() : known.repository.view({ userId, agentName });
+    const embedding = await deps.embedding.of(call.caller);
+    const added = await claimed.thread.act((writer) =>
+      addQuestionEvidence(
+        { ...call.threads, ...writer, ...embedding },
+        {
+          of: question.seq,
+          words: question.words,
+          shape: vendor.shape,
+          window: target.window,
+          agentName,
+          scope: remembers ? "user" : "thread",
+          document,
+          evidenceTokens: evidence_tokens,
+          memoryTokens: givenBlockTokens(max_injection_tokens),
+        },
+      ),
+    );
     return added?.tokens ?? null;
   } catch {
     return null;

@@ -1,23 +1,27 @@
 /** A request as it was read: what it says, where it goes, what it is known by. */
 import { checkThreadId } from "@palimpsest/core/log";
+import { inTurns } from "palimpsest/internal/threads";
 import { isProviderUser } from "../access/admit.ts";
 import { ProblemError } from "../http/problem.ts";
+import { assertNamesOwn } from "./account-ids.ts";
 import { cacheOf } from "./cached.ts";
 import type { CompatibleCall, CompatibleDeps } from "./call.ts";
 import { convertedAnswer } from "./converted/answer.ts";
 import type { Question } from "./evidence.ts";
 import { groupOf, isSideCall } from "./groups.ts";
 import type { Held } from "./held.ts";
-import { type ChainState, chainOf, keyed, START } from "./matching/chain.ts";
+import { type ChainState, chainSteps, keyed, START } from "./matching/chain.ts";
 import type { Reading } from "./matching/front-memory.ts";
-import { type ProviderKey, type Target, targetOf } from "./models.ts";
+import { type Target, targetOf } from "./models.ts";
+import { unclearIn } from "./named-model.ts";
 import { lengthRule, type Policy, policyOf } from "./policy.ts";
-import { askTarget, requestBytes } from "./relay.ts";
+import { askTarget, provenBy, requestBytes } from "./relay.ts";
 import { sessionSettings } from "./session-settings.ts";
 import type { ClaimedThread } from "./threads/claim.ts";
 import type { Asking, MatchingStore } from "./threads/find.ts";
 import { watchedStore } from "./threads/watched-store.ts";
 import type { Fields, Vendor, VendorRequest } from "./vendor.ts";
+import { keyIn } from "./whose-key.ts";
 import type { UpstreamAnswer } from "./wire/upstream.ts";
 
 /** A request that was read, and where it goes. */
@@ -61,12 +65,16 @@ export async function readExchange<M extends object>(
   const startedAt = call.threads.clock();
   const bytes = await call.body();
   const { field, shape } = vendor;
-  const reading = deps.fronts.read(bytes, { user: call.caller.userId, field, shape });
+  const reading = await deps.fronts.read(bytes, { user: call.caller.userId, field, shape });
   if (reading === null) throw new ProblemError(400, "bad-json", "the body is no JSON object");
   const { body } = reading;
+  assertMessages(body[field], deps.settings.gateway.request_messages);
   const { model } = body;
   if (typeof model !== "string" || model === "") throw new ProblemError(400, "invalid", "the request names no model");
+  const unclear = await unclearIn(bytes, Object.keys(body));
+  if (unclear !== null) throw new ProblemError(400, "invalid", unclear);
   const target = targetFor(call, deps, { vendor, model });
+  assertNamesOwn(call, deps, { target, bytes, body });
   const read = vendor.read(body, reading.checked);
   if (read.kind === "problem") {
     const sent = requestBytes(bytes, { model, target, field: vendor.field });
@@ -91,10 +99,16 @@ export async function readExchange<M extends object>(
   return { kind: "exchange", exchange };
 }
 
-export function targetFor<M extends object>(
+function assertMessages(list: unknown, most: number): void {
+  if (!Array.isArray(list) || list.length <= most) return;
+  const message = `the request has ${list.length} messages, and at most ${most} are taken here (gateway.request_messages)`;
+  throw new ProblemError(413, "too-many-messages", message);
+}
+
+export function targetFor(
   call: CompatibleCall,
   { settings, env }: CompatibleDeps,
-  { vendor, model }: { readonly vendor: Vendor<M>; readonly model: string },
+  { vendor, model }: { readonly vendor: Parameters<typeof targetOf>[0]; readonly model: string },
 ): Target {
   const { models, summarization } = settings;
   const table = { models, fallbackWindow: summarization.fallback_context_window, env };
@@ -112,8 +126,9 @@ export function storeOf<M extends object>(exchange: Exchange<M>, cache = cacheOf
   const { shape } = vendor;
   const length = lengthRule(policy).ours;
   const claim = (id: string) =>
-    deps.open.claim(id, {
+    deps.open.claim({
       store,
+      id,
       shape,
       label: JSON.stringify([target.entry.name, target.model, length, shape.dialect, cache]),
       window: target.window,
@@ -125,11 +140,6 @@ export function storeOf<M extends object>(exchange: Exchange<M>, cache = cacheOf
       ...sessionSettings(deps.settings, { store, thread: id, length, caller: call.caller }),
     });
   return { store, claim };
-}
-
-export function keyIn({ providerKey, headers, caller }: CompatibleCall): ProviderKey | null {
-  if (providerKey === null) return null;
-  return { key: providerKey, by: headers.has("x-provider-key") ? "named" : "forwarded", only: isProviderUser(caller) };
 }
 
 /** The body for the provider; null where it speaks another protocol. Null for the messages: as the client wrote them. */
@@ -156,7 +166,7 @@ export function askFor<M extends object>(
   signal: AbortSignal,
 ): Promise<UpstreamAnswer> {
   const { call, vendor, request, target } = exchange;
-  if (body === null) return convertedAnswer(exchange, messages ?? request.messages, signal);
+  if (body === null) return provenBy(call, convertedAnswer(exchange, messages ?? request.messages, signal));
   return askTarget(call, { vendor, target, path: vendor.path }, { body, signal });
 }
 
@@ -177,7 +187,9 @@ export async function askingOf<M extends object>({
   // What the client wrote is not all of it, or not only messages.
   const from = held?.place?.state ?? (held?.instead == null ? undefined : START);
   const { places, state } =
-    from === undefined ? reading.chain(request, secret) : chainOf(messages, { shape, secret, from });
+    from === undefined
+      ? await reading.chain(request, secret)
+      : await inTurns(chainSteps(messages, { shape, secret, from }));
   const group = groupOf(call.headers, body);
   const answers = places.filter(({ answer }) => answer !== null).length;
   const asking: Asking<M> = {

@@ -5,7 +5,7 @@
 import type { EventRecord } from "@palimpsest/core/log";
 import type { OpenThread, PromptRequest, ThreadPrompt } from "palimpsest/session";
 import type { ChainState } from "./matching/chain.ts";
-import type { Claimed } from "./threads/open-threads.ts";
+import type { Claimed } from "./threads/claim.ts";
 import type { ShownSummary } from "./threads/summary.ts";
 import type { ReadAnswer } from "./vendor.ts";
 import type { Flight } from "./wire/flight.ts";

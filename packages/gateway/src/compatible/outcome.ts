@@ -94,7 +94,7 @@ function noteRequest<M extends object>(exchange: Exchange<M>, { saved, ...noted 
   const { prices, currency } = pricesFor(exchange);
   const money = moneyOf(saved, noted.usage, prices);
   const { mode } = policy;
-  if (noted.match !== "passed") call.meter.saving({ mode, tokens: saved, cost: money?.saved ?? null, currency });
+  if (noted.match !== "passed") call.meter.saving({ mode, tokens: saved, cost: money?.saved ?? null });
   deps.requests.add(call.caller.userId, {
     id: call.own["x-request-id"] ?? call.threads.ids(),
     at: startedAt.toISOString(),
@@ -116,15 +116,15 @@ function noteRequest<M extends object>(exchange: Exchange<M>, { saved, ...noted 
 
 function pricesFor<M extends object>({ target: { entry, model } }: Exchange<M>) {
   const prices = pricesOf({ ...entry, model });
-  return { prices, currency: prices?.source === "table" ? ("USD" as const) : null };
+  return { prices, currency: prices === null ? null : ("USD" as const) };
 }
 
 /** Before the answer nobody knows what the cache held: it is the least that was saved. */
 function costHeader<M extends object>(exchange: Exchange<M>, saved: number): Record<string, string> {
-  const { prices, currency } = pricesFor(exchange);
+  const { prices } = pricesFor(exchange);
   const money = moneyOf(saved, null, prices);
   if (money === null) return {};
-  return { "x-palimpsest-saved-cost": `${money.saved.toFixed(6)}${currency === null ? "" : `;${currency}`}` };
+  return { "x-palimpsest-saved-cost": `${money.saved.toFixed(6)};USD` };
 }
 
 /** The count is that of the view; where all of it went out, or would have, the bytes say how much more that is. */

@@ -10,9 +10,11 @@ import type { Exchange } from "./exchange.ts";
 import { chainOf } from "./matching/chain.ts";
 import type { NextStep } from "./next-step.ts";
 import type { Outcome } from "./outcome.ts";
+import { countSpent, type Estimate, tokensIn } from "./spending.ts";
 import type { AnswerReader, ReadAnswer } from "./vendor.ts";
 import type { Flight } from "./wire/flight.ts";
-import { type UpstreamAnswer, UpstreamError } from "./wire/upstream.ts";
+import type { UpstreamAnswer } from "./wire/upstream.ts";
+import { UpstreamError } from "./wire/upstream-error.ts";
 
 /** An answer on its way to the client and into the log. */
 export interface Passage<M> {
@@ -71,9 +73,10 @@ async function streamThrough<M extends object>(
       reader.read(bytes);
       await handOn(bytes);
     }
-  } catch {
+  } catch (error) {
     // The provider broke off, or nobody hears it any more: what came is kept, and the client sees that it isn't all.
     how = "broken";
+    if (error instanceof UpstreamError) exchange.call.failed(error);
   }
   await writeAnswer(exchange, engaged, passage);
   for (const bytes of heldBack) await flight.write(bytes);
@@ -93,6 +96,7 @@ async function wholeThrough<M extends object>(
       pieces.push(bytes);
     }
   } catch (error) {
+    if (error instanceof UpstreamError) throw error;
     throw new UpstreamError("unreachable", "the model's provider broke off in the middle of its answer", {
       cause: error,
     });
@@ -146,7 +150,7 @@ export async function keepReceipt<M extends object>(
 ): Promise<void> {
   const event = named?.receipt(answer, failure) ?? null;
   if (event === null) return;
-  await commit(claimed.writer(call.threads), [{ kind: "event", event }]).catch(() => {});
+  await claimed.thread.act((writer) => commit(writer, [{ kind: "event", event }])).catch(call.unstored);
 }
 
 /** In one append: the answer, its usage, and what the conversation is known by from here on. What fails is left out. */
@@ -160,8 +164,8 @@ async function appendAnswer<M extends object>(
   const { claimed } = thread;
   const answer = reader.answer();
   const usage = answer.usage === null ? null : readUsage(answer.usage);
-  if (usage !== null) call.meter.tokens(usage);
   const isWhole = answer.state === "ending" || answer.state === "ended";
+  countSpent(call.meter, usage, isWhole && usage !== null ? null : estimateOf(exchange, prompt, answer));
   outcome.note({ status, end: isWhole ? "answered" : answer.state === "failed" ? "failed" : "aborted", usage });
   if (answer.message === null) return;
   const { shape } = vendor;
@@ -171,11 +175,26 @@ async function appendAnswer<M extends object>(
     const [place] = chainOf([answer.message], { shape, secret, from: state }).places;
     const id = engaged.named?.id ?? call.threads.ids();
     const { jobs, queued } = await learningFrom(exchange, engaged);
-    claimed.mark(id, { match: { hash: place!.hash, answer: place!.answer ?? "", group, fixed }, jobs });
     if (usage !== null && prompt.as === "view") await claimed.thread.report(usage);
-    await claimed.thread.append([{ id, message: answer.message, ...origin }]);
+    const match = { hash: place!.hash, answer: place!.answer ?? "", group, fixed };
+    await claimed.thread.append([{ id, message: answer.message, ...origin }], ([seq]) => ({
+      matches: [{ ...match, seq: seq! }],
+      jobs: jobs(seq!),
+    }));
     queued();
-  } catch {
+  } catch (error) {
     // The client has its answer; it is written when the conversation comes again.
+    call.unstored(error);
   }
+}
+
+/** Null: the provider failed before it said anything. */
+function estimateOf<M extends object>(
+  { bytes }: Exchange<M>,
+  { counted }: Sent<M>,
+  { state, message }: ReadAnswer<M>,
+): Estimate | null {
+  if (message === null && state === "failed") return null;
+  const output = message === null ? 0 : tokensIn(JSON.stringify(message).length);
+  return { input: counted?.count.tokens ?? tokensIn(bytes.length), output };
 }

@@ -88,7 +88,7 @@ test("with prices in the configuration money is told too; a passed and a refused
   });
   const body = { model: "priced" };
   const answered = await ask(priced.url, [user("one")], { body });
-  assert.equal(answered.header("saved-cost"), "0.000000");
+  assert.equal(answered.header("saved-cost"), "0.000000;USD");
   await ask(priced.url, [user("two")], { body });
   const headers = { "x-palimpsest-mode": "off" };
   await ask(priced.url, [user("three")], { body, headers });

@@ -27,7 +27,8 @@ async function silent(t: TestContext) {
   const entry = (name: string, provider: string) =>
     `  - {name: ${name}, provider: ${provider}, model: ${name}, base_url: "${base}", api_key: k}\n`;
   const time = new ManualTime();
-  const config = `models:\n${entry("gpt", "openai")}${entry("claude", "anthropic")}`;
+  const models = `models:\n${entry("gpt", "openai")}${entry("claude", "anthropic")}`;
+  const config = `${models}gateway: {answer_idle_seconds: null}\n`;
   const served = await running(t, { config, after: time.after, clock: time.clock });
   return { served, time, called: () => new Promise<ServerResponse>((resolve) => calls.push(resolve)) };
 }
@@ -71,7 +72,7 @@ function ask(url: string, path: string, stream: boolean): Promise<Response> {
 }
 
 for (const [path, pieces] of Object.entries(STREAMS))
-  test(`${path}: a provider that is hours late with its first byte and pauses for hours is waited for, and heard byte for byte`, async (t) => {
+  test(`${path}: where streams have no limit, a provider that is hours late and pauses for hours is waited for, and heard byte for byte`, async (t) => {
     const { served, time, called } = await silent(t);
     const call = called();
     const answer = ask(served.url, path, true);

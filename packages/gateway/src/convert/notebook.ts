@@ -6,17 +6,17 @@ interface Cell {
   readonly outputs?: unknown;
 }
 
-export function notebookMarkdown(json: string): string {
-  const { cells } = JSON.parse(json) as { readonly cells?: unknown };
+export function* notebookMarkdown(bytes: Buffer): Generator<string> {
+  const { cells } = JSON.parse(bytes.toString("utf8")) as { readonly cells?: unknown };
   if (!Array.isArray(cells)) throw new Error("it has no cells");
-  return (cells as Cell[])
-    .map((cell) => {
-      const text = joined(cell.source);
-      if (cell.cell_type !== "code") return text;
-      const printed = Array.isArray(cell.outputs) ? cell.outputs.map(outputText).filter((one) => one !== "") : [];
-      return [fenced(text, "python"), ...printed.map((one) => fenced(one, ""))].join("\n\n");
-    })
-    .join("\n\n");
+  for (const { cell_type, source, outputs } of cells as Cell[]) {
+    const text = joined(source);
+    if (cell_type === "code") {
+      yield `${fenced(text, "python")}\n\n`;
+      const printed = Array.isArray(outputs) ? outputs.map(outputText).filter((one) => one !== "") : [];
+      for (const one of printed) yield `${fenced(one, "")}\n\n`;
+    } else yield `${text}\n\n`;
+  }
 }
 
 function outputText(output: unknown): string {

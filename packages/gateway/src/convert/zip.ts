@@ -8,6 +8,13 @@ export interface Zip {
   readonly names: readonly string[];
   /** The file's text; empty for one that isn't there. */
   text(name: string): string;
+  unpack(name: string): Buffer | null;
+}
+
+/** Throws if the archive is none, or unpacks to more than is read here. For libraries that have no such limit. */
+export function assertUnpacks(bytes: Buffer): void {
+  const zip = readZip(bytes);
+  for (const name of zip.names) zip.unpack(name);
 }
 
 /** Most that one archive may unpack to, in bytes. */
@@ -17,16 +24,14 @@ const MOST_ENTRIES = 20_000;
 export function readZip(bytes: Buffer): Zip {
   const entries = centralDirectory(bytes);
   let room = MOST;
-  return {
-    names: [...entries.keys()],
-    text(name) {
-      const entry = entries.get(name);
-      if (entry === undefined) return "";
-      const content = unpack(bytes, entry, room);
-      room -= content.length;
-      return content.toString("utf8");
-    },
+  const take = (name: string): Buffer | null => {
+    const entry = entries.get(name);
+    if (entry === undefined) return null;
+    const content = unpack(bytes, entry, room);
+    room -= content.length;
+    return content;
   };
+  return { names: [...entries.keys()], unpack: take, text: (name) => take(name)?.toString("utf8") ?? "" };
 }
 
 interface Entry {

@@ -3,9 +3,16 @@ import { errorText } from "@palimpsest/core/internal/text";
 import { beginsZip } from "palimpsest/internal/import";
 import type { z } from "zod";
 import { ProblemError } from "./problem.ts";
+import { assertShallow, parseJson } from "./read-json.ts";
 import type { Route } from "./route.ts";
 
-export async function readInput(route: Route, request: Request, limits: { readonly bodyBytes: number }) {
+export interface BodyLimits {
+  readonly bodyBytes: number;
+  /** Levels of JSON. */
+  readonly bodyNesting: number;
+}
+
+export async function readInput(route: Route, request: Request, limits: BodyLimits) {
   return {
     query: checked(route.query, readQuery(request), "query"),
     body: route.body === undefined ? undefined : checked(route.body, await readBody(route, request, limits), "body"),
@@ -13,7 +20,7 @@ export async function readInput(route: Route, request: Request, limits: { readon
 }
 
 /** Stops at the limit, whatever the header says. */
-export async function readBytes(
+async function readBytes(
   body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   length: string | null,
   limit: number,
@@ -32,7 +39,18 @@ export async function readBytes(
   return Buffer.concat(pieces);
 }
 
-async function readBody(route: Route, request: Request, { bodyBytes }: { readonly bodyBytes: number }) {
+/** The bytes of a body of any kind; what is JSON must not be nested too deep. */
+export async function readShallow(
+  body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  length: string | null,
+  { bodyBytes, bodyNesting }: BodyLimits,
+): Promise<Buffer> {
+  const bytes = await readBytes(body, length, bodyBytes);
+  await assertShallow(bytes, bodyNesting);
+  return bytes;
+}
+
+async function readBody(route: Route, request: Request, { bodyBytes, bodyNesting }: BodyLimits) {
   const bytes = await readBytes(request.body ?? [], request.headers.get("content-length"), bodyBytes);
   if (route.takes === "files") return bytes;
   if (route.takes === "sessions" && beginsZip(bytes)) return bytes;
@@ -40,8 +58,9 @@ async function readBody(route: Route, request: Request, { bodyBytes }: { readonl
   if (route.takes === "text" || route.takes === "sessions") return text;
   // An act without settings needs no body.
   if (text.trim() === "") return {};
+  await assertShallow(bytes, bodyNesting);
   try {
-    return JSON.parse(text) as unknown;
+    return await parseJson(bytes);
   } catch (error) {
     const reason = errorText(error);
     throw new ProblemError(400, "bad-json", `the body is not JSON: ${reason.slice(0, 200)}`);

@@ -1,5 +1,7 @@
 /** What went wrong, as a client reads it: a status, a code to branch on, and a sentence. The one place that turns thrown things into it. */
 import { PalimpsestError } from "@palimpsest/core/errors";
+import { REFUSAL_STATUS } from "palimpsest/internal/agent";
+import { type OperationCode, OperationError } from "palimpsest/internal/operation";
 
 export interface Problem {
   readonly status: number;
@@ -25,16 +27,38 @@ export function notFound(what: string): ProblemError {
   return new ProblemError(404, "missing", `there is no ${what}`);
 }
 
-export function problemOf(error: unknown): Problem {
+/** Whoever asked has gone: nobody reads this, but the log and the metrics must not take it for a failure of ours. */
+export function clientLeft(): ProblemError {
+  return new ProblemError(499, "client-left", "the client has closed the connection");
+}
+
+/** Work that was stopped because its connection closed. */
+export function isBrokenOff(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as NodeJS.ErrnoException;
+  return error.name === "AbortError" || code === "ECONNRESET" || code === "ERR_STREAM_PREMATURE_CLOSE";
+}
+
+/** New work, while the server shuts down. */
+export function closing(): ProblemError {
+  return new ProblemError(503, "closing", STORE["closed"]!, { headers: { "retry-after": "1" } });
+}
+
+/** An operator is also told the words that name files and addresses of the server. */
+export function problemOf(error: unknown, audience: "operator" | "user" = "user"): Problem {
   if (ProblemError.isInstance(error)) return error.problem;
   const code = PalimpsestError.isInstance(error) ? error.code : "unexpected";
-  const known = STATUS[code];
-  if (known !== undefined && error instanceof Error) return { status: known, code, message: error.message };
+  // First: a store's own words name its file, and some of its codes are those of refusals, too.
   const atStore = storeProblem(error);
   if (atStore !== null) return atStore;
+  if (OperationError.isInstance(error)) return { status: OPERATION_STATUS[error.code], code, message: error.message };
+  const known = STATUS[code];
+  if (known !== undefined && error instanceof Error) return { status: known, code, message: error.message };
   // Other errors name files and addresses of the server, which are its operator's own.
-  const status = error instanceof Error && error.name === "AgentError" ? UPSTREAM[code] : undefined;
-  if (status !== undefined) return { status, code, message: "the model failed; the log has it under the request id" };
+  const status = error instanceof Error && OF_MODELS.has(error.name) ? UPSTREAM[code] : undefined;
+  if (audience === "operator" && PalimpsestError.isInstance(error))
+    return { status: status ?? 500, code, message: error.message };
+  if (status !== undefined) return { status, code, message: toldOf(error) };
   return { status: 500, code, message: "something failed here; the log has it under the request id" };
 }
 
@@ -45,10 +69,10 @@ function storeProblem(error: unknown): Problem | null {
   return message === undefined ? null : { status: 503, code: code!, message, headers: { "retry-after": "5" } };
 }
 
-/** The store's own word, also where a run failed for it. */
-function storeCodeOf(error: unknown): string | null {
+/** The store's own word, also where a run failed for it; null if the store is not the reason. */
+export function storeCodeOf(error: unknown): string | null {
   if (!PalimpsestError.isInstance(error)) return null;
-  if (error.name === "StoreError") return error.code;
+  if (error.name === "StoreError" || error.name === "SilentStoreError") return error.code;
   const { storeCode } = error as { readonly storeCode?: unknown };
   return error.code === "store" && typeof storeCode === "string" ? storeCode : null;
 }
@@ -61,20 +85,42 @@ const STORE: Readonly<Record<string, string>> = {
   closed: "this server is shutting down: ask again, of another one",
 };
 
+/** Of acts that can't be done. */
+const OPERATION_STATUS: Readonly<Record<OperationCode, number>> = {
+  missing: 404,
+  busy: 409,
+  "bad-thread-id": 400,
+  "no-request": 404,
+  erased: 410,
+  "no-message": 422,
+  "no-history": 422,
+  exists: 409,
+  "beyond-end": 422,
+  "workspace-full": 507,
+  "nothing-to-undo": 409,
+  "nothing-to-redo": 409,
+  "not-undoable": 409,
+  "already-undone": 409,
+  "folded-by": 409,
+};
+
 /** Codes of the runtime that a client can do something about. */
 const STATUS: Readonly<Record<string, number>> = {
-  busy: 409,
+  ...REFUSAL_STATUS,
   "lease-lost": 409,
   "thread-exists": 409,
   "floor-exceeds-window": 422,
   "too-long": 422,
-  "nothing-to-answer": 422,
-  "no-message": 422,
-  "empty-prompt": 400,
-  "bad-message": 400,
-  "bad-thread-id": 400,
   loop: 502,
 };
+
+/** Names of errors whose codes say how a model or its provider failed. */
+const OF_MODELS: ReadonlySet<string> = new Set(["AgentError", "UpstreamError", "RedirectedError", "ResponseTooLarge"]);
+
+function toldOf(error: unknown): string {
+  const { told } = error as { readonly told?: unknown };
+  return typeof told === "string" ? told : "the model failed; the log has it under the request id";
+}
 
 /** Codes of a run: a model or its provider can't be reached, or does not do what it should. */
 const UPSTREAM: Readonly<Record<string, number>> = {
@@ -89,6 +135,7 @@ const UPSTREAM: Readonly<Record<string, number>> = {
   "stream-cut": 502,
   "bad-response": 502,
   "answer-too-long": 502,
+  redirected: 502,
   "timed-out": 504,
 };
 

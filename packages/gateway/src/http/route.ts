@@ -18,6 +18,8 @@ export interface Route {
   readonly path: string;
   readonly summary: string;
   readonly access: Access;
+  /** It may ask a model: while it runs it holds tokens of its key. */
+  readonly spends?: "tokens";
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType;
   /** `text`: any text, given to the schema as a string. `sessions`: the same, or a zip archive's bytes. `files`: the bytes of a form or of one file. */
@@ -46,6 +48,8 @@ export interface Call<Query, Body> {
   readonly meter: Meter;
   /** What `Origin` says, as it came. */
   readonly origin: string | null;
+  /** What `Cookie` says, as it came. */
+  readonly cookies: string | null;
   /** What `Last-Event-ID` says, as it came. */
   readonly lastEventId: string | null;
   readonly signal: AbortSignal;

@@ -1,4 +1,5 @@
 /** Files that came with a request: as a form, or one as the body itself. Names are checked before anything is written. */
+import { normalized } from "@palimpsest/core/internal/text";
 import { ProblemError } from "./problem.ts";
 
 export interface UploadedFile {
@@ -37,7 +38,7 @@ async function formFiles(bytes: Buffer, type: string): Promise<UploadedFile[]> {
 
 /** One name in one folder, on every system. */
 function checkedName(given: string): string {
-  const name = given.normalize("NFC");
+  const name = normalized(given, "NFC");
   const problem = problemOf(name);
   if (problem !== null)
     throw new ProblemError(
@@ -55,6 +56,7 @@ function problemOf(name: string): string | null {
   if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(name)) return "it holds signs that can't be seen";
   if (/[/\\<>:"|?*]/.test(name)) return 'it holds one of / \\ < > : " | ? *';
   if (/^[. ]|[. ]$/.test(name)) return "it begins or ends with a dot or a blank";
+  if (/^[-~]/.test(name)) return "a shell would read its - or ~ as something else";
   return /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i.test(name) ? "some systems keep it for a device" : null;
 }
 

@@ -1,7 +1,7 @@
 /** Plays a transcript under the built-in policies. It computes for long, so it runs in a thread of its own (`play-apart.ts`). */
 import { errorText } from "@palimpsest/core/internal/text";
-import { RECALL_HITS } from "palimpsest/internal/lab";
-import { builtInPolicies, type LabReport, readTranscripts, runLab } from "palimpsest/lab";
+import { builtInPolicies, type LabReport, readTranscripts, runLab } from "@palimpsest/lab";
+import { RECALL_HITS } from "@palimpsest/lab/internal/replay";
 
 export interface LabRequest {
   readonly name: string;

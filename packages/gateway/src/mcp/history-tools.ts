@@ -2,11 +2,13 @@
 
 import type { McpServer } from "@modelcontextprotocol/server";
 import { checkThreadId } from "@palimpsest/core/log";
-import { threadPrompt } from "palimpsest/inspect";
-import { contextDocument, threadDocument } from "palimpsest/internal/documents";
+import { threadDocument } from "palimpsest/internal/documents";
 import type { Home } from "palimpsest/internal/home";
-import { coverText, findText, hitsText, readText } from "palimpsest/internal/recall";
-import { searchAll } from "palimpsest/recall";
+import { context, map } from "palimpsest/internal/looking";
+import { correctedHits } from "palimpsest/internal/memory";
+import type { Operation } from "palimpsest/internal/operation";
+import { coverText, findText, hitsText, hitsWithin, readText } from "palimpsest/internal/recall";
+import { type SearchHit, searchAll } from "palimpsest/recall";
 import { z } from "zod";
 import { failed, shown, told } from "./answer.ts";
 
@@ -32,7 +34,8 @@ export function addHistoryTools(server: McpServer, home: Home): void {
     async ({ query, thread: id, tokens: room = ANSWER_TOKENS }) => {
       if (id === undefined) return told(await foundAnywhere(home, query, room));
       if (!(await hasThread(home, id))) return noThread(id);
-      return told(await findText({ ...home, ...(await home.embedding()) }, id, query, { tokens: room }));
+      const options = { tokens: room, corrected: (hits: readonly SearchHit[]) => corrected(home, hits) };
+      return told(await findText({ ...home, ...(await home.embedding()) }, id, query, options));
     },
   );
   server.registerTool(
@@ -71,21 +74,23 @@ export function addHistoryTools(server: McpServer, home: Home): void {
       return shown({ threads: page.threads.map(threadDocument), next: page.next });
     },
   );
+  for (const operation of [map, context]) addOperation(server, home, operation as Operation<z.ZodObject, object>);
+}
+
+/** The act as a tool. Its input is the operation's own, with `query` for `q`, as every tool here calls it. */
+function addOperation(server: McpServer, home: Home, { name, tool, input, run }: Operation<z.ZodObject, object>): void {
+  const { title, description, text } = tool!;
+  const { q, ...rest } = input.shape;
+  const inputSchema = z.object({ ...rest, ...(q !== undefined && { query: q }) });
   server.registerTool(
-    "context",
-    {
-      title: "What fills the window",
-      description: "What would be sent to the model for a thread now, part by part, in tokens.",
-      inputSchema: z.object({ thread }),
-      annotations: READ_ONLY,
-    },
-    async ({ thread: id }) => {
+    name,
+    { title, description, inputSchema, annotations: READ_ONLY },
+    async (given, { mcpReq: { signal } }) => {
+      const { query, ...asked }: Record<string, unknown> = given;
+      const id = String(asked["thread"]);
       if (!(await hasThread(home, id))) return noThread(id);
-      const known = await home.window();
-      const prompt = await threadPrompt(home.store, id, { window: known?.size, reserve: known?.reserve });
-      if (prompt.kind === "missing") return noThread(id);
-      const cost = (await home.configuration()) === null ? null : await home.cost(id);
-      return shown(contextDocument(id, prompt, cost));
+      const result = await run(home, { ...asked, q: query }, { signal });
+      return text === undefined ? shown(result) : told(text(result));
     },
   );
 }
@@ -97,14 +102,32 @@ function notACursor(error: unknown): string {
 
 /** Every hit names its thread, so that it can be read on. */
 async function foundAnywhere(home: Home, query: string, room: number): Promise<string> {
-  const outcome = await searchAll(home.store, query, { tools: home.tools, ...(await home.embedding()) });
+  const outcome = await searchAll(home.store, query, {
+    limit: hitsWithin(room),
+    tools: home.tools,
+    standing: "with",
+    ...(await home.embedding()),
+  });
   const cover = coverText(outcome);
   if (outcome.kind === "nothing") return `Nothing found (${outcome.reason}): try other words.${cover}`;
   const [first, ...rest] = outcome.hits;
-  const text = hitsText(outcome.hits, { tokens: room, question: query });
+  const text = await hitsText(outcome.hits, {
+    tokens: room,
+    question: query,
+    corrected: (hits) => corrected(home, hits),
+    weights: outcome.weights,
+    standing: outcome.standing,
+  });
   if (text === "") return `Nothing found that fits: ask for more tokens.${cover}`;
   const isOne = rest.every(({ threadId }) => threadId === first!.threadId);
   return `${isOne ? `In thread ${first!.threadId}:\n` : ""}${text}${cover}`;
+}
+
+/** By the user's own memory. */
+async function corrected(home: Home, hits: readonly SearchHit[]) {
+  const { store } = home;
+  const document = await (await home.memory(store)).read({ userId: store.userId, agentName: null });
+  return correctedHits(store, document, hits);
 }
 
 export async function hasThread({ store }: Home, id: string): Promise<boolean> {

@@ -37,6 +37,7 @@ for (const era of ["modern", "legacy"] as const) {
     const tools = (await client.listTools()).tools.map(({ name }) => name);
     assert.deepEqual(tools.toSorted(), [
       "context",
+      "map",
       "memory",
       "memory_add",
       "memory_forget",
@@ -50,6 +51,7 @@ for (const era of ["modern", "legacy"] as const) {
     assert.match(found, /quiet-otter/);
     assert.match(await textOf(client, "recall", { query: "port", thread: "heron" }), /4417/);
     assert.equal(await textOf(client, "recall_read", { thread: "heron", from: 1 }), `1 user: ${SAID[0]}`);
+    assert.match(await textOf(client, "map", { thread: "heron" }), /^Map of the conversation[^\n]*\n1-\d/);
     const listed = JSON.parse(await textOf(client, "threads", {}));
     assert.deepEqual(
       listed.threads.map(({ id, messages }: { id: string; messages: number }) => [id, messages]),

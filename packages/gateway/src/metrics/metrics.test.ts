@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ask, CHAT, MESSAGES, user } from "../../test/asking.ts";
 import { world } from "../../test/examples.ts";
+import { running, sent } from "../../test/running.ts";
 import { createMetrics } from "./metrics.ts";
 import { createRegistry } from "./registry.ts";
 
@@ -30,7 +32,7 @@ test("the text is as Prometheus reads it: counters, gauges, histograms whose buc
 });
 
 test("what an agent tells is counted: runs, tokens, the cache's share, compactions by rung and what they saved", async () => {
-  const metrics = createMetrics();
+  const metrics = createMetrics(() => 0);
   let spent = 0;
   const meter = metrics.meter((tokens) => {
     spent += tokens;
@@ -74,4 +76,25 @@ test("an admin sees routes and statuses, and nothing that names a user, a thread
   assert.match(text, /palimpsest_queue_length\{queue="memory"\} 0/);
   assert.doesNotMatch(text, /ada|bob|"t"|pal_|key_/);
   assert.equal((await at.ask("GET", "/metrics", "ada")).status, 403);
+});
+
+test("each protocol of /v1 has its own figures, with the time to the first byte; made-up paths share one name", async (t) => {
+  const at = await running(t);
+  await ask(at.url, [user("hi")], { path: CHAT, body: { stream: true } });
+  await ask(at.url, [user("hi")], { path: MESSAGES });
+  await ask(at.url, [], { path: MESSAGES, body: { messages: "none" } });
+  await sent(at, "/v1/models");
+  for (const path of ["/v1/made/up", "/v1/models/made-up", "/v1/files"]) await sent(at, path);
+  const { text } = await sent(at, "/metrics");
+  for (const line of [
+    'palimpsest_requests_total{route="/v1/chat/completions",method="POST",status="200"} 1',
+    'palimpsest_requests_total{route="/v1/messages",method="POST",status="200"} 1',
+    'palimpsest_requests_total{route="/v1/messages",method="POST",status="400"} 1',
+    'palimpsest_requests_total{route="/v1/models",method="GET",status="200"} 1',
+    'palimpsest_requests_total{route="/v1/models/*",method="GET",status="404"} 1',
+    'palimpsest_requests_total{route="/v1/*",method="GET",status="404"} 2',
+    'palimpsest_first_byte_seconds_count{route="/v1/chat/completions"} 1',
+    'palimpsest_first_byte_seconds_count{route="/v1/messages"} 1',
+  ])
+    assert.ok(text.includes(`${line}\n`), line);
 });

@@ -19,13 +19,10 @@ export interface Meter {
   event(event: AgentEvent): void;
   /** What one call to a model took, where no agent tells it. */
   tokens(usage: CallUsage): void;
+  /** Tokens that no provider has reported: they count for the limits of the key, and for nothing else. */
+  estimated(tokens: number): void;
   /** What a request to a compatible endpoint saved, or would have saved. */
-  saving(saved: {
-    readonly mode: string;
-    readonly tokens: number;
-    readonly cost: number | null;
-    readonly currency: string | null;
-  }): void;
+  saving(saved: { readonly mode: string; readonly tokens: number; readonly cost: number | null }): void;
   compaction(done: { readonly rung: string; readonly tokensBefore: number; readonly tokensAfter: number }): void;
 }
 
@@ -36,9 +33,11 @@ export interface Metrics {
     readonly status: number;
     readonly ms: number;
   }): void;
-  /** A request is under way until the function that comes back is called. */
-  open(): () => void;
+  /** Of an answer on a compatible endpoint. */
+  firstByte(route: string, ms: number): void;
   store(operation: string, seconds: number): void;
+  /** The store could not be written, or was silent. */
+  storeFailed(code: string): void;
   /** `spend`: also told the tokens, in and out. */
   meter(spend: (tokens: number) => void): Meter;
   /** Threads that were deleted because of their age. */
@@ -50,34 +49,35 @@ export interface Metrics {
   text(): Promise<string>;
 }
 
+const FIRST_BYTE = "On /v1, until the first byte of the answer that is no comment: of a stream, about its first token.";
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-export function createMetrics(): Metrics {
+/** `open`: how many requests are under way. */
+export function createMetrics(open: () => number): Metrics {
   const registry = createRegistry();
-  let open = 0;
   const requests = registry.counter("palimpsest_requests_total", "Requests answered, by route and status.");
-  const times = registry.histogram("palimpsest_request_seconds", "Until the answer's headers, by route.", SECONDS);
-  registry.gauge("palimpsest_requests_open", "Requests under way.", () => [[open]]);
+  const times = registry.histogram(
+    "palimpsest_request_seconds",
+    "Until the answer's headers, by route; on /v1 until its end.",
+    SECONDS,
+  );
+  const firstBytes = registry.histogram("palimpsest_first_byte_seconds", FIRST_BYTE, SECONDS);
+  registry.gauge("palimpsest_requests_open", "Requests under way.", () => [[open()]]);
   const meter = modelCounters(registry);
   const queue = queueLengths(registry);
   const sweeps = registry.counter("palimpsest_retention_threads_total", "Threads deleted because of their age.");
   const sweepFailures = registry.counter("palimpsest_retention_failures_total", "Sweeps of old threads that failed.");
+  const storeFailures = registry.counter("palimpsest_store_failures_total", "Failures of the store, by code.");
   const store = registry.histogram("palimpsest_store_seconds", "Operations of the store.", SECONDS);
   return {
     request({ route, method, status, ms }) {
       requests.add(1, { route, method, status: String(status) });
       times.observe(ms / 1000, { route, method });
     },
-    open() {
-      open += 1;
-      let isOpen = true;
-      return () => {
-        if (isOpen) open -= 1;
-        isOpen = false;
-      };
-    },
+    firstByte: (route, ms) => firstBytes.observe(ms / 1000, { route }),
     swept: (threads) => (threads === "failed" ? sweepFailures.add(1) : sweeps.add(threads)),
     store: (operation, seconds) => store.observe(seconds, { operation }),
+    storeFailed: (code) => storeFailures.add(1, { code }),
     queue,
     unindexed: (records) =>
       registry.gauge("palimpsest_index_missing_records", "Records that indexes lack which are being built.", () =>
@@ -129,9 +129,10 @@ function modelCounters(registry: Registry): Metrics["meter"] {
       if (event.type === "compaction-end" && event.outcome.kind === "compacted") compaction(event.outcome);
     },
     tokens: (usage) => spend(spent(usage)),
-    saving({ mode, tokens: left, cost, currency }) {
+    estimated: spend,
+    saving({ mode, tokens: left, cost }) {
       requestTokens.add(left, { mode });
-      if (cost !== null) requestCost.add(cost, { mode, currency: currency ?? "configured" });
+      if (cost !== null) requestCost.add(cost, { mode, currency: "USD" });
     },
     compaction,
   });

@@ -29,7 +29,7 @@ export const catalogRoutes: readonly Route[] = [
       possible: list(z.unknown()).describe("Always empty here: whose keys the server's environment has is its own."),
       pricesAsOf: z.string(),
     }),
-    handle: async ({ home }) => modelsDocument(await home.settings(), {}),
+    handle: async ({ home }) => modelsDocument(await home.settings(), {}, await home.learned()),
   }),
   route({
     method: "GET",

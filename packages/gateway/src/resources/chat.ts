@@ -2,32 +2,27 @@
  * Chats as the AI SDK's `useChat` has them with its default settings: it sends all its messages and reads UI message
  * chunks. A chat's id is its thread's; where an answer was asked for again or a message was edited it goes on in a fork.
  */
-import type { Agent, AgentEvent, AgentStream, RunInput, ThreadHandle, UIStreamOptions } from "palimpsest/agent";
-import { uiMessageStream } from "palimpsest/internal/agent";
+import { type Agent, AgentError, type AgentEvent, type AgentStream, type UIStreamOptions } from "palimpsest/agent";
+import { type ChatRequest, chatsOf, nameOf, readChat, uiMessageStream } from "palimpsest/internal/agent";
 import { z } from "zod";
 import { type After, EventStream, eventText } from "../http/event-stream.ts";
 import { problemOf } from "../http/problem.ts";
-import { NOTHING, type Route, route } from "../http/route.ts";
+import { type Call, NOTHING, type Route, route } from "../http/route.ts";
 import { Attendance } from "../runs/attendance.ts";
 import type { Run } from "../runs/run.ts";
 import { failureOf, type SeenRun } from "../runs/seen-run.ts";
-import { newThreadId, ownThread } from "./own-thread.ts";
-import { refuseAddresses } from "./refuse-addresses.ts";
+import { ownThread } from "./own-thread.ts";
 import { runModel } from "./run-model.ts";
 import { namesOf, type RunDeps, startedRun } from "./runs.ts";
 
-type Messages = NonNullable<RunInput["uiMessages"]>;
+type Messages = Awaited<ReturnType<Agent["messages"]>>;
 type Chunks = ReturnType<AgentStream["toUIMessageStream"]>;
 
-const message = z.looseObject({
-  id: z.string().max(200),
-  role: z.enum(["system", "user", "assistant"]),
-  parts: z.array(z.looseObject({ type: z.string() })),
-});
-
-const request = z.strictObject({
+const requestBody = z.strictObject({
   id: z.string().describe("The chat's id, which is its thread's."),
-  messages: z.array(message).min(1).describe("All that the browser shows; what the person did last is taken."),
+  messages: z
+    .array(z.looseObject({ role: z.string() }))
+    .describe("All that the browser shows, the user's and the assistant's; what the person did last is taken."),
   trigger: z.enum(["submit-message", "regenerate-message"]).optional(),
   messageId: z.string().max(200).optional().describe("The message to answer again, or the one that was edited."),
   model: z.string().optional().describe("A name of /api/models; without it the first."),
@@ -37,51 +32,67 @@ const request = z.strictObject({
     .describe("What becomes of an answer that nobody reads for 5 seconds. Unless told: cancel."),
 });
 
+type ChatCall = Pick<Call<unknown, z.output<typeof requestBody>>, "home" | "meter" | "providerKey" | "body">;
+
 /** How a chat's run is shown to whoever comes later. */
 interface Shown {
   readonly options: UIStreamOptions;
   readonly attendance: Attendance | null;
 }
 
-export function chatRoutes({ agents, runs, after }: RunDeps & { readonly after: After }): readonly Route[] {
+type ChatDeps = RunDeps & { readonly after: After };
+
+export function chatRoutes(deps: ChatDeps): readonly Route[] {
+  const { agents, runs } = deps;
   const shown = new WeakMap<Run, Shown>();
+  /** Runs under way by user, chat and request: one that is sent again follows the first. */
+  const asked = new Map<string, Promise<Run | null>>();
+  const follow = (run: Run | null): EventStream | null => {
+    if (run === null || run.stream === null) return null;
+    const { options = {}, attendance = null } = shown.get(run) ?? {};
+    return chatStream(run, run.stream.toUIMessageStream(options), attendance);
+  };
+  const followElsewhere = async (userId: string, chat: string): Promise<EventStream | null> => {
+    const remote = await runs.elsewhere(userId, chat);
+    // What was said before the database forgot it can't be told again.
+    if (remote === null || remote.kept.first > 1) return null;
+    const { agent } = await agents.get(null);
+    const last = (await agent.messages(chat, { userId })).at(-1);
+    return chatStream(remote, elsewhereChunks(remote, last), null);
+  };
   return [
     route({
       method: "POST",
       path: "/api/chat",
       summary: "A message in a chat, an answer once more, a message edited, a call approved: as useChat sends it",
       access: "user",
-      body: request,
+      spends: "tokens",
+      body: requestBody,
       streams: "always",
       answer: z.string(),
       async handle(call) {
-        const { home, meter, providerKey, body } = call;
-        const { id, model = null, on_disconnect: onDisconnect = "cancel" } = body;
-        // The agent reads them as the SDK does.
-        const messages = body.messages as unknown as Messages;
-        refuseAddresses(messages.slice(-1));
-        const own = await runModel(home, { model, providerKey });
-        const options = { originalMessages: messages.slice(-1), onError };
-        let chunks: Chunks | null = null;
-        const run = await startedRun(runs, {
-          user: home.userId,
-          thread: newThreadId(id),
-          model,
-          // Whoever says something new doesn't wait for an answer that they stopped reading.
-          multitask: "interrupt",
-          streams: true,
-          meter,
-          async begin(agent, input) {
-            const stream = await chatRun(agent, { ...input, ...own }, { ...body, messages });
-            chunks = stream.toUIMessageStream(options);
-            return stream;
-          },
-        });
-        if (chunks === null) throw failureOf(run);
-        const elsewhere = () => runs.isReadElsewhere(run);
-        const attendance = onDisconnect === "cancel" ? new Attendance(run, after, elsewhere) : null;
-        shown.set(run, { options, attendance });
-        return chatStream(run, chunks, attendance);
+        const { userId } = call.home;
+        const request = readChat(call.body);
+        const { agent } = await agents.get(call.body.model ?? null);
+        const key = JSON.stringify([userId, request.id, nameOf(request)]);
+        for (let attempt = 1; ; attempt += 1) {
+          const found = await chatsOf(agent).find(request, { userId, onError });
+          if (found.kind === "answered") return answerStream(found.chunks);
+          const stream =
+            follow((await asked.get(key)) ?? null) ??
+            (found.kind === "unanswered" ? await followElsewhere(userId, request.id) : null);
+          if (stream !== null) return stream;
+          if (asked.has(key)) continue;
+          const starting = startedChat(deps, call, { request, said: found.kind, shown });
+          const run = starting.then(
+            (started) => started.run,
+            () => null,
+          );
+          asked.set(key, run);
+          void run.then((one) => one?.ended).then(() => asked.delete(key));
+          const started = await starting.catch((error: unknown) => otherWasFaster(error, attempt));
+          if (started !== null) return started.stream;
+        }
       },
     }),
     route({
@@ -96,17 +107,7 @@ export function chatRoutes({ agents, runs, after }: RunDeps & { readonly after: 
         const chat = params["id"] ?? "";
         const run = runs.on(userId, chat);
         await run?.started;
-        if (run === null) {
-          const remote = await runs.elsewhere(userId, chat);
-          // What was said before the database forgot it can't be told again.
-          if (remote === null || remote.kept.first > 1) return NOTHING;
-          const { agent } = await agents.get(null);
-          const last = await lastShown((threadId) => agent.thread(threadId, { userId }), chat);
-          return chatStream(remote, elsewhereChunks(remote, last), null);
-        }
-        if (run.stream === null) return NOTHING;
-        const { options = {}, attendance = null } = shown.get(run) ?? {};
-        return chatStream(run, run.stream.toUIMessageStream(options), attendance);
+        return (run === null ? await followElsewhere(userId, chat) : follow(run)) ?? NOTHING;
       },
     }),
     route({
@@ -118,28 +119,53 @@ export function chatRoutes({ agents, runs, after }: RunDeps & { readonly after: 
       async handle(call) {
         const id = await ownThread(call);
         const { agent } = await agents.get(null);
-        const handle = (threadId: string): ThreadHandle => agent.thread(threadId, { userId: call.home.userId });
-        return { id, messages: await handle(await handle(id).current()).uiMessages() };
+        return { id, messages: await agent.messages(id, { userId: call.home.userId }) };
       },
     }),
   ];
 }
 
-type Asked = Pick<z.output<typeof request>, "trigger" | "messageId"> & { readonly messages: Messages };
+/** Null: another gateway has said the same meanwhile, and the log has it. Rethrows everything else. */
+function otherWasFaster(error: unknown, attempt: number): null {
+  if (AgentError.isInstance(error) && error.code === "already-said" && attempt === 1) return null;
+  throw error;
+}
 
-async function chatRun(
-  agent: Agent,
-  input: RunInput & { readonly threadId: string; readonly userId?: string | undefined },
-  { trigger, messageId, messages }: Asked,
-): Promise<AgentStream> {
-  const { threadId: chat, userId } = input;
-  const threadId = await agent.thread(chat, userId === undefined ? {} : { userId }).current();
-  const here = { ...input, threadId };
-  if (trigger === "regenerate-message")
-    return agent.regenerate({ ...here, ...(messageId !== undefined && { messageId }) });
-  if (messageId !== undefined && messages.at(-1)?.role === "user")
-    return agent.edit({ ...here, messageId, uiMessages: messages });
-  return agent.stream({ ...here, uiMessages: messages });
+interface NewRequest {
+  readonly request: ChatRequest;
+  readonly said: "new" | "unanswered";
+  readonly shown: WeakMap<Run, Shown>;
+}
+
+/** Throws where the run could not start. */
+async function startedChat(
+  { runs, after }: ChatDeps,
+  { home, meter, providerKey, body }: ChatCall,
+  { request, said, shown }: NewRequest,
+): Promise<{ readonly run: Run; readonly stream: EventStream }> {
+  const { model = null, on_disconnect: onDisconnect = "cancel" } = body;
+  const own = await runModel(home, { model, providerKey });
+  const options = { originalMessages: request.last === null ? [] : [request.last], onError };
+  let chunks: Chunks | null = null;
+  const run = await startedRun(runs, {
+    user: home.userId,
+    thread: request.id,
+    model,
+    // Whoever says something new doesn't wait for an answer that they stopped reading.
+    multitask: "interrupt",
+    streams: true,
+    meter,
+    async begin(agent, { threadId: _, ...input }) {
+      const stream = await chatsOf(agent).start(request, said, { ...input, ...own });
+      chunks = stream.toUIMessageStream(options);
+      return stream;
+    },
+  });
+  if (chunks === null) throw failureOf(run);
+  const elsewhere = () => runs.isReadElsewhere(run);
+  const attendance = onDisconnect === "cancel" ? new Attendance(run, after, elsewhere) : null;
+  shown.set(run, { options, attendance });
+  return { run, stream: chatStream(run, chunks, attendance) };
 }
 
 const onError = (error: Error): string => problemOf(error).message;
@@ -152,28 +178,28 @@ function elsewhereChunks(run: SeenRun, last: Messages[number] | undefined): Chun
   return uiMessageStream(eventsOf(run), { onError, originalMessages: before === null ? [] : [before] });
 }
 
-async function lastShown(
-  handle: (threadId: string) => ThreadHandle,
-  chat: string,
-): Promise<Messages[number] | undefined> {
-  return (await handle(await handle(chat).current()).uiMessages()).at(-1);
-}
-
 async function* eventsOf(run: SeenRun): AsyncGenerator<AgentEvent> {
   for await (const slice of run.events(0)) for (const { data } of slice) yield JSON.parse(data) as AgentEvent;
 }
 
 function chatStream(run: SeenRun, chunks: Chunks, attendance: Attendance | null): EventStream {
   const leave = attendance?.enter();
-  return new EventStream(piecesOf(run, chunks), {
-    headers: { ...namesOf(run), "x-vercel-ai-ui-message-stream": "v1" },
+  return new EventStream(piecesOf(chunks, run), {
+    headers: { ...namesOf(run), ...UI_STREAM },
     ...(leave !== undefined && { onLeave: leave }),
   });
 }
 
-async function* piecesOf(run: SeenRun, chunks: Chunks): AsyncGenerator<string> {
+/** An answer that the log has. */
+function answerStream(chunks: readonly object[]): EventStream {
+  return new EventStream(piecesOf(chunks, null), { headers: UI_STREAM });
+}
+
+const UI_STREAM = { "x-vercel-ai-ui-message-stream": "v1" };
+
+async function* piecesOf(chunks: Chunks | readonly object[], run: SeenRun | null): AsyncGenerator<string> {
   for await (const chunk of chunks) {
-    const isShutdown = chunk.type === "abort" && run.stoppedBy === "shutdown";
+    const isShutdown = "type" in chunk && chunk.type === "abort" && run?.stoppedBy === "shutdown";
     yield eventText(JSON.stringify(isShutdown ? { type: "error", errorText: SHUTDOWN } : chunk));
   }
   yield eventText("[DONE]");

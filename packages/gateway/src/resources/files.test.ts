@@ -12,6 +12,7 @@ interface Uploaded {
   readonly path: string;
   readonly markdown: Uploaded | null;
   readonly problem: string | null;
+  readonly code: string | null;
 }
 
 async function withThread(t: TestContext, config?: string): Promise<Running> {
@@ -96,6 +97,9 @@ test("names that lead out, hide, or mean something to a system are refused, and 
     "a\r\nset-cookie: b=1",
     "right\u202Eto-left.txt",
     "a:b",
+    "-rf",
+    "~",
+    "~root",
     `${"x".repeat(300)}.txt`,
   ]) {
     const answer = await raw(at, name, "x");

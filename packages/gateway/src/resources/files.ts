@@ -18,7 +18,8 @@ import {
 } from "palimpsest/internal/workspace";
 import { ToolFailure, threadWorkspace, VIRTUAL_ROOT, type Workspace } from "palimpsest/workspace";
 import { z } from "zod";
-import { toMarkdown } from "../convert/to-markdown.ts";
+import { convertApart } from "../convert/convert-apart.ts";
+import type { Conversion } from "../convert/to-markdown.ts";
 import { Download, fileBody } from "../http/download.ts";
 import { notFound, ProblemError } from "../http/problem.ts";
 import { type Route, route } from "../http/route.ts";
@@ -35,6 +36,10 @@ const file = z.strictObject({
 const upload = file.extend({
   markdown: file.nullable().describe("What was made of it for the model, where that helps."),
   problem: z.string().nullable().describe("Why nothing could be made of it, where that was tried."),
+  code: z
+    .enum(["unreadable", "no-text", "too-costly", "missing-package"])
+    .nullable()
+    .describe("The problem's code. too-costly: it takes more time or memory than a file may."),
 });
 
 export const fileRoutes: readonly Route[] = [
@@ -42,7 +47,7 @@ export const fileRoutes: readonly Route[] = [
     method: "POST",
     path: "/api/threads/{id}/uploads",
     summary:
-      "Bring in files: a form, or one file as the body with ?name=. Web pages, office files and notebooks also become Markdown",
+      "Bring in files: a form, or one file as the body with ?name=. Web pages, office files, PDFs and notebooks also become Markdown",
     access: "user",
     status: 201,
     takes: "files",
@@ -51,10 +56,12 @@ export const fileRoutes: readonly Route[] = [
     answer: z.strictObject({ thread, files: list(upload) }),
     async handle(call) {
       const id = await ownThread(call);
-      const { body, contentType, query } = call;
+      const { body, contentType, query, signal } = call;
       const files = await readUploads(Buffer.from(body), contentType ?? "", query.name ?? null);
+      const conversions = await convertApart(files, { userId: call.home.userId, signal });
+      const made = files.map((one, index) => ({ ...one, conversion: conversions[index]! }));
       const workspace = await workspaceOf(call.home, id);
-      return failing(async () => ({ thread: id, files: await written(workspace, id, files) }));
+      return failing(async () => ({ thread: id, files: await written(workspace, id, made) }));
     },
   }),
   route({
@@ -176,14 +183,15 @@ export async function* exportedFiles(home: Home, id: string): AsyncGenerator<obj
   }
 }
 
-async function written(workspace: Workspace, id: string, files: readonly UploadedFile[]) {
-  const made = files.map(({ name, bytes }) => ({ name, bytes, conversion: toMarkdown(name, bytes) }));
+type MadeFile = UploadedFile & { readonly conversion: Conversion };
+
+async function written(workspace: Workspace, id: string, made: readonly MadeFile[]) {
   const texts = made.map(({ conversion }) =>
     conversion.kind === "converted" ? Buffer.byteLength(conversion.text) : 0,
   );
-  const bytes = files.reduce((sum, one) => sum + one.bytes.length, 0) + texts.reduce((sum, size) => sum + size, 0);
+  const bytes = made.reduce((sum, one) => sum + one.bytes.length, 0) + texts.reduce((sum, size) => sum + size, 0);
   // All of them or none: half of an upload would have to be found out about.
-  await assertRoom(workspace, { bytes, entries: files.length + texts.filter((size) => size > 0).length });
+  await assertRoom(workspace, { bytes, entries: made.length + texts.filter((size) => size > 0).length });
   const listed = [];
   for (const { name, bytes: content, conversion } of made) {
     await writeWhole(workspace, inUploads(name), content);
@@ -194,6 +202,7 @@ async function written(workspace: Workspace, id: string, files: readonly Uploade
       ...fileOf(id, inUploads(name), content.length),
       markdown: text === null ? null : fileOf(id, twin, Buffer.byteLength(text)),
       problem: conversion.kind === "failed" ? conversion.problem : null,
+      code: conversion.kind === "failed" ? conversion.code : null,
     });
   }
   return listed;

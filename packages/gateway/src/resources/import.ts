@@ -5,6 +5,7 @@ import { z } from "zod";
 import { ProblemError } from "../http/problem.ts";
 import { route } from "../http/route.ts";
 import { agent, flag, list, thread } from "../http/schemas.ts";
+import { importQuota } from "./import-quota.ts";
 import { busy, newThreadId } from "./own-thread.ts";
 
 const problems = list(z.strictObject({ place: z.string(), message: z.string() }));
@@ -12,6 +13,8 @@ const file = z.strictObject({ file: z.string(), imported: z.int(), problem: z.st
 
 /** An archive that is larger is refused by what its own list says, before anything of it is unpacked. */
 const MOST = { files: 10_000, bytes: 256 << 20 };
+
+const quota = importQuota();
 
 export const importRoute = route({
   method: "POST",
@@ -39,7 +42,7 @@ export const importRoute = route({
   }),
   async handle({ params, query, body, home, signal }) {
     const id = newThreadId(params["id"]!);
-    const settings = (await home.settings()).title;
+    const { title: settings, gateway } = await home.settings();
     const options = {
       threadId: id,
       bytes: Buffer.from(body),
@@ -47,6 +50,8 @@ export const importRoute = route({
       onInvalid: query.skipInvalid === true ? "skip" : "refuse",
       memory: query.learn === true ? "learn" : "skip",
       ...(query.agent !== undefined && { agentName: query.agent }),
+      recordsAtOnce: 2000,
+      onMessages: quota.counting(home, gateway.imported_messages_per_day),
       signal,
     } as const;
     if (typeof body === "string") return importDocument(id, imported(await importFile(home, "the body", options)));

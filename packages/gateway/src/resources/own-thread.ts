@@ -1,6 +1,7 @@
 /** The caller's threads, and the answers that every route about one shares. Another user's thread is not there. */
 import { checkThreadId } from "@palimpsest/core/log";
 import type { Home } from "palimpsest/internal/home";
+import { heldText } from "palimpsest/internal/stores";
 import type { ThreadSummary } from "palimpsest/stores";
 import { notFound, ProblemError } from "../http/problem.ts";
 
@@ -28,9 +29,9 @@ export function missing(id: string): ProblemError {
   return notFound(`thread ${JSON.stringify(id.slice(0, 140))}`);
 }
 
-export function busy(id: string, expiresAt?: string): ProblemError {
-  const until = expiresAt === undefined ? "" : `, until ${expiresAt} at the latest`;
-  return new ProblemError(409, "busy", `thread ${JSON.stringify(id)} is being written to by another run${until}`);
+export function busy(id: string, held?: Parameters<typeof heldText>[0]): ProblemError {
+  const text = `thread ${JSON.stringify(id)} is being written to by another run${heldText(held)}`;
+  return new ProblemError(409, "busy", text);
 }
 
 /** An id for a thread that is to be made. */

@@ -35,7 +35,7 @@ const request = z.strictObject({
   saved: z
     .strictObject({ tokens, cost: z.number().nullable() })
     .describe("In mode `observe`: what would have been saved."),
-  currency: z.enum(["USD"]).nullable().describe("Null: the configuration's own, or nothing has a price."),
+  currency: z.enum(["USD"]).nullable().describe("Null: no price is known."),
 });
 
 export const requestRoutes = (requests: RecentRequests): readonly Route[] => [

@@ -144,6 +144,30 @@ test("a chat's page that is loaded again through another gateway shows the answe
   assert.deepEqual([second.status, second.texts().length], ["ready", 2], "there is nothing more to resume");
 });
 
+test("a chat's request that is sent again to another gateway follows the answer there, and gets it from the log when it has ended", async (t) => {
+  const at = await fleet(t, 2, { schema: "repeated" });
+  const message = { id: "m1", role: "user", parts: [{ type: "text", text: "Tell me." }] };
+  const post = (index: number) => at.post(index, "/api/chat", { id: "t", messages: [message] });
+  const first = await post(0);
+  const request = await at.provider.next();
+  request.say("Once upon");
+  const second = await post(1);
+  assert.equal(second.headers.get("x-palimpsest-run"), first.headers.get("x-palimpsest-run"));
+  request.say(" a time.");
+  request.end();
+  const texts = await Promise.all([first, second].map(textsOf));
+  assert.deepEqual(
+    [...texts, await textsOf(await post(1))],
+    Array.from({ length: 3 }, () => "Once upon a time."),
+  );
+});
+
+const textsOf = async (response: Response) =>
+  (await response.text())
+    .split("\n")
+    .flatMap((line) => /"delta":"(.*)"/.exec(line)?.[1] ?? [])
+    .join("");
+
 test("to another user a run of another gateway isn't there, neither to be read nor to be stopped", async (t) => {
   const at = await fleet(t, 2, { schema: "users" });
   const store = await openStore(`${server.url()}&schema=users`);

@@ -3,8 +3,9 @@ import type { RunInput } from "palimpsest/agent";
 import { runDocument } from "palimpsest/internal/documents";
 import type { Home } from "palimpsest/internal/home";
 import { z } from "zod";
+import { isOperator } from "../access/admit.ts";
 import { EventStream } from "../http/event-stream.ts";
-import { notFound, ProblemError, problemOf } from "../http/problem.ts";
+import { closing, notFound, ProblemError, problemOf } from "../http/problem.ts";
 import { type Call, type Route, route } from "../http/route.ts";
 import { thread, whole } from "../http/schemas.ts";
 import type { Refusal } from "../runs/admission.ts";
@@ -53,6 +54,7 @@ export function runRoutes({ runs }: RunDeps): readonly Route[] {
       path: "/api/threads/{id}/runs",
       summary: "Let the agent work on a thread, which is made where it is missing; as JSON at the end, or as events",
       access: "user",
+      spends: "tokens",
       body: z.strictObject({
         prompt: z
           .string()
@@ -91,6 +93,7 @@ export function runRoutes({ runs }: RunDeps): readonly Route[] {
           multitask,
           streams: stream,
           meter: call.meter,
+          audience: isOperator(call.caller) ? "operator" : "user",
           begin: (agent, input) => agent.stream({ ...input, ...own, ...said }),
         });
         const leave = () => {
@@ -181,7 +184,7 @@ export async function startedRun(runs: Runs, order: RunOrder): Promise<Run> {
   const { run } = started;
   if (run.status !== "ended") return run;
   const { end } = await run.ended;
-  if (end.kind === "busy") throw busy(order.thread, end.expiresAt);
+  if (end.kind === "busy") throw busy(order.thread, end);
   if (end.kind === "failed") throw failureOf(run);
   return run;
 }
@@ -195,7 +198,7 @@ function refusal(reason: Refusal, id: string): ProblemError {
     case "limited":
       return new ProblemError(429, "limited", "so many runs of this user are under way already", SOON);
     case "closing":
-      return new ProblemError(503, "closing", "this server is shutting down: ask again, of another one", SOON);
+      return closing();
   }
 }
 
@@ -236,7 +239,7 @@ async function isErased({ status, wrote, base, thread: threadId }: SeenRun, { st
 
 async function resultOf(own: SeenRun, { home }: Pick<Call<unknown, unknown>, "home">) {
   const result = own.result!;
-  if (result.end.kind === "busy") throw busy(result.threadId, result.end.expiresAt);
+  if (result.end.kind === "busy") throw busy(result.threadId, result.end);
   if (result.end.kind === "failed") throw failureOf(own);
   return { run: own.facts.id, ...runDocument(result, { config: await home.settings(), model: own.facts.model }) };
 }
@@ -246,7 +249,7 @@ async function endOf(own: SeenRun, call: Pick<Call<unknown, unknown>, "home">) {
   if (own.result === null) return {};
   const { end, text, usage, steps } = own.result;
   if (end.kind !== "failed" && end.kind !== "busy") return resultOf(own, call);
-  const { code, message } = problemOf(end.kind === "busy" ? busy(own.thread, end.expiresAt) : failureOf(own));
+  const { code, message } = problemOf(end.kind === "busy" ? busy(own.thread, end) : failureOf(own));
   return { text, usage, steps, end: end.kind, error: { code, message } };
 }
 

@@ -26,6 +26,20 @@ test("a key is exchanged once for a cookie, which then opens what the key opens,
   assert.match((ended.headers["set-cookie"] as string[])[0]!, /Max-Age=0/);
 });
 
+test("a cookie that was taken back opens nothing any more, and another one of the same key stays good", async (t) => {
+  const at = await world(t);
+  const open = async () => {
+    const body = JSON.stringify({ key: at.keys.ada });
+    const opened = await sent(at, "/api/session", { method: "POST", headers: JSON_TYPE, body });
+    return (opened.headers["set-cookie"] as string[])[0]!.split(";")[0]!;
+  };
+  const [left, kept] = [await open(), await open()];
+  const end = await sent(at, "/api/session", { method: "DELETE", headers: { ...JSON_TYPE, cookie: left }, body: "{}" });
+  assert.equal(end.status, 200);
+  assert.equal(codeOf(await sent(at, "/api/user", { headers: { cookie: left } })), "no-key");
+  assert.equal((await sent(at, "/api/user", { headers: { cookie: kept } })).status, 200);
+});
+
 test("a change that only a cookie vouches for needs what a form of another site can't send", async (t) => {
   const at = await world(t);
   const opened = await sent(at, "/api/session", {

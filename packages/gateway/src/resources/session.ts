@@ -1,8 +1,9 @@
 /** A browser's session: the key comes once, a cookie goes back. The page needs it; programs send their key with every request. */
+import { randomUUID } from "node:crypto";
 import type { KeyRows } from "palimpsest/stores";
 import { z } from "zod";
 import { findKey } from "../access/keys.ts";
-import { endSession, openSession } from "../access/sessions.ts";
+import { type EndedSessions, endSession, openSession, sessionOf } from "../access/sessions.ts";
 import { ProblemError } from "../http/problem.ts";
 import { Headed, type Route, route } from "../http/route.ts";
 import { noBody } from "../http/schemas.ts";
@@ -10,6 +11,7 @@ import { noBody } from "../http/schemas.ts";
 export interface SessionDeps {
   readonly keys: KeyRows | undefined;
   readonly secret: () => Promise<Uint8Array>;
+  readonly ended: EndedSessions;
   readonly clock: () => Date;
 }
 
@@ -29,7 +31,8 @@ export function sessionRoutes(deps: SessionDeps): readonly Route[] {
         const row = await findKey(keys!, body.key, clock());
         if (row === null) throw new ProblemError(401, "bad-key", "this key is not known, or no longer valid");
         const { hash, user, role, expiresAt } = row;
-        const session = openSession(await secret(), { hash, expiresAt, secure: isSecure(origin) }, clock());
+        const asked = { id: randomUUID(), hash, expiresAt, secure: isSecure(origin) };
+        const session = openSession(await secret(), asked, clock());
         return new Headed({ user, role, until: session.until.toISOString() }, { "set-cookie": session.cookie });
       },
     }),
@@ -40,8 +43,11 @@ export function sessionRoutes(deps: SessionDeps): readonly Route[] {
       access: "open",
       body: noBody,
       answer: z.strictObject({ ended: z.literal(true) }),
-      async handle({ origin }) {
-        const cookie = endSession(await deps.secret(), { secure: isSecure(origin) });
+      async handle({ origin, cookies }) {
+        const secret = await deps.secret();
+        const session = sessionOf(secret, cookies, deps.clock());
+        if (session !== null) deps.ended.add(session, deps.clock());
+        const cookie = endSession(secret, { secure: isSecure(origin) });
         return new Headed({ ended: true as const }, { "set-cookie": cookie });
       },
     }),

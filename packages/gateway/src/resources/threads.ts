@@ -86,7 +86,7 @@ export const threadRoutes: readonly Route[] = [
       const name = checkedTitle(call.body.title);
       const held = await renameThread(call.home, id, name);
       if (held.kind === "missing") throw missing(id);
-      if (held.kind === "busy") throw busy(id, held.expiresAt);
+      if (held.kind === "busy") throw busy(id, held);
       if (held.value.kind !== "committed") throw busy(id);
       return renameDocument(id, name);
     },
@@ -102,7 +102,7 @@ export const threadRoutes: readonly Route[] = [
       const id = await ownThread(call);
       const result = await deleteInHome(call.home, id);
       if (result.kind === "missing") throw missing(id);
-      if (result.kind === "busy") throw busy(result.threadId, result.expiresAt);
+      if (result.kind === "busy") throw busy(result.threadId, result);
       return deleteDocument(id);
     },
   }),

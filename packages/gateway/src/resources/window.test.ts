@@ -43,3 +43,15 @@ test("lines are the words of messages, cut where they are long, from any record 
   const wrong = await at.ask("GET", "/api/threads/t/lines?seqs=one", "ada");
   assert.deepEqual([wrong.status, codeOf(wrong)], [400, "invalid"]);
 });
+
+test("the map names the stretches of a thread in order; one that is the caller's alone, and within the tokens asked for", async (t) => {
+  const at = await world(t);
+  const map = await at.ask("GET", "/api/threads/t/map", "ada");
+  const { thread, stretches, lines } = JSON.parse(map.text);
+  assert.deepEqual([thread, lines.length], ["t", stretches]);
+  assert.ok(lines.every(({ from, to }: { from: number; to: number }) => from <= to));
+  const other = await at.ask("GET", "/api/threads/t/map", "bob");
+  assert.equal(other.status, 404);
+  const wrong = await at.ask("GET", "/api/threads/t/map?tokens=1", "ada");
+  assert.deepEqual([wrong.status, codeOf(wrong)], [400, "invalid"]);
+});

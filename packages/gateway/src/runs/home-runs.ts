@@ -10,9 +10,10 @@ import { createRunSharing, type RunSharing } from "./run-sharing.ts";
 export interface HomeRunsOptions extends Pick<RunsDeps, "agents" | "clock" | "ids" | "after"> {
   readonly home: Home;
   readonly log: Log;
+  readonly health: { failed(error: unknown): void };
 }
 
-export function homeRuns({ home, log, ...deps }: HomeRunsOptions): Runs {
+export function homeRuns({ home, log, health, ...deps }: HomeRunsOptions): Runs {
   const threads: RunsDeps["threads"] = {
     version: async (user, thread) => (await home.forUser(user).store.head(thread))?.version ?? 0,
     async fork(user, thread, at) {
@@ -25,7 +26,11 @@ export function homeRuns({ home, log, ...deps }: HomeRunsOptions): Runs {
   };
   const most = async () => (await home.settings()).gateway.limits.running;
   const sharing = home.store.shared === undefined ? null : sharingOf(home, deps.ids());
-  return createRuns({ ...deps, threads, most, sharing, onEnd: (run) => log(lineOf(run)) });
+  const onEnd = (run: Run): void => {
+    health.failed(run.result?.error ?? run.error);
+    log(lineOf(run));
+  };
+  return createRuns({ ...deps, threads, most, sharing, onEnd });
 }
 
 function sharingOf(home: Home, holder: string): RunSharing {

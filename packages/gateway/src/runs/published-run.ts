@@ -150,7 +150,7 @@ export interface Outcome {
 
 function outcomeOf(run: Run): string {
   const { error: _, end, ...result } = run.result!;
-  const shown = tellable({ type: "run-end", end });
+  const shown = tellable({ type: "run-end", end }, run.audience);
   const failure = end.kind === "failed" ? problemOf(failureOf(run)) : null;
   const outcome: Outcome = {
     result: { ...result, end: shown.type === "run-end" ? shown.end : end },

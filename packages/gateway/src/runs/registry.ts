@@ -11,6 +11,7 @@ import { KeptRuns } from "./kept-runs.ts";
 import { Run } from "./run.ts";
 import type { RunSharing } from "./run-sharing.ts";
 import type { SeenRun } from "./seen-run.ts";
+import type { Audience } from "./tellable.ts";
 
 export interface RunOrder {
   readonly user: string;
@@ -21,6 +22,7 @@ export interface RunOrder {
   readonly streams: boolean;
   /** Told of everything that happens. */
   readonly meter: { event(event: AgentEvent): void };
+  readonly audience?: Audience | undefined;
   /** Starts it; what it is given goes to the agent as it is. */
   begin(agent: Agent, own: OwnInput): Promise<AgentStream> | AgentStream;
 }
@@ -91,7 +93,7 @@ class Registry implements Runs {
   }
 
   async start(order: RunOrder): Promise<Started> {
-    const { user, thread, model, multitask, meter } = order;
+    const { user, thread, model, multitask, meter, audience } = order;
     const most = await this.#deps.most();
     const key = keyOf(user, thread);
     const lane = this.#lanes.get(key) ?? { active: null, waiting: [] };
@@ -100,7 +102,7 @@ class Registry implements Runs {
     if (admission.kind === "fork") return this.#startOnFork(order, lane.active);
     this.#lanes.set(key, lane);
     const { ids, clock } = this.#deps;
-    const run = new Run({ id: ids(), user, thread, model, askedAt: clock() }, { clock, meter });
+    const run = new Run({ id: ids(), user, thread, model, askedAt: clock() }, { clock, meter, audience });
     this.#kept.add(run);
     this.#count(run);
     if (multitask === "interrupt" && lane.active === null) void this.#interruptElsewhere(user, thread);

@@ -6,7 +6,7 @@ import type { AgentEvent, AgentStream, RunEnd, RunResult } from "palimpsest/agen
 import { NO_USAGE } from "palimpsest/internal/models";
 import { EventLog, type LoggedEvent } from "./event-log.ts";
 import type { SeenRun } from "./seen-run.ts";
-import { tellable } from "./tellable.ts";
+import { type Audience, tellable } from "./tellable.ts";
 
 export interface RunFacts {
   readonly id: string;
@@ -20,6 +20,8 @@ export interface RunFacts {
 export interface RunDeps {
   readonly clock: () => Date;
   readonly meter: { event(event: AgentEvent): void };
+  /** What of its failures may be told; a user's own by default. */
+  readonly audience?: Audience | undefined;
 }
 
 /** `shutdown`: the server ends, and the run with it. */
@@ -28,6 +30,7 @@ export type StoppedBy = "caller" | "shutdown";
 export class Run implements SeenRun {
   readonly facts: RunFacts;
   readonly log = new EventLog();
+  readonly audience: Audience;
   status: "waiting" | "running" | "ended" = "waiting";
   /** Version of the thread before the run began: where a fork of it would share. */
   base: number | null = null;
@@ -47,7 +50,8 @@ export class Run implements SeenRun {
   readonly #meter: RunDeps["meter"];
   #more = Promise.withResolvers<void>();
 
-  constructor(facts: RunFacts, { clock, meter }: RunDeps) {
+  constructor(facts: RunFacts, { clock, meter, audience = "user" }: RunDeps) {
+    this.audience = audience;
     this.facts = facts;
     this.#clock = clock;
     this.#meter = meter;
@@ -126,7 +130,7 @@ export class Run implements SeenRun {
   #tell(event: AgentEvent): void {
     this.#meter.event(event);
     if (event.type === "message-append") this.wrote = true;
-    this.log.append(JSON.stringify(tellable(event)));
+    this.log.append(JSON.stringify(tellable(event, this.audience)));
     this.#wake();
   }
 

@@ -19,8 +19,13 @@ test("what a provider or the store said is kept from users, and what is about th
     [{ type: "text-delta", id: "1", text: WORDS }, "told"],
   ];
   for (const [event, expected] of rows) {
-    const text = JSON.stringify(tellable(event));
+    const text = JSON.stringify(tellable(event, "user"));
     assert.equal(text.includes("10.0.0.5") ? "told" : "hidden", expected, event.type);
-    assert.equal(tellable(event).type, event.type);
+    assert.equal(tellable(event, "user").type, event.type);
   }
+});
+
+test("who runs the server is told all of it", () => {
+  const event: AgentEvent = { type: "run-end", end: { kind: "failed", code: "unreachable", message: WORDS } };
+  assert.equal(tellable(event, "operator"), event);
 });

@@ -1,10 +1,13 @@
 /**
  * What a user may be told of an event. What went wrong with a provider or the store names addresses and files of the
- * server, which are its operator's own: those words are in the server's log only. Pure.
+ * server, which are its operator's own: nobody else is told those words. Pure.
  */
 import type { AgentEvent } from "palimpsest/agent";
 
-export function tellable(event: AgentEvent): AgentEvent {
+export type Audience = "operator" | "user";
+
+export function tellable(event: AgentEvent, audience: Audience): AgentEvent {
+  if (audience === "operator") return event;
   switch (event.type) {
     case "run-end":
       if (event.end.kind !== "failed" || CLEAR.has(event.end.code)) return event;

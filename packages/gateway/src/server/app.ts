@@ -8,18 +8,40 @@ import type { HttpBindings } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 import type { Home } from "palimpsest/internal/home";
 import type { ThreadDeps } from "palimpsest/threads";
-import { type Access, admit, type Caller, isLoopback, type KeyFacts, type RequestFacts } from "../access/admit.ts";
-import type { LimitKind, Limits, Taken } from "../access/limits.ts";
+import {
+  type Access,
+  admit,
+  type Caller,
+  isHostAllowed,
+  isLoopback,
+  isOperator,
+  type KeyFacts,
+  type RequestFacts,
+} from "../access/admit.ts";
+import type { Limits } from "../access/limits.ts";
 import { providerKeyOf } from "../access/provider-key.ts";
+import type { Strangers } from "../access/strangers.ts";
 import type { After } from "../http/event-stream.ts";
-import { readBytes, readInput } from "../http/input.ts";
-import { type Problem, ProblemError, problemOf, problemResponse } from "../http/problem.ts";
+import { readInput, readShallow } from "../http/input.ts";
+import {
+  clientLeft,
+  closing,
+  isBrokenOff,
+  type Problem,
+  ProblemError,
+  problemOf,
+  problemResponse,
+} from "../http/problem.ts";
 import { type Call, pathNames, type Route } from "../http/route.ts";
 import type { Meter, Metrics } from "../metrics/metrics.ts";
 import { type Log, loggedPath } from "./log.ts";
 import { measuredStore } from "./measured-store.ts";
 import type { PageFiles } from "./page-files.ts";
+import { requestPlaces } from "./request-places.ts";
 import { released, responseOf } from "./response.ts";
+import type { StoreHealth } from "./store-health.ts";
+import type { UnderWay } from "./under-way.ts";
+import { unwrittenBy } from "./unwritten-store.ts";
 
 export interface AppDeps {
   readonly routes: readonly Route[];
@@ -28,17 +50,27 @@ export interface AppDeps {
   readonly providerKeyOf: (headers: Headers) => string | null;
   /** Beside `X-Palimpsest-User`. */
   readonly userHeader: string | null;
+  /** Names under which it may be called; null: any. */
+  readonly hosts: readonly string[] | null;
   readonly metrics: Metrics;
   readonly compatible: Compatible;
   /** The Model Context Protocol, for the user that a home is of. */
   readonly mcp: (request: Request, home: Home) => Promise<Response>;
   readonly page: PageFiles;
   readonly limits: Limits;
+  readonly strangers: Strangers;
+  /** In which a proxy names the address that a request comes from; null: the connection's. */
+  readonly addressHeader: string | null;
   readonly bodyBytes: number;
+  readonly bodyNesting: number;
   readonly log: Log;
   readonly clock: () => Date;
   readonly ids: () => string;
   readonly after: After;
+  readonly underWay: UnderWay;
+  readonly health: StoreHealth;
+  /** Once it aborts, what is under way may finish, and new work is refused. */
+  readonly closing: AbortSignal;
 }
 
 /** A request to an endpoint that speaks a vendor's protocol. */
@@ -58,14 +90,24 @@ export interface CompatibleRequest {
   readonly meter: Meter;
   /** Headers of ours that every answer has. */
   readonly own: Readonly<Record<string, string>>;
+  /** To be told when the first byte of the answer is written. */
+  readonly begun: () => void;
   /** For the log: what failed where the answer is written already, or in the vendor's words. */
   readonly failed: (error: unknown) => void;
+  /** What the client is not told of, because its request passes all the same. */
+  readonly unstored: (error: unknown) => void;
+  /** Whether all that is known of the caller is a key that no provider has accepted yet: then nothing is written. */
+  readonly isStranger: () => boolean;
+  /** A provider has answered with the caller's key. */
+  readonly accepted: () => void;
 }
 
 /** The endpoints that speak the vendors' protocols: they write their answers themselves. */
 export interface Compatible {
   /** `outgoing`: the connection, where it is a server of ours. */
   serve(request: CompatibleRequest, outgoing: ServerResponse | undefined): Promise<Response>;
+  /** What a path, with its `/v1`, is called in the metrics: one of a few names. */
+  routeOf(path: string): string;
   /** A refusal as the vendor of that path words it. */
   refuse(path: string, headers: Headers, problem: Problem): Response;
 }
@@ -80,10 +122,12 @@ interface Entry {
   readonly requestId: string;
   readonly release: () => void;
   readonly failed: CompatibleRequest["failed"];
+  readonly meter: Meter;
 }
 
 export function createApp(deps: AppDeps): App {
   const app: App = new Hono();
+  const places = requestPlaces(deps);
   for (const route of deps.routes) app.on(route.method, patternOf(route.path), entering(route, routed(route)));
   app.all("/v1/*", entering(COMPATIBLE, compatible));
   app.all("/mcp", entering(MCP, mcp));
@@ -102,14 +146,19 @@ export function createApp(deps: AppDeps): App {
   function entering(place: Place, work: (entry: Entry) => Promise<Response>) {
     return (c: Ctx): Promise<Response> =>
       answered(c, deps, place, async (caller, requestId, failed) => {
-        const free = caller === null ? () => {} : taken(deps.limits.take(accountOf(caller)));
-        const close = deps.metrics.open();
+        if (deps.closing.aborted && isNewWork(place)) throw closing();
+        const taken =
+          caller === null
+            ? null
+            : await places.take(caller, { place, request: c.req.raw, address: addressOf(c, deps.addressHeader) });
+        const ended = deps.underWay.open();
         const release = (): void => {
-          close();
-          free();
+          ended();
+          taken?.release();
         };
+        const meter = deps.metrics.meter((tokens) => taken?.spend(tokens));
         try {
-          return await work({ c, caller, requestId, release, failed });
+          return await work({ c, caller, requestId, release, failed, meter });
         } catch (error) {
           release();
           throw error;
@@ -118,7 +167,7 @@ export function createApp(deps: AppDeps): App {
   }
 
   function routed(route: Route) {
-    return async ({ c, caller, release }: Entry): Promise<Response> => {
+    return async ({ c, caller, release, meter }: Entry): Promise<Response> => {
       const { raw } = c.req;
       const { headers, signal } = raw;
       const params = Object.fromEntries(pathNames(route.path).map((name) => [name, c.req.param(name) ?? ""]));
@@ -129,11 +178,12 @@ export function createApp(deps: AppDeps): App {
         ...input,
         contentType: headers.get("content-type"),
         caller,
-        home: { ...own, store: measuredStore(own.store, deps.metrics.store) },
+        home: { ...own, store: measuredStore(own.store, deps.metrics.store, deps.health) },
         // A forwarded credential is a vendor's client's; the API's own callers name the key they mean.
         providerKey: providerKeyOf(headers, { forward: false }),
-        meter: meterOf(caller),
+        meter,
         origin: headers.get("origin"),
+        cookies: headers.get("cookie"),
         lastEventId: headers.get("last-event-id"),
         signal,
       };
@@ -147,24 +197,29 @@ export function createApp(deps: AppDeps): App {
     };
   }
 
-  async function compatible({ c, caller, requestId, release, failed }: Entry): Promise<Response> {
+  async function compatible({ c, caller, requestId, release, failed, meter }: Entry): Promise<Response> {
     const { raw } = c.req;
-    const { headers } = raw;
     const { pathname, search } = new URL(raw.url);
-    const home = deps.home.forUser(caller!.userId);
+    const isStranger = () => places.isStranger(caller!);
+    const home = unwrittenBy(isStranger, deps.home.forUser(caller!.userId));
+    const started = deps.clock().getTime();
     const request: CompatibleRequest = {
       method: raw.method,
       path: pathname.slice("/v1".length),
       search,
-      headers,
-      body: () => readBytes(c.env.incoming ?? raw.body ?? [], headers.get("content-length"), deps.bodyBytes),
+      headers: raw.headers,
+      body: () => readShallow(c.env.incoming ?? raw.body ?? [], raw.headers.get("content-length"), deps),
       caller: caller!,
-      threads: { ...home, store: measuredStore(home.store, deps.metrics.store) },
+      threads: { ...home, store: measuredStore(home.store, deps.metrics.store, deps.health) },
       home,
-      providerKey: deps.providerKeyOf(headers),
-      meter: meterOf(caller),
+      providerKey: deps.providerKeyOf(raw.headers),
+      meter,
       own: { ...SAFE, "x-request-id": requestId },
+      begun: () => deps.metrics.firstByte(deps.compatible.routeOf(pathname), deps.clock().getTime() - started),
       failed,
+      unstored: deps.health.failed,
+      isStranger,
+      accepted: () => deps.strangers.accept(caller!.userId),
     };
     const response = await deps.compatible.serve(request, c.env.outgoing as ServerResponse | undefined);
     release();
@@ -177,22 +232,21 @@ export function createApp(deps: AppDeps): App {
     if (body === null) release();
     return new Response(body && released(body, release), response);
   }
-
-  function meterOf(caller: Caller | null): Meter {
-    return deps.metrics.meter((tokens) => {
-      if (caller !== null) deps.limits.spend(accountOf(caller), tokens);
-    });
-  }
 }
 
 /** What a request needs to come in, and what it is called in the metrics. */
-type Place = Pick<Route, "access" | "path">;
+type Place = Pick<Route, "access" | "path" | "spends">;
 
 /** The vendors' own paths, which no table of ours lists. */
-const COMPATIBLE = { access: "provider", path: "/v1/*" } as const;
+const COMPATIBLE = { access: "provider", path: "/v1/*", spends: "tokens" } as const;
 
 /** Its answers are its protocol's own. */
 const MCP = { access: "user", path: "/mcp" } as const;
+
+/** While the server shuts down it still says how it is, and lets runs that are under way be followed and stopped. */
+function isNewWork({ access, path }: Place): boolean {
+  return access !== "open" && access !== "page" && !path.startsWith("/api/runs/");
+}
 
 /** As the router writes it. */
 function patternOf(path: string): string {
@@ -202,35 +256,32 @@ function patternOf(path: string): string {
 /** What isn't a route is as closed as one. */
 const NOWHERE = { access: "user", path: "(none)" } as const;
 
-/** Where there are no keys everything is one person's. */
-function accountOf({ key }: Caller): string {
-  return key ?? "local";
-}
-
 async function answered(
   c: Ctx,
-  { keysOf, userHeader, metrics, log, clock, ids, compatible }: AppDeps,
-  { access, path: route }: Place,
+  deps: AppDeps,
+  { access, path: place }: Place,
   work: (caller: Caller | null, requestId: string, failed: CompatibleRequest["failed"]) => Promise<Response>,
 ): Promise<Response> {
+  const { keysOf, metrics, log, clock, ids, compatible } = deps;
   const started = clock();
   const request = ids();
   const { raw } = c.req;
+  const isVendors = place === COMPATIBLE.path;
   let caller: Caller | null = null;
   let failure: LoggedFailure | null = null;
   let response: Response;
   try {
-    const verdict = admit(factsOf(c, access, userHeader), await keysFor(access, () => keysOf(raw.headers)));
+    const verdict = admit(factsOf(c, { access, path: place }, deps), await keysFor(access, () => keysOf(raw.headers)));
     if (verdict.kind === "refused") throw new ProblemError(verdict.status, verdict.code, verdict.message);
     caller = verdict.caller;
     response = await work(caller, request, (error) => {
       failure = loggedFailure(error);
     });
-  } catch (error) {
-    const problem = problemOf(error);
+  } catch (thrown) {
+    const error = isBrokenOff(thrown) && hasLeft(c) ? clientLeft() : thrown;
+    const problem = problemOf(error, !isVendors && caller !== null && isOperator(caller) ? "operator" : "user");
     const { status } = problem;
     failure = loggedFailure(error);
-    const isVendors = route === COMPATIBLE.path;
     response = isVendors
       ? compatible.refuse(new URL(raw.url).pathname, raw.headers, problem)
       : problemResponse(problem);
@@ -240,6 +291,7 @@ async function answered(
   response.headers.set("x-request-id", request);
   const { status } = response;
   const ms = clock().getTime() - started.getTime();
+  const route = isVendors ? compatible.routeOf(new URL(raw.url).pathname) : place;
   metrics.request({ route, method: METHODS.has(raw.method) ? raw.method : "other", status, ms });
   log({
     time: started.toISOString(),
@@ -254,6 +306,11 @@ async function answered(
     ...failure,
   });
   return response;
+}
+
+function hasLeft({ env, req }: Ctx): boolean {
+  const { outgoing } = env;
+  return req.raw.signal.aborted || (outgoing?.destroyed === true && !outgoing.writableFinished);
 }
 
 interface LoggedFailure {
@@ -283,7 +340,11 @@ const SAFE = {
   "cross-origin-resource-policy": "same-origin",
 };
 
-function factsOf(c: Ctx, access: Access, userHeader: string | null): RequestFacts {
+function factsOf(
+  c: Ctx,
+  { access, path }: Place,
+  { userHeader, hosts }: Pick<AppDeps, "userHeader" | "hosts">,
+): RequestFacts {
   const { headers, method } = c.req.raw;
   // Without a server of ours nobody knows what the connection is.
   const address = c.env.incoming?.socket.localAddress;
@@ -291,17 +352,27 @@ function factsOf(c: Ctx, access: Access, userHeader: string | null): RequestFact
     method,
     connection: address !== undefined && isOwnMachine(address) ? "loopback" : "other",
     host: headers.get("host"),
+    // A balancer asks for these by an address.
+    hostAllowed: path === "/healthz" || path === "/readyz" || isHostAllowed(headers.get("host"), hosts),
     origin: headers.get("origin"),
     fetchSite: headers.get("sec-fetch-site"),
     fetchMode: headers.get("sec-fetch-mode"),
     contentType: headers.get("content-type"),
     marked: [...headers.keys()].some((name) => name.startsWith("x-palimpsest-")),
-    namedUser: namedUser(headers, userHeader),
+    namedUser: isNamedTwice(c, userHeader) ? "" : namedUser(headers, userHeader),
     access,
   };
 }
 
-/** Two headers that name two users name nobody, which is refused. */
+/** Of a header that came twice, `headers` has both values as one: a proxy that adds its own would make up a user. */
+function isNamedTwice(c: Ctx, other: string | null): boolean {
+  const names = (c.env.incoming?.rawHeaders ?? [])
+    .filter((_, index) => index % 2 === 0)
+    .map((name) => name.toLowerCase());
+  return ["x-palimpsest-user", other?.toLowerCase()].some((name) => names.filter((one) => one === name).length > 1);
+}
+
+/** Reject requests whose two user headers disagree. */
 function namedUser(headers: Headers, other: string | null): string | null {
   const ours = asUtf8(headers.get("x-palimpsest-user"));
   const theirs = other === null ? null : asUtf8(headers.get(other));
@@ -320,16 +391,8 @@ function isOwnMachine(address: string): boolean {
   return isIP(plain) !== 0 && isLoopback(plain);
 }
 
-function taken(result: Taken): () => void {
-  if (result.kind === "taken") return result.release;
-  const seconds = result.retryAfterSeconds;
-  throw new ProblemError(429, "limited", `${LIMITED[result.by]}: try again in ${seconds} s`, {
-    headers: { "retry-after": String(seconds) },
-  });
+/** As the proxy says that added to the header last. */
+function addressOf({ env, req }: Ctx, header: string | null): string | null {
+  const given = header === null ? null : (req.raw.headers.get(header)?.split(",").at(-1)?.trim() ?? null);
+  return given ?? env.incoming?.socket.remoteAddress ?? null;
 }
-
-const LIMITED: Readonly<Record<LimitKind, string>> = {
-  requests: "this key has made its requests of this minute",
-  tokens: "this key has used up its tokens of this minute",
-  running: "so many requests of this key are running already",
-};

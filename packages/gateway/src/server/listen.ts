@@ -24,6 +24,8 @@ interface ClientLimits {
 export interface Listening {
   readonly url: string;
   readonly port: number;
+  /** From here on a connection ends with its answer. */
+  drain(): void;
   /** Takes nothing new, lets what is under way finish within this time, then ends it. */
   close(graceMs: number): Promise<void>;
 }
@@ -44,12 +46,31 @@ export async function listen(fetch: Fetch, { host, port, limits = LIMITS }: List
     overrideGlobalObjects: false,
     errorHandler: () => problemResponse({ status: 400, code: "bad-request", message: "this is no valid request" }),
   });
-  const server = createServer(limits, (incoming, outgoing) => void answer(incoming, outgoing));
+  let state: "open" | "draining" = "open";
+  const server = createServer(limits, (incoming, outgoing) => {
+    if (state === "draining") outgoing.shouldKeepAlive = false;
+    // Of an answer whose headers were written before, the client may keep the connection.
+    outgoing.once("close", () => {
+      if (state === "draining") setImmediate(() => server.closeIdleConnections());
+    });
+    void answer(incoming, outgoing);
+  });
   server.on("clientError", refuse);
   await started(server, { host, port });
   const { port: actual } = server.address() as AddressInfo;
   const name = host.includes(":") ? `[${host}]` : host;
-  return { url: `http://${name}:${actual}`, port: actual, close: (graceMs) => closed(server, graceMs) };
+  const drain = (): void => {
+    state = "draining";
+  };
+  return {
+    url: `http://${name}:${actual}`,
+    port: actual,
+    drain,
+    close(graceMs) {
+      drain();
+      return closed(server, graceMs);
+    },
+  };
 }
 
 function started(server: Server, { host, port }: ListenOptions): Promise<void> {

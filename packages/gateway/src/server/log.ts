@@ -1,4 +1,4 @@
-/** One line of JSON for each request, and for each run. It never holds a key, a header, a query or a body: those are the callers' own. */
+/** One line of JSON for each request, for each run, and for a store that fails. It never holds a key, a header, a query or a body: those are the callers' own. */
 
 export interface RequestLine {
   readonly time: string;
@@ -33,7 +33,17 @@ export interface IndexLine extends Pick<RequestLine, "time" | "level" | "user" |
   readonly records?: number;
 }
 
-export type LogLine = RequestLine | RunLine | IndexLine;
+/** The store can't be written: at once, each minute while it lasts, and when it is over. */
+interface StoreLine extends Pick<RequestLine, "time" | "level"> {
+  readonly store: "failing" | "recovered";
+  /** Of the last failure. */
+  readonly code: string;
+  /** How many there were since then. */
+  readonly failures: number;
+  readonly since: string;
+}
+
+export type LogLine = RequestLine | RunLine | IndexLine | StoreLine;
 
 export type Log = (line: LogLine) => void;
 

@@ -1,7 +1,12 @@
-/** A store whose operations say how long they took. It changes nothing else; streams of records aren't measured. */
+/** A store whose operations say how long they took, and what came of them. It changes nothing else; streams of records aren't measured. */
 import type { Store } from "palimpsest/stores";
+import type { StoreHealth } from "./store-health.ts";
 
-export function measuredStore(store: Store, took: (operation: string, seconds: number) => void): Store {
+export function measuredStore(
+  store: Store,
+  took: (operation: string, seconds: number) => void,
+  health: Pick<StoreHealth, "failed" | "wrote">,
+): Store {
   return new Proxy(store, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name, target);
@@ -9,7 +14,12 @@ export function measuredStore(store: Store, took: (operation: string, seconds: n
       return async (...args: unknown[]) => {
         const started = performance.now();
         try {
-          return await (value as (...given: unknown[]) => Promise<unknown>).apply(target, args);
+          const result = await (value as (...given: unknown[]) => Promise<unknown>).apply(target, args);
+          if (WRITES.has(name)) health.wrote();
+          return result;
+        } catch (error) {
+          health.failed(error);
+          throw error;
         } finally {
           took(name, (performance.now() - started) / 1000);
         }
@@ -17,5 +27,8 @@ export function measuredStore(store: Store, took: (operation: string, seconds: n
     },
   });
 }
+
+/** Others are no proof: a lease or an empty thread needs next to no room. */
+const WRITES: ReadonlySet<string> = new Set(["append", "redact"]);
 
 const UNMEASURED: ReadonlySet<string> = new Set(["forUser", "records", "close"]);

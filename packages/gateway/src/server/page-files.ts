@@ -16,7 +16,18 @@ export interface PageFiles {
 /** Beside the built gateway, also when it runs from its sources. */
 export const PAGE = fileURLToPath(new URL("../../dist/page/", import.meta.url));
 
-const PATHS = ["/", "/threads/*", "/window", "/timeline", "/chat", "/memory", "/requests/*", "/lab", "/assets/*"];
+const PATHS = [
+  "/",
+  "/threads/*",
+  "/window",
+  "/timeline",
+  "/chat",
+  "/memory",
+  "/requests/*",
+  "/lab",
+  "/map",
+  "/assets/*",
+];
 
 interface HeldFile {
   readonly type: string;

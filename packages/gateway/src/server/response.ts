@@ -1,4 +1,6 @@
 /** What a route gives as a response, which keeps its request under way until it is read, or nobody reads it any more. */
+
+import { pace } from "palimpsest/internal/threads";
 import { Download } from "../http/download.ts";
 import { type BodyOptions, EVENT_STREAM_HEADERS, EventStream, eventStreamBody } from "../http/event-stream.ts";
 import { Headed, NOTHING, type Route, Stream } from "../http/route.ts";
@@ -56,9 +58,11 @@ export function released(body: ReadableStream<Uint8Array>, release: () => void):
 /** In pieces of some size: a message a write would cost more than the message. */
 async function* encoded(pieces: Stream["pieces"], release: () => void): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
+  const steps = pace();
   let waiting = "";
   try {
     for await (const piece of pieces) {
+      if (steps.isDue()) await steps.turn();
       waiting += piece;
       if (waiting.length < PIECE) continue;
       yield encoder.encode(waiting);

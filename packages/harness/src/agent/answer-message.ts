@@ -68,8 +68,14 @@ async function writtenResult(
   return { type: "tool-result", toolCallId, toolName, output, providerOptions: providerMetadata };
 }
 
-async function resultOutput(
-  { toolCallId, toolName, input, output }: Extract<Said, { type: "tool-result" }>,
+/** A tool's output as the model reads it. */
+export async function resultOutput(
+  {
+    toolCallId,
+    toolName,
+    input,
+    output,
+  }: Pick<Extract<Said, { type: "tool-result" }>, "toolCallId" | "toolName" | "input" | "output">,
   tools: ToolSet,
 ) {
   const { toModelOutput } = (Object.hasOwn(tools, toolName) ? tools[toolName] : undefined) ?? {};

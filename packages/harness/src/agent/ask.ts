@@ -7,16 +7,17 @@ import type { ModelWindow } from "../session/model-window.ts";
 import { overflowOf } from "../session/overflow.ts";
 import type { CallLimits } from "./call-limits.ts";
 import { modelError } from "./errors.ts";
+import type { ModelRequest } from "./fixed-part.ts";
 import type { Chain } from "./middleware.ts";
 import { type AgentModel, settingsAt } from "./model.ts";
 import type { OutputReader } from "./output/output.ts";
-import type { ModelRequest, RequestBuilder } from "./request.ts";
 import { type RetryPolicy, retryDelay } from "./retry.ts";
 import type { Run } from "./run.ts";
+import type { RunSession } from "./session.ts";
 import { callModel, type StepOutcome } from "./step.ts";
 
 export interface Asking {
-  readonly requests: RequestBuilder;
+  readonly session: RunSession;
   readonly chain: Chain;
   readonly model: AgentModel;
   readonly modelWindow: ModelWindow;
@@ -48,20 +49,20 @@ export async function askOneOf<A extends Asking & { readonly nextModel: (() => P
 }
 
 async function ask(run: Run, asking: Asking): Promise<StepOutcome> {
-  const { requests, chain, model, callLimits: limits } = asking;
+  const { session, chain, model, callLimits: limits } = asking;
   const settings = settingsAt(model.settings, run.step);
   const { step, signal, emit, deps } = run;
   const context = { step, signal, emit, limits, clock: deps.clock, format: asking.output?.format };
   let recovered = false;
   for (let attempt = 1; ; ) {
     const call = (given: ModelRequest): Promise<StepOutcome> => {
-      const { request, prefix } = requests.bind(given);
+      const { request, prefix } = session.bind(given);
       return callModel(request, { ...context, settings, prefix });
     };
-    const outcome = await chain.model(requests.request(), call, run);
+    const outcome = await chain.model(session.request(), call, run);
     if (outcome.kind !== "failed" || outcome.shown || run.signal.aborted) return outcome;
     if (overflowOf(outcome.error) !== null) {
-      if (recovered || !(await requests.session.recover(outcome.error, run.signal))) return outcome;
+      if (recovered || !(await session.thread.recover(outcome.error, run.signal))) return outcome;
       recovered = true;
       continue;
     }

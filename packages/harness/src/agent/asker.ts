@@ -5,8 +5,7 @@
 import { type AiSdkMessage, rulesOf, shapeOf } from "@palimpsest/core/message";
 import { createSizer } from "@palimpsest/core/prompt";
 import type { Meter } from "@palimpsest/core/tokens";
-import { holdNothing } from "../session/hold.ts";
-import { openLog } from "../session/open-log.ts";
+import { logInMemory } from "../session/open-log.ts";
 import type { ThreadLoad } from "../stores/store.ts";
 import { livePrompt } from "../threads/live-prompt.ts";
 import type { Asker } from "../threads/sized-thread.ts";
@@ -31,7 +30,7 @@ async function besideMessages(setup: AgentSetup, load: ThreadLoad, meter: Meter<
   const run = startRun({
     runId: setup.deps.ids(),
     deps,
-    log: openLog(holdNothing(deps, load.header.id), conversation),
+    log: logInMemory(deps, conversation),
     signal: setup.lifetime.closing,
     emit: () => {},
     window: () => setup.modelWindow.window().size,

@@ -6,7 +6,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { CompactionOutcome, Keep } from "@palimpsest/core/compaction";
 import { withToolFacts } from "@palimpsest/core/internal/message";
 import { type AiSdkMessage, type FindToolFacts, shapeOf } from "@palimpsest/core/message";
-import type { EmbeddingModel, ToolSet } from "ai";
+import type { EmbeddingModel, ToolSet, UIMessage } from "ai";
 import { summarizationFromOptions } from "../config/summarization.ts";
 import type { LimitsStore } from "../models/learned-limits.ts";
 import { keepEmbedded } from "../recall/embedder.ts";
@@ -20,9 +20,12 @@ import type { ToolApproval } from "./approval/sort-calls.ts";
 import { askerOf } from "./asker.ts";
 import type { RunBudget } from "./budget/budget.ts";
 import { CALL_LIMITS, type CallLimits } from "./call-limits.ts";
+import { CHATS, type ChatAgent, createChats, type MessagesOptions, type RunStarter } from "./chat/chats.ts";
+import { createResponder, type RespondOptions } from "./chat/respond.ts";
 import { AgentError } from "./errors.ts";
 import type { AgentEvent, RunResult } from "./events.ts";
 import { executeRun, type RunInput } from "./execute.ts";
+import { assertDistinct } from "./fixed-part.ts";
 import { type EditInput, type ForkOrder, forkForRun, type RegenerateInput } from "./fork/fork-run.ts";
 import { createLifetime } from "./lifetime.ts";
 import { compose, type Middleware } from "./middleware.ts";
@@ -39,7 +42,6 @@ import { type AgentSetup, depsOf, withSession } from "./session.ts";
 import { assertSummarizer } from "./summarizer.ts";
 import { BASE_PROMPT } from "./system-prompt.ts";
 import { type ThreadHandle, threadHandle } from "./thread-handle.ts";
-import { assertDistinct } from "./tool-schemas.ts";
 
 export interface AgentOptions extends ModelOptions {
   /** Asked one after the other when a model fails before it has shown anything, without waiting for it; each with its own window. */
@@ -100,6 +102,13 @@ export interface Agent {
   regenerate<O = never>(input: RegenerateInput<O>): AgentStream<O>;
   /** Says a person's message anew, in a fork that ends before it. Otherwise as `regenerate`. */
   edit<O = never>(input: EditInput<O>): AgentStream<O>;
+  /**
+   * Answers a request of `useChat`: its body, or `{ id, trigger: "resume-stream" }` for the `GET` that comes back to an answer. A
+   * browser may say what a user may; everything else is refused with a code and a status. Throws only for what isn't its fault.
+   */
+  respond(body: unknown, options?: RespondOptions): Promise<Response>;
+  /** A chat as its page shows it, for one that is loaded again; goes on in the fork that `regenerate` or `edit` has made. */
+  messages(chatId: string, options?: MessagesOptions): Promise<UIMessage[]>;
   /** The run of this agent that is under way on the thread, for another reader: it reads from the beginning. */
   running(threadId: string, options?: { readonly userId?: string }): AgentStream | null;
   /** A page of a user's threads, newest change first; by default the store's user's. */
@@ -151,14 +160,25 @@ export function createAgent(options: AgentOptions): Agent {
     });
     return started;
   };
-  return {
-    store,
+  const runs: RunStarter = {
     stream: (input) => stream(input),
     regenerate: ({ as, messageId, threadId: from, ...input }) =>
       stream({ ...input, threadId: as }, { act: "regenerate", from, messageId }),
     edit: ({ as, messageId, threadId: from, ...input }) =>
       stream({ ...input, threadId: as }, { act: "edit", from, messageId }),
     running: (threadId, { userId = store.userId } = {}) => running.get(JSON.stringify([userId, threadId])) ?? null,
+  };
+  const chats = createChats({
+    runs,
+    store: (userId = store.userId) => depsOf(setup, userId).store,
+    isClients: (name) => Object.hasOwn(setup.tools, name) && setup.tools[name]!.execute === undefined,
+  });
+  const agent: ChatAgent = {
+    ...runs,
+    [CHATS]: chats,
+    store,
+    respond: createResponder(chats),
+    messages: chats.messages,
     threads: async ({ userId = store.userId, ...query } = {}) => depsOf(setup, userId).store.threads(query),
     async generate(input) {
       const result = await stream(input).result;
@@ -189,6 +209,7 @@ export function createAgent(options: AgentOptions): Agent {
       if (options.store === undefined) await store.close();
     },
   };
+  return agent;
 }
 
 function resolve(options: AgentOptions): AgentSetup {

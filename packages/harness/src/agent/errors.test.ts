@@ -36,6 +36,22 @@ for (const { status, code, body, ...asked } of refusals) {
   });
 }
 
+test("the provider's sentence and what to do next are joined without a stray full stop", async (t) => {
+  for (const [status, said] of [
+    [401, /refused the key \(401\): The key is bad; check api_key/],
+    [404, /answered 404 for the model fake-1: The key is bad; check the model's name/],
+  ] as const) {
+    const model = await modelAt(t, (response) => {
+      response.writeHead(status, { "content-type": "application/json" });
+      response.end(JSON.stringify({ error: { message: "The key is bad." } }));
+    });
+    const agent = createAgent({ model, retry: { maxRetries: 0 } });
+    t.after(() => agent.close());
+    const { error } = await agent.stream({ threadId: "t", prompt: "hi" }).result;
+    assert.match(String(error?.message), said);
+  }
+});
+
 test("the password of an address is in neither the message nor the cause of an error", () => {
   const cause = new Error("connect ECONNREFUSED postgres://svc:hunter2@10.0.0.5:5432/prod");
   const error = new AgentError("failed", `the tool failed: ${cause.message}`, { cause });

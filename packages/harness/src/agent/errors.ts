@@ -6,6 +6,7 @@
 import { APICallError } from "@ai-sdk/provider";
 import { PalimpsestError } from "@palimpsest/core/errors";
 import { maskSecrets } from "@palimpsest/core/internal/text";
+import { RedirectedError } from "../direct-fetch.ts";
 import { ResponseTooLarge } from "../models/bounded-fetch.ts";
 import { type CallFailure, calledAt, callFailure, retryAfterMs, statusOf, unwrapped } from "../models/call-error.ts";
 import type { StoreErrorCode } from "../stores/store-error.ts";
@@ -15,6 +16,14 @@ export type AgentErrorCode =
   | "empty-prompt"
   | "nothing-to-answer"
   | "bad-message"
+  /** What came is no request of a chat. */
+  | "bad-body"
+  /** A browser has sent what a user can't say. */
+  | "not-allowed"
+  /** A file was given by its address, which nobody here contacts. */
+  | "no-addresses"
+  /** The thread has this message, or the answers to these calls, already. */
+  | "already-said"
   /** What should be answered again or edited isn't in the thread. */
   | "no-message"
   /** A fork can't have the id of a thread that is there. */
@@ -33,6 +42,8 @@ export type AgentErrorCode =
   | "stream-cut"
   | "timed-out"
   | "answer-too-long"
+  /** The provider's address leads to another one, which nobody configured. */
+  | "redirected"
   | "bad-response"
   | "too-long"
   | "floor-exceeds-window"
@@ -78,7 +89,8 @@ export class LeaseLostError extends AgentError {
 export function modelError(thrown: unknown, now = Date.now()): AgentError {
   if (thrown instanceof AgentError) return thrown;
   const cause = unwrapped(thrown);
-  if (isTooLarge(cause)) return new AgentError("answer-too-long", messageOf(cause), { cause });
+  const own = ownError(cause);
+  if (own !== null) return new AgentError(own.code, messageOf(own), { cause });
   const failure = callFailure(cause);
   const status = statusOf(cause);
   const pause = retryAfterMs(cause, now);
@@ -89,9 +101,11 @@ export function modelError(thrown: unknown, now = Date.now()): AgentError {
   });
 }
 
-/** The SDK may hand it on as the cause of an error of its own. */
-function isTooLarge(error: unknown): boolean {
-  return error instanceof ResponseTooLarge || (error instanceof Error && error.cause instanceof ResponseTooLarge);
+/** What our own `fetch` throws; the SDK may hand it on as the cause of an error of its own. Null: it is something else. */
+function ownError(error: unknown): ResponseTooLarge | RedirectedError | null {
+  const candidates = error instanceof Error ? [error, error.cause] : [];
+  for (const one of candidates) if (one instanceof ResponseTooLarge || one instanceof RedirectedError) return one;
+  return null;
 }
 
 function codeOf(failure: CallFailure): AgentErrorCode {
@@ -100,7 +114,8 @@ function codeOf(failure: CallFailure): AgentErrorCode {
 }
 
 function sentenceFor(failure: CallFailure, error: unknown, status: number | null): string {
-  const said = messageOf(error);
+  const words = messageOf(error);
+  const said = words.replace(/\.$/, "");
   const at = calledAt(error);
   switch (failure) {
     case "key-refused":
@@ -114,9 +129,9 @@ function sentenceFor(failure: CallFailure, error: unknown, status: number | null
     case "unreachable":
       return `the provider can't be reached: ${said}; check the network and base_url`;
     case "other":
-      return `the model failed: ${said}`;
+      return `the model failed: ${words}`;
     default:
-      return `the provider answered ${status}: ${said}`;
+      return `the provider answered ${status}: ${words}`;
   }
 }
 

@@ -13,7 +13,7 @@ import type { FeatureEnds, FeatureEvents } from "./features.ts";
 export type AgentEvent =
   | { readonly type: "run-start"; readonly threadId: string; readonly runId: string }
   /** Another run holds the thread: this one waits for it, since its caller allows that. */
-  | { readonly type: "thread-wait"; readonly expiresAt: string; readonly waitMs: number }
+  | { readonly type: "thread-wait"; readonly renewedAt: string; readonly expiresAt: string; readonly waitMs: number }
   | { readonly type: "step-start"; readonly step: number }
   | StepEvent
   /** The call waits for a person: `agent.thread(id).approve(callId, "yes" | "no")`. */
@@ -125,7 +125,7 @@ export type RunEnd =
   | { readonly kind: "step-limit"; readonly limit: number }
   | { readonly kind: "aborted" }
   /** Another run holds the thread; nothing was written. */
-  | { readonly kind: "busy"; readonly expiresAt: string }
+  | { readonly kind: "busy"; readonly renewedAt: string; readonly expiresAt: string }
   | ({ readonly kind: "failed"; readonly code: AgentErrorCode; readonly message: string } & ErrorFacts)
   | FeatureEnds[keyof FeatureEnds];
 

@@ -2,7 +2,9 @@
  * One run from its first word to its last event: take the thread, log what was said, loop, let middleware finish, give
  * the thread back. Whatever goes wrong comes back as the run's end.
  */
+
 import { checkThreadId, checkUser } from "@palimpsest/core/log";
+import { aiSdkShape } from "@palimpsest/core/message";
 import { FloorError } from "../compaction/floor-error.ts";
 import { NO_USAGE } from "../models/usage.ts";
 import type { Leased } from "../stores/leases.ts";
@@ -13,12 +15,11 @@ import { openBudget, type RunBudget } from "./budget/budget.ts";
 import type { RunContext } from "./context/tool-options.ts";
 import { AgentError, factsOf, messageOf } from "./errors.ts";
 import type { Emit, RunEnd, RunResult } from "./events.ts";
-import { emptyPrompt, type Heard, type Incoming, readIncoming, withoutKnownResults } from "./incoming.ts";
+import { emptyPrompt, type Heard, heardOn, type Incoming, readIncoming } from "./incoming.ts";
 import { CLOSED } from "./lifetime.ts";
 import { type LoopOptions, type Progress, runLoop } from "./loop.ts";
 import type { ModelSetup, RunModel } from "./model-setup.ts";
 import { type OutputSpec, outputReader } from "./output/output.ts";
-import type { RequestBuilder } from "./request.ts";
 import { type AgentSetup, depsOf, type RunSession, withSession } from "./session.ts";
 
 export interface RunInput<O = never> extends Incoming, RunContext, RunModel {
@@ -76,9 +77,9 @@ async function runOn(
   if (id.kind === "invalid") throw new AgentError("bad-thread-id", id.problem);
   const user = checkUser(userId);
   if (user.kind === "invalid") throw new AgentError("bad-user-id", user.problem);
-  const heard = saidAs(await readIncoming(input), input.fork?.said);
+  const heard = saidAs(readIncoming(input), input.fork?.said);
   const { runtimeContext, toolsContext } = input;
-  const context = { runtimeContext, toolsContext };
+  const context = { runtimeContext, toolsContext, asked: wordsIn(heard) };
   const output = await outputReader(input.output);
   const limits = input.budget ?? setup.budget;
   const budget = limits === null ? null : openBudget(limits, setup.model.settings.languageModel.modelId);
@@ -98,7 +99,7 @@ async function runOn(
       runIn(session, { setup, heard, progress, output, budget, onStart: input.onStart }),
     );
   let leased = await whenFree(attempt, waiting);
-  if (leased.kind === "missing" && heard.said.length > 0) {
+  if (leased.kind === "missing" && (heard.said.length > 0 || heard.words?.said != null)) {
     await createThread(depsOf(setup, userId), { id: threadId, ...(agentName && { agentName }) });
     leased = await whenFree(attempt, waiting);
   }
@@ -117,13 +118,23 @@ interface ForkMaker {
 
 function saidAs(heard: Heard, id: string | undefined): Heard {
   if (id === undefined) return heard;
+  if (heard.words?.said != null) return { ...heard, words: { ...heard.words, said: { ...heard.words.said, id } } };
   const last = heard.said.at(-1);
   if (last?.message.role !== "user") throw emptyPrompt();
   return { ...heard, said: [...heard.said.slice(0, -1), { ...last, id }] };
 }
 
-function busyEnd({ expiresAt }: Leased<unknown> & { kind: "busy" }, { aborted }: AbortSignal): RunEnd {
-  return aborted ? { kind: "aborted" } : { kind: "busy", expiresAt };
+function wordsIn({ said, words }: Heard): string {
+  const message = words?.said?.message ?? said.at(-1)?.message;
+  if (message === undefined || message.role !== "user") return "";
+  return aiSdkShape
+    .parts(message)
+    .map((part) => (part.kind === "text" ? part.text : ""))
+    .join("\n");
+}
+
+function busyEnd({ renewedAt, expiresAt }: Leased<unknown> & { kind: "busy" }, { aborted }: AbortSignal): RunEnd {
+  return aborted ? { kind: "aborted" } : { kind: "busy", renewedAt, expiresAt };
 }
 
 interface Waiting {
@@ -133,7 +144,7 @@ interface Waiting {
   readonly emit: Emit;
 }
 
-/** A run that was killed holds its thread until its lease ends, and nobody can tell it from one that is at work. */
+/** A run that was killed may hold its thread until its lease ends: not every store can tell it from one that is at work. */
 async function whenFree<T>(attempt: () => Promise<Leased<T>>, waiting: Waiting): Promise<Leased<T>> {
   const { setup, signal, waitMs, emit } = waiting;
   const { clock } = setup.deps;
@@ -142,7 +153,7 @@ async function whenFree<T>(attempt: () => Promise<Leased<T>>, waiting: Waiting):
     const leased = await attempt();
     const left = until - clock().getTime();
     if (leased.kind !== "busy" || left <= 0 || signal.aborted) return leased;
-    if (!told) emit({ type: "thread-wait", expiresAt: leased.expiresAt, waitMs });
+    if (!told) emit({ type: "thread-wait", renewedAt: leased.renewedAt, expiresAt: leased.expiresAt, waitMs });
     await setup.sleep(Math.min(left, LOOK_AGAIN_MS), signal).catch(() => {});
   }
 }
@@ -157,12 +168,11 @@ interface RunPlan extends Pick<LoopOptions, "output" | "budget"> {
 }
 
 async function runIn(session: RunSession, plan: RunPlan): Promise<RunEnd> {
-  const { run, requests, assertHeld } = session;
+  const { run, assertHeld } = session;
   const { setup, heard, progress } = plan;
-  const { answers } = heard;
-  const said = withoutKnownResults(heard.said, run.conversation);
+  const { said, answers } = heardOn(heard, { conversation: run.conversation, tools: session.tools });
   if (said.length === 0 && run.conversation.view().length === 0) throw nothingToAnswer(run.threadId);
-  await requests.record();
+  await session.record();
   await takeAnswers(run, answers);
   if (said.some(({ message }) => message.role === "user")) await refuseOpen(run);
   run.question = openQuestion(run.conversation);
@@ -172,7 +182,7 @@ async function runIn(session: RunSession, plan: RunPlan): Promise<RunEnd> {
   let end: RunEnd;
   try {
     await chain.beforeAgent(run);
-    const waiting = await resumeCalls(run, { tools: requests.tools, chain, timeoutMs: setup.toolTimeoutMs });
+    const waiting = await resumeCalls(run, { tools: session.tools, chain, timeoutMs: setup.toolTimeoutMs });
     end = waiting ?? (await runLoop(run, loopOptions(session, plan), progress));
   } catch (error) {
     // Whoever waits on the run's signal throws when it is stopped; a thread that was taken over is told apart below.
@@ -192,14 +202,18 @@ function openQuestion({ live, original }: RunSession["run"]["conversation"]): nu
 /** Where another model is left, nobody waits for one that failed. */
 function loopOptions(session: RunSession, { setup, output, budget }: RunPlan): LoopOptions {
   const common = { ...setup, output, budget };
-  const from = (model: ModelSetup, requests: RequestBuilder, left: readonly ModelSetup[]): LoopOptions => {
+  const from = (model: ModelSetup, left: readonly ModelSetup[]): LoopOptions => {
     const [next, ...others] = left;
-    const nextModel = next === undefined ? null : async () => from(next, await session.turnTo(next), others);
+    const turn = async (other: ModelSetup): Promise<LoopOptions> => {
+      await session.turnTo(other);
+      return from(other, others);
+    };
+    const nextModel = next === undefined ? null : () => turn(next);
     const retry = next === undefined ? setup.retry : { ...setup.retry, maxRetries: 0 };
-    return { ...common, ...model, requests, retry, nextModel };
+    return { ...common, ...model, session, retry, nextModel };
   };
   const { model, modelWindow, counting } = setup;
-  return from({ model, modelWindow, counting }, session.requests, setup.fallbacks);
+  return from({ model, modelWindow, counting }, setup.fallbacks);
 }
 
 function isAbort(error: unknown, { aborted, reason }: AbortSignal): boolean {

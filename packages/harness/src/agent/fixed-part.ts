@@ -4,18 +4,15 @@
  */
 import type { Hash } from "@palimpsest/core/log";
 import { type AiSdkMessage, aiSdkShape } from "@palimpsest/core/message";
-import type { FixedSize } from "@palimpsest/core/prompt";
 import type { Meter } from "@palimpsest/core/tokens";
-import type { ToolSet } from "ai";
-import { keepFixed, type RequestParameters } from "../session/kept-request.ts";
-import type { PromptText } from "../stores/store.ts";
-import type { RecordInput } from "../threads/writer.ts";
+import { asSchema, type ToolSet } from "ai";
+import { sentBefore } from "../session/fixed-request.ts";
 import type { ToolRegistry } from "../tool-facts.ts";
+import { AgentError } from "./errors.ts";
 import type { Middleware } from "./middleware.ts";
 import type { CallSettings, ModelObject } from "./model.ts";
 import type { Run } from "./run.ts";
 import { type PromptSection, type SystemPrompt, systemPrompt } from "./system-prompt.ts";
-import { gatherTools, schemasOf, type ToolSchema } from "./tool-schemas.ts";
 
 export interface FixedPart {
   readonly prompt: SystemPrompt;
@@ -88,23 +85,12 @@ function sameItems<T>(one: readonly T[], other: readonly T[]): boolean {
   return one.length === other.length && one.every((item, index) => item === other[index]);
 }
 
-/** As it stands in the thread's state: what it last sent beside its messages. */
-interface SentBefore {
-  readonly hash: string;
-  readonly parts: Readonly<Record<string, number>>;
-  readonly date?: string;
-  readonly compaction?: number | null;
-  /** The hash of the parameters. */
-  readonly parameters?: string;
-}
-
-const sentBefore = ({ conversation }: Run) => conversation.head().state["request"] as SentBefore | undefined;
-
 /** Where a new date would cost the model its thoughts, a thread's date is that of its last compaction. */
-function dateFor(run: Run): string {
-  const before = sentBefore(run);
-  const kept = run.bindsReasoning && before?.compaction === run.conversation.head().compaction;
-  return (kept ? before.date : undefined) ?? run.deps.clock().toISOString().slice(0, 10);
+function dateFor({ bindsReasoning, conversation, deps }: Run): string {
+  const today = deps.clock().toISOString().slice(0, 10);
+  if (!bindsReasoning) return today;
+  const before = sentBefore(conversation.head());
+  return (before?.compaction === conversation.head().compaction ? before?.date : undefined) ?? today;
 }
 
 /** What a request needs of it. */
@@ -119,36 +105,6 @@ export function requestWith({ prompt, tools }: RequestBase, messages: readonly A
   if (first?.role !== "system") return { instructions: prompt.text, messages, tools };
   const text = aiSdkShape.parts(first).map((part) => ("text" in part ? part.text : ""));
   return { instructions: [prompt.text, ...text].join("\n\n"), messages: rest, tools };
-}
-
-/** What to append when the thread last sent something else, and the texts that it names. */
-export interface FixedChange {
-  readonly inputs: readonly RecordInput[];
-  readonly prompts: readonly PromptText[];
-}
-
-/**
- * When it differs from what the thread last sent: once in the log as a receipt, and its sizes in the state, so that a
- * context can be broken down without the agent. The head is written with every append, so it holds no texts.
- */
-export function fixedChange(
-  run: Run,
-  part: FixedPart,
-  { parts, parameters }: { readonly parts: FixedSize["parts"]; readonly parameters: RequestParameters },
-): FixedChange {
-  const { hash, date } = part;
-  const { compaction } = run.conversation.head();
-  const before = sentBefore(run);
-  const asked = run.deps.hash(JSON.stringify(parameters));
-  const same = before?.hash === hash && before.parameters === asked;
-  if (same && (!run.bindsReasoning || before.compaction === compaction)) return { inputs: [], prompts: [] };
-  const request = { hash, parts, date, compaction, parameters: asked };
-  const state: RecordInput = { kind: "state", patch: { request } };
-  if (same) return { inputs: [state], prompts: [] };
-  const { prompt, schemas } = part;
-  const texts = { system: prompt.text, memory: prompt.parts.memory, tools: schemas, parameters };
-  const { kept, prompts } = keepFixed(texts, run.deps);
-  return { inputs: [{ kind: "event", event: { type: "request", hash, ...kept } }, state], prompts };
 }
 
 /** In tokens, by what fills it; counted once as long as it stays the same. */
@@ -170,3 +126,75 @@ function sizesOf({ prompt, schemas }: Omit<Rendered, "hash">, meter: Meter<AiSdk
   const rest = others.instructions + others.memory + others.skills;
   return { base: meter.system(prompt.text) - rest, ...others, definitions: meter.tools(schemas) };
 }
+
+// The tools: the caller's and each middleware's, under names of their own, and their schemas as the provider receives them.
+
+async function gatherTools(own: ToolSet, list: readonly Middleware[], run: Run): Promise<ToolSet> {
+  const all = new Map(Object.entries(own));
+  for (const { name: owner, tools } of list) {
+    const brought = typeof tools === "function" ? await tools(run) : (tools ?? {});
+    for (const [name, tool] of Object.entries(brought)) {
+      if (all.has(name)) {
+        throw new AgentError(
+          "duplicate-tool",
+          `two tools are named ${name}; one comes from ${owner}: rename or leave one out`,
+        );
+      }
+      all.set(name, tool);
+    }
+  }
+  return Object.fromEntries([...all].map(([name, tool]) => [name, withSchema(tool)]));
+}
+
+/** A clash of names that can be seen before any run. Throws an `AgentError`. */
+export function assertDistinct(own: ToolSet, list: readonly Middleware[]): void {
+  const owners = new Map(Object.keys(own).map((name) => [name, "the agent's tools"]));
+  for (const { name: owner, tools, brings = typeof tools === "object" ? Object.keys(tools) : [] } of list) {
+    for (const name of brings) {
+      const other = owners.get(name);
+      if (other !== undefined) {
+        const detail = `two tools are named ${name}, of ${other} and of ${owner}: rename or leave one out`;
+        throw new AgentError("duplicate-tool", detail);
+      }
+      owners.set(name, owner);
+    }
+  }
+}
+
+const readSchemas = new WeakMap<object, ReturnType<typeof asSchema>>();
+
+/** The same tool with its schema read once, however often a run or the SDK asks for it. */
+function withSchema(tool: ToolSet[string]): ToolSet[string] {
+  const { inputSchema } = tool;
+  if ((typeof inputSchema !== "object" && typeof inputSchema !== "function") || inputSchema === null) return tool;
+  let schema = readSchemas.get(inputSchema);
+  if (schema === undefined) {
+    schema = asSchema(inputSchema);
+    readSchemas.set(inputSchema, schema);
+  }
+  return { ...tool, inputSchema: schema } as ToolSet[string];
+}
+
+export interface ToolSchema {
+  readonly type: "function";
+  readonly name: string;
+  readonly description?: string;
+  readonly inputSchema: unknown;
+}
+
+/** The same object for the same tool, also in another run: what is known of it (its tokens) isn't worked out again. */
+async function schemasOf(tools: ToolSet): Promise<readonly ToolSchema[]> {
+  return Promise.all(
+    Object.entries(tools).map(async ([name, tool]): Promise<ToolSchema> => {
+      const inputSchema = await asSchema(tool.inputSchema).jsonSchema;
+      const description = typeof tool.description === "string" ? { description: tool.description } : {};
+      const last = sentSchemas.get(inputSchema);
+      if (last !== undefined && last.name === name && last.description === description.description) return last;
+      const schema: ToolSchema = { type: "function", name, ...description, inputSchema };
+      if (typeof inputSchema === "object") sentSchemas.set(inputSchema, schema);
+      return schema;
+    }),
+  );
+}
+
+const sentSchemas = new WeakMap<object, ToolSchema>();

@@ -3,21 +3,26 @@
 import { readMessage } from "@palimpsest/core/internal/message";
 import type { MessageRecord } from "@palimpsest/core/log";
 import { type AiSdkMessage, aiSdkShape } from "@palimpsest/core/message";
-import type { ModelMessage, UIMessage } from "ai";
+import type { ModelMessage, ToolSet, UIMessage } from "ai";
 import { jsonOf } from "../session/body.ts";
 import type { Conversation } from "../threads/conversation.ts";
 import type { ApprovalAnswer } from "./approval/pending.ts";
+import { acceptedWords } from "./chat/accepted-words.ts";
+import { lastCalls } from "./chat/answer-state.ts";
+import { type BrowserWords, browserWords } from "./chat/browser-words.ts";
 import { AgentError } from "./errors.ts";
-import { newInUi } from "./ui/read-ui-messages.ts";
 
 export interface Incoming {
   readonly prompt?: string | undefined;
   readonly messages?: readonly ModelMessage[] | undefined;
-  /** All messages as `useChat` sends them: what the person did last is taken, the thread has the rest. */
+  /**
+   * All messages as `useChat` sends them: what the person did last is taken, the thread has the rest. What a user can't say is
+   * refused (`not-allowed`), what the thread has already as well (`already-said`); `respond` answers that from the log.
+   */
   readonly uiMessages?: readonly UIMessage[] | undefined;
 }
 
-export interface Said {
+interface Said {
   readonly message: AiSdkMessage;
   /** The client's own name for it. */
   readonly id?: string;
@@ -26,40 +31,30 @@ export interface Said {
 
 export interface Heard {
   readonly said: readonly Said[];
-  /** Words on calls that wait for approval, as `useChat` sends them. */
+  /** Words on calls that wait for approval. */
   readonly answers: readonly ApprovalAnswer[];
+  /** What a browser says instead, until the thread is held. */
+  readonly words: BrowserWords | null;
 }
 
 /** Nothing at all means: go on from where the thread stands. Throws an `AgentError` for what can't be said. */
-export async function readIncoming({ prompt, messages, uiMessages }: Incoming): Promise<Heard> {
+export function readIncoming({ prompt, messages, uiMessages }: Incoming): Heard {
   if ([prompt, messages, uiMessages].filter((one) => one !== undefined).length > 1) {
     throw new AgentError("bad-message", "give one of prompt, messages and uiMessages");
   }
-  if (prompt !== undefined) return { said: [said({ role: "user", content: prompt }, 0)], answers: [] };
-  const heard = uiMessages === undefined ? fromMessages(messages ?? []) : await fromUi(uiMessages);
+  if (uiMessages !== undefined) return { said: [], answers: [], words: browserWords(uiMessages) };
+  if (prompt !== undefined) return { said: [said({ role: "user", content: prompt }, 0)], answers: [], words: null };
+  const heard = fromMessages(messages ?? []);
   if (messages !== undefined && heard.said.length + heard.answers.length === 0) throw emptyPrompt();
   return heard;
 }
-
-async function fromUi(uiMessages: readonly UIMessage[]): Promise<Heard> {
-  const { messages, answers } = await newInUi(uiMessages);
-  const { id, role } = uiMessages.at(-1)!;
-  const named = role === "user" && messages.length === 1 && isName(id) ? { id } : {};
-  return { said: messages.map((message, index) => ({ ...said(message, index), ...named })), answers };
-}
-
-/** Kept in the log, so that the page and the thread mean the same message by it. */
-function isName(id: unknown): id is string {
-  return typeof id === "string" && id !== "" && id.length <= LONGEST_NAME;
-}
-
-const LONGEST_NAME = 200;
 
 function fromMessages(messages: readonly ModelMessage[]): Heard {
   const split = messages.map(withoutAnswers);
   return {
     said: split.flatMap(({ message }, index) => (message === null ? [] : [said(message, index)])),
     answers: split.flatMap((one) => one.answers),
+    words: null,
   };
 }
 
@@ -99,18 +94,28 @@ export function emptyPrompt(): AgentError {
   return new AgentError("empty-prompt", "the prompt is empty: nothing was sent and nothing was written");
 }
 
-/**
- * Without results that the thread has: a browser gives back those of its own calls together with the others. Ids are
- * unique within an answer only, so only what answers the last one counts.
- */
-export function withoutKnownResults(
+interface OpenThread {
+  readonly conversation: Conversation<AiSdkMessage>;
+  readonly tools: ToolSet;
+}
+
+/** What is said to the thread as it stands now. */
+export function heardOn(heard: Heard, thread: OpenThread): Pick<Heard, "said" | "answers"> {
+  if (heard.words === null) return { ...heard, said: withoutKnownResults(heard.said, thread.conversation) };
+  const accepted = acceptedWords(heard.words, thread);
+  return {
+    answers: accepted.answers,
+    said: accepted.said.map(({ message, ...named }, index) => ({ ...said(message, index), ...named })),
+  };
+}
+
+/** Without results that the thread has. Ids are unique within an answer only, so only what answers the last one counts. */
+function withoutKnownResults(
   list: readonly Said[],
   { live, original }: Pick<Conversation<AiSdkMessage>, "live" | "original">,
 ): readonly Said[] {
   if (list.every(({ message }) => message.role !== "tool")) return list;
-  const tail = live().tail.map((record) => original(record));
-  const since = tail.findLastIndex((message) => aiSdkShape.calls(message).length > 0);
-  const known = new Set(tail.slice(since + 1).flatMap((message) => aiSdkShape.answers(message)));
+  const { answered: known } = lastCalls(live().tail.map((record) => original(record)));
   return list.flatMap((one) => {
     const { message } = one;
     if (message.role !== "tool") return [one];

@@ -45,7 +45,7 @@ export async function runLoop(run: ActiveRun, given: LoopOptions, progress: Prog
     await chain.beforeModel(run);
     shownAt = await refreshAfterCompaction(run, options, shownAt);
     if (run.signal.aborted) return { kind: "aborted" };
-    const spent = budget?.endBefore(options.requests.session.prompt().count.tokens) ?? null;
+    const spent = budget?.endBefore(options.session.thread.prompt().count.tokens) ?? null;
     if (spent !== null) return spent;
 
     const asked = await askOneOf(run, options);
@@ -56,7 +56,7 @@ export async function runLoop(run: ActiveRun, given: LoopOptions, progress: Prog
     note(progress, outcome);
     budget?.spend(outcome.usage);
 
-    const { tools } = options.requests;
+    const { tools } = options.session;
     const { ours, client, asking } = await sortCalls(outcome.calls, run, { ...options, tools });
     if (asking.length > 0) await keepPending(run, asking, seq);
     if (ours.length > 0) {
@@ -78,7 +78,7 @@ export async function runLoop(run: ActiveRun, given: LoopOptions, progress: Prog
 }
 
 /** Returns the answer's seq. With it, in one commit: what the provider reported and, for the last, what it asks of the queue. */
-async function logAnswer(run: Run, { chain, requests }: LoopOptions, answer: Answered): Promise<number> {
+async function logAnswer(run: Run, { chain, session }: LoopOptions, answer: Answered): Promise<number> {
   const { message, usage, finish, calls, prefix = null } = answer;
   if (message === null) {
     run.emit({ type: "answer-empty", step: run.step, finish });
@@ -86,7 +86,7 @@ async function logAnswer(run: Run, { chain, requests }: LoopOptions, answer: Ans
   }
   return run.say(message, "model", {
     prefix,
-    inputs: (seq) => (usage === null ? [] : [requests.session.report(usage, seq)]),
+    inputs: (seq) => (usage === null ? [] : [session.thread.report(usage, seq)]),
     jobs: (seq) => (calls.length === 0 ? chain.jobs(run, seq) : []),
   });
 }
@@ -106,13 +106,13 @@ async function giveUp(run: Run, outcome: Exclude<StepOutcome, Answered>, progres
 /** The system prompt is the same from one compaction to the next, and may change with one. */
 async function refreshAfterCompaction(
   run: Run,
-  { requests }: LoopOptions,
+  { session }: LoopOptions,
   shownAt: number | null,
 ): Promise<number | null> {
   const { compaction } = run.conversation.head();
   if (compaction === shownAt) return shownAt;
-  await requests.refresh();
-  await requests.record();
+  await session.refresh();
+  await session.record();
   return compaction;
 }
 

@@ -4,9 +4,11 @@
  */
 import type { ToolSet } from "ai";
 import type { Summarization } from "../config/summarization.ts";
+import type { FindCorrected } from "../recall/answers.ts";
+import type { SearchHit } from "../recall/search.ts";
 import type { NewJob } from "../stores/outbox.ts";
 import type { AgentEvent, RunEnd } from "./events.ts";
-import type { ModelRequest } from "./request.ts";
+import type { ModelRequest } from "./fixed-part.ts";
 import type { Run } from "./run.ts";
 import type { Answered, StepOutcome } from "./step.ts";
 import type { Summarizer } from "./summarizer.ts";
@@ -26,6 +28,8 @@ export interface Middleware {
    * where no hook runs: for a manual compaction, and for a draft that outlives its run.
    */
   readonly compaction?: CompactionSetup;
+  /** Which hits of a search state something that was corrected since; it is data, like `compaction`: recall's tool asks it. */
+  readonly corrected?: (hits: readonly SearchHit[], run: Run) => ReturnType<FindCorrected>;
   /** Once per run, after the user's message is in the log. */
   readonly beforeAgent?: (run: Run) => void | Promise<void>;
   /** Before every step; what it commits is in the prompt. */

@@ -4,7 +4,7 @@
 import type { Prices } from "@palimpsest/core/pricing";
 import { answerReserve } from "@palimpsest/core/tokens";
 import type { LanguageModel, streamText, ToolChoice, ToolSet } from "ai";
-import type { RequestParameters } from "../session/kept-request.ts";
+import type { RequestParameters } from "../session/fixed-request.ts";
 import { createModelWindow, type ModelWindow, type ModelWindowOptions } from "../session/model-window.ts";
 import { AgentError } from "./errors.ts";
 

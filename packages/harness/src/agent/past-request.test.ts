@@ -20,8 +20,8 @@ import type { FullStore } from "../stores/store.ts";
 import { agentKit, deepAgentKit } from "../testing/agent-kit.ts";
 import { type ScriptedCall, scriptedModel } from "../testing/scripted-model.ts";
 import { copyStore, redact, threadDeps } from "../threads/index.ts";
+import type { ToolSchema } from "./fixed-part.ts";
 import { pastRequest, type SentRequest, toolsOf } from "./past-request.ts";
-import type { ToolSchema } from "./tool-schemas.ts";
 
 const look = tool({
   description: "Looks at a thing.",

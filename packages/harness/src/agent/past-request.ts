@@ -8,8 +8,8 @@ import type { Hash, Head, MessageRecord, ViewEntry } from "@palimpsest/core/log"
 import { type AiSdkMessage, type RuleSet, repair, rulesOf, type Shape, shapeOf } from "@palimpsest/core/message";
 import { jsonSchema, type SystemModelMessage, type ToolSet, tool } from "ai";
 import { thoughtBinder } from "../session/bound-thoughts.ts";
-import { type KeptRequest, type RequestParameters, withMemory } from "../session/kept-request.ts";
-import { endingWithRequest } from "../session/prompting.ts";
+import { type KeptRequest, type RequestParameters, withMemory } from "../session/fixed-request.ts";
+import { endingWithRequest } from "../session/session.ts";
 import type { Store, ThreadLoad } from "../stores/store.ts";
 import { type Conversation, readBody } from "../threads/conversation.ts";
 import { inMemoryConversation } from "../threads/in-memory.ts";
@@ -17,8 +17,8 @@ import { loadAt } from "../threads/load-at.ts";
 import type { ThreadDeps } from "../threads/writer.ts";
 import { bindRequest } from "./bound-request.ts";
 import { cutMessages, markedInstructions, markedMessages } from "./cache-marks.ts";
+import type { ToolSchema } from "./fixed-part.ts";
 import { requestWith } from "./fixed-part.ts";
-import type { ToolSchema } from "./tool-schemas.ts";
 
 export type PastRequest =
   | { readonly kind: "missing" }

@@ -30,6 +30,8 @@ export interface Run {
   readonly emit: Emit;
   /** Seq of the message this run answers; null when it goes on from something else, such as a tool's result. */
   readonly question: number | null;
+  /** The words of the message that this run was given, also before it is in the log; empty when it goes on without one. */
+  readonly asked: string;
   /** What the caller gave this run beside its messages. */
   readonly runtimeContext: unknown;
   readonly toolsContext: Readonly<Record<string, unknown>>;
@@ -73,6 +75,7 @@ export interface RunOptions
   extends RunContext,
     Pick<Run, "runId" | "deps" | "signal" | "emit" | "prompt" | "compact" | "window" | "bindsReasoning"> {
   readonly log: OpenLog<AiSdkMessage>;
+  readonly asked?: string | undefined;
 }
 
 export interface ActiveRun extends Run {
@@ -105,6 +108,7 @@ export function startRun(options: RunOptions): ActiveRun {
     commit: (inputs, also) =>
       log.write(() => ({ inputs: typeof inputs === "function" ? inputs() : inputs, ...also })).catch(lost),
     erase: (bodies, inputs = []) => log.erase(bodies, inputs).catch(lost),
+    asked: options.asked ?? "",
     runtimeContext: options.runtimeContext,
     toolsContext: options.toolsContext ?? {},
     step: 0,

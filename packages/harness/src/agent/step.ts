@@ -11,10 +11,10 @@ import { markedInstructions, markedMessages } from "./cache-marks.ts";
 import { type CallLimits, SilenceTimer } from "./call-limits.ts";
 import { AgentError } from "./errors.ts";
 import type { Emit, StepUsage } from "./events.ts";
+import type { ModelRequest } from "./fixed-part.ts";
 import type { ModelObject, ModelSettings } from "./model.ts";
 import { openModelStream } from "./model-stream.ts";
 import type { ResponseFormat } from "./output/output.ts";
-import type { ModelRequest } from "./request.ts";
 import { Seen, type StreamPart } from "./seen.ts";
 import type { ToolCall } from "./tools.ts";
 

@@ -2,7 +2,7 @@
 import type { Window } from "@palimpsest/core/compaction";
 import type { Head, MessageRecord } from "@palimpsest/core/log";
 import { convert, type Dialect } from "@palimpsest/core/message";
-import type { ModelMessage, UIMessage } from "ai";
+import type { ModelMessage } from "ai";
 import { type ThreadPrompt, threadPrompt } from "../inspect/thread-prompt.ts";
 import { type SearchCover, type SearchHit, searchThread } from "../recall/search.ts";
 import { type Forked, fork, type Pinned, pin, redo, type Undone, undo, withWriter } from "../threads/acts.ts";
@@ -15,9 +15,6 @@ import type { ThreadDeps, Writer } from "../threads/writer.ts";
 import { type Approved, approve } from "./approval/approve.ts";
 import { callsOf, pendingIn } from "./approval/pending.ts";
 import type { ClientCall } from "./events.ts";
-
-import { uiMessagesOf } from "./ui/thread-messages.ts";
-import type { UIStreamOptions } from "./ui/ui-stream.ts";
 
 export interface ThreadHandle {
   readonly id: string;
@@ -34,8 +31,6 @@ export interface ThreadHandle {
    * (`unindexed`, `building`) what was not searched, where an index is still being built.
    */
   search(question: string, options?: { readonly limit?: number }): Promise<readonly SearchHit[] & SearchCover>;
-  /** Everything said, as `useChat` shows it: for a page that is loaded again. */
-  uiMessages(options?: Pick<UIStreamOptions, "onError">): Promise<UIMessage[]>;
   /** Takes back the newest prune or compaction, or the one asked for. */
   undo(seq?: number): Promise<Undone | Busy>;
   redo(): Promise<Undone | Busy>;
@@ -97,10 +92,6 @@ export function threadHandle(id: string, { deps, window, asker, files }: HandleO
       const { unindexed, building } = outcome;
       const cover = { ...(unindexed !== undefined && { unindexed }), ...(building && { building }) };
       return Object.assign(outcome.kind === "found" ? [...outcome.hits] : [], cover);
-    },
-    async uiMessages({ onError } = {}) {
-      const pending = pendingIn((await deps.store.head(id))?.state ?? {});
-      return uiMessagesOf(replay(deps, id), { pending, onError });
     },
     undo: (seq) => held((writer) => undo(writer, seq)),
     redo: () => held(redo),

@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { charsPerToken } from "@palimpsest/core/tokens";
-import { generateText, jsonSchema, type ModelMessage, stepCountIs, streamText, tool } from "ai";
+import { generateText, jsonSchema, type ModelMessage, stepCountIs, streamText, ToolLoopAgent, tool } from "ai";
+import { toldModel } from "../../test/agent/told-model.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { Store } from "../stores/store.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
@@ -144,4 +145,95 @@ test("what could not be written when its step ended is written when the steps ar
   fails = false;
   await steps.close();
   assert.equal((await said(store)).length, 2);
+});
+
+async function origins(store: Store): Promise<readonly (readonly [string, string])[]> {
+  const list: (readonly [string, string])[] = [];
+  for await (const { origin, body } of replay({ store }, "t")) list.push([origin, JSON.parse(body).role]);
+  return list;
+}
+
+test("an answer that is stopped is in the log as far as it was heard, marked as aborted, when the stream ends", async (t) => {
+  const store = newStore(t);
+  const stop = new AbortController();
+  const steps = palimpsest({ store, threadId: "t", window: 4_000 });
+  const model = toldModel();
+  const result = streamText({
+    model,
+    prompt: "Tell me.",
+    abortSignal: stop.signal,
+    ...steps.settings,
+  });
+  void model.next().then((call) => call.say("Once upon a time"));
+  let heard = "";
+  for await (const text of result.textStream) {
+    heard += text;
+    stop.abort();
+  }
+  assert.equal(heard, "Once upon a time");
+  assert.deepEqual(await origins(store), [
+    ["user", "user"],
+    ["aborted", "assistant"],
+  ]);
+  assert.deepEqual((await said(store)).at(-1), { role: "assistant", content: [{ type: "text", text: heard }] });
+  const next = scriptedModel(["The end."]);
+  const { settings } = palimpsest({ store, threadId: "t", window: 4_000 });
+  await generateText({ model: next, prompt: "Go on.", ...settings });
+  assert.deepEqual(
+    next.calls[0]!.prompt.map(({ role }) => role),
+    ["user", "assistant", "user"],
+  );
+});
+
+test("a stop while tools run keeps the answer that called them and the results that had come", async (t) => {
+  const store = newStore(t);
+  const stop = new AbortController();
+  const steps = palimpsest({ store, threadId: "t", window: 4_000 });
+  const tools = {
+    sound,
+    wait: tool({
+      inputSchema: jsonSchema<object>({ type: "object" }),
+      execute: () => Promise.withResolvers<string>().promise,
+    }),
+  };
+  const calls = [
+    { id: "c1", name: "sound", input: { buoy: 1 } },
+    { id: "c2", name: "wait", input: {} },
+  ];
+  const result = streamText({
+    model: scriptedModel([{ text: "I sound.", calls }]),
+    prompt: "How deep?",
+    tools,
+    abortSignal: stop.signal,
+    ...steps.settings,
+  });
+  for await (const part of result.stream) if (part.type === "tool-result") stop.abort();
+  assert.deepEqual(await origins(store), [
+    ["user", "user"],
+    ["model", "assistant"],
+    ["tool", "tool"],
+  ]);
+  const [, answer, results] = (await said(store)) as [unknown, { content: object[] }, { content: object[] }];
+  assert.deepEqual(
+    answer.content.map((part) => "toolCallId" in part && part.toolCallId),
+    [false, "c1", "c2"],
+  );
+  assert.deepEqual(
+    results.content.map((part) => "toolCallId" in part && part.toolCallId),
+    ["c1"],
+  );
+});
+
+test("a ToolLoopAgent keeps a stopped answer, too", async (t) => {
+  const store = newStore(t);
+  const stop = new AbortController();
+  const model = toldModel();
+  const agent = new ToolLoopAgent({ model, ...palimpsest({ store, threadId: "t", window: 4_000 }).settings });
+  const result = await agent.stream({ prompt: "Tell me.", abortSignal: stop.signal });
+  void model.next().then((call) => call.say("Once upon a time"));
+  for await (const _ of result.textStream) stop.abort();
+  assert.deepEqual(await origins(store), [
+    ["user", "user"],
+    ["aborted", "assistant"],
+  ]);
 });

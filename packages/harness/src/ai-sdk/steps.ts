@@ -4,11 +4,13 @@
  */
 import { randomUUID } from "node:crypto";
 import { shapeOf } from "@palimpsest/core/message";
-import type { LanguageModel, LanguageModelUsage, ModelMessage } from "ai";
+import type { ContentPart, LanguageModel, LanguageModelUsage, ModelMessage, TextStreamPart, ToolSet } from "ai";
 import { windowOf } from "../models/window.ts";
+import type { IdentifiedMessage } from "../session/body.ts";
 import { type OpenThreadOptions, openThread } from "../session/open-thread.ts";
 import type { OpenThread } from "../session/thread-session.ts";
 import { asUser } from "../stores/users.ts";
+import { HeardStep } from "./heard-step.ts";
 
 type Taken = "id" | "shape" | "hold" | "window" | "fixed";
 
@@ -23,11 +25,14 @@ export interface PalimpsestOptions extends Omit<OpenThreadOptions<ModelMessage>,
   readonly requestId?: string | undefined;
 }
 
-/** For `generateText`, `streamText` or a `ToolLoopAgent`: all three, or the run's last answer isn't in the log. */
+/** For `generateText`, `streamText` or a `ToolLoopAgent`: all of them, or the run's last answer isn't in the log. */
 export interface StepSettings {
   readonly prepareStep: (step: StepToPrepare) => Promise<{ messages: ModelMessage[] }>;
-  readonly onLanguageModelCallEnd: (call: { readonly usage: LanguageModelUsage }) => Promise<void>;
+  readonly onLanguageModelCallEnd: (call: EndedCall) => Promise<void>;
   readonly onStepEnd: (step: EndedStep) => Promise<void>;
+  readonly onChunk: (event: { readonly chunk: TextStreamPart<ToolSet> }) => void;
+  /** What was heard of the step under way goes into the log before the stream ends. */
+  readonly onAbort: () => Promise<void>;
 }
 
 /** What is needed of the SDK's own. */
@@ -40,15 +45,18 @@ interface StepToPrepare {
   readonly responseMessages: readonly ModelMessage[];
 }
 
+interface EndedCall {
+  readonly usage: LanguageModelUsage;
+  readonly content: readonly ContentPart<ToolSet>[];
+}
+
 interface EndedStep {
   readonly response: { readonly messages: readonly ModelMessage[] };
 }
 
 export interface PalimpsestSteps extends StepSettings {
-  /** The same three, to be spread. */
+  /** The same five, to be spread. */
   readonly settings: StepSettings;
-  /** The name that the log gives the run's first answer. */
-  readonly answerId: () => string;
   /** Opened by the first step, or now. */
   thread(): Promise<OpenThread<ModelMessage>>;
   /** Writes what could not be written when its step ended. Throws if it still can't. */
@@ -57,23 +65,23 @@ export interface PalimpsestSteps extends StepSettings {
 
 /** `prepareStep: palimpsest({ ... })` is one step of it; spread its `settings` to have all. */
 export function palimpsest(options: PalimpsestOptions): PalimpsestSteps & StepSettings["prepareStep"] {
-  const steps = threadSteps(options, "said");
+  const steps = threadSteps(options);
   return Object.assign((step: StepToPrepare) => steps.prepareStep(step), steps);
 }
 
 /** Of a model that nothing is known of. */
 const FALLBACK_WINDOW = 32_768;
 
-/** `heard`: what the run begins with is in the log already. */
-export function threadSteps(options: PalimpsestOptions, initial: "said" | "heard"): PalimpsestSteps {
+function threadSteps(options: PalimpsestOptions): PalimpsestSteps {
   const { threadId, window, tools = {}, requestId, ...thread } = options;
   let model: string | undefined = options.model;
   let open: Promise<OpenThread<ModelMessage>> | null = null;
   /** Names what the run answers; another run of the same request answers anew. */
   let run: string = randomUUID();
   let isUsed = false;
-  let unwritten: { readonly id: string; readonly message: ModelMessage }[] = [];
+  let unwritten: (Answer & { readonly id: string })[] = [];
   let answered = 0;
+  let heard = new HeardStep();
 
   const opened = (): Promise<OpenThread<ModelMessage>> => {
     open ??= openNow({ ...thread, id: threadId, model, window: () => window ?? knownWindow(model) });
@@ -83,8 +91,8 @@ export function threadSteps(options: PalimpsestOptions, initial: "said" | "heard
     });
     return open;
   };
-  const write = async (messages: readonly ModelMessage[], from: number): Promise<void> => {
-    const answers = messages.map((message, at) => ({ id: `${run}:${from + at}`, message }));
+  const write = async (messages: readonly Answer[], from: number): Promise<void> => {
+    const answers = messages.map((one, at) => ({ ...one, id: `${run}:${from + at}` }));
     unwritten = [...unwritten.filter(({ id }) => !answers.some((one) => one.id === id)), ...answers];
     await (await opened()).append(unwritten);
     unwritten = [];
@@ -106,23 +114,30 @@ export function threadSteps(options: PalimpsestOptions, initial: "said" | "heard
       if (stepNumber === 0) {
         if (isUsed) run = randomUUID();
         isUsed = true;
-        if (initial === "said") await sayNew(session, initialMessages);
+        await sayNew(session, initialMessages);
       }
-      await write(responseMessages, 0);
+      await write(responseMessages.map(asAnswer), 0);
       answered = responseMessages.length;
+      heard = new HeardStep();
       const fixed = { system: textOf(instructions), tools: Object.values(tools) };
       const { messages } = await session.prompt({ fixed });
       return { messages: [...messages] };
     },
-    async onLanguageModelCallEnd({ usage }) {
+    async onLanguageModelCallEnd({ usage, content }) {
+      heard.answered(content);
       await (await opened()).report(usage);
     },
-    onStepEnd: ({ response }) => write(response.messages, answered),
+    async onStepEnd({ response }) {
+      heard = new HeardStep();
+      await write(response.messages.map(asAnswer), answered);
+    },
+    onChunk: ({ chunk }) => heard.hear(chunk),
+    // Only asked for `toModelOutput`.
+    onAbort: async () => write(await heard.messages(tools as ToolSet), answered),
   };
   return {
     ...settings,
     settings,
-    answerId: () => `${run}:0`,
     thread: opened,
     async close() {
       const session = await open;
@@ -131,6 +146,10 @@ export function threadSteps(options: PalimpsestOptions, initial: "said" | "heard
     },
   };
 }
+
+type Answer = Pick<IdentifiedMessage<ModelMessage>, "message" | "origin">;
+
+const asAnswer = (message: ModelMessage): Answer => ({ message });
 
 async function openNow(options: Omit<OpenThreadOptions<ModelMessage>, "shape">): Promise<OpenThread<ModelMessage>> {
   const opened = await openThread({ ...options, shape: shapeOf<ModelMessage>("ai-sdk") });

@@ -5,6 +5,7 @@ import type { ConfigFile } from "../config/schema.ts";
 import { type Memory, wireMemory } from "../memory/create-memory.ts";
 import type { EmitMemory } from "../memory/events.ts";
 import { openStorage } from "../memory/open-storage.ts";
+import { givenBlockTokens } from "../memory/stable-lane.ts";
 import type { Extract } from "../memory/updater.ts";
 import { readUsage } from "../models/read-usage.ts";
 import { lightweightModel } from "../models/resolve-model.ts";
@@ -40,7 +41,7 @@ export async function configuredMemory(options: ConfiguredMemoryOptions): Promis
     maxFacts: settings.max_facts,
     factConfidenceThreshold: settings.fact_confidence_threshold,
     injection: settings.injection_enabled ? "on" : "off",
-    maxInjectionTokens: settings.max_injection_tokens,
+    maxInjectionTokens: givenBlockTokens(settings.max_injection_tokens),
     evidenceTokens: settings.evidence_tokens,
     ...(options.learns === "elsewhere" && { starts: "by-hand" as const }),
   });

@@ -50,17 +50,18 @@ export function createDeepAgent(all: DeepAgentOptions): Agent {
   const { summarization, summarizer = "agent", subagents: delegating, files, memory, title: naming, ...asked } = given;
   const compacting = summarizationWith(settingsOf(summarization), summarizer);
   const own = files === undefined ? null : deepFiles(files);
+  const remembering = memory !== undefined && "middleware" in memory ? memory.middleware : memory;
   const options = { ...(own === null ? {} : { history: own.history, copyFiles: own.copyFiles }), ...asked };
   const middleware: Middleware[] = [
     threadData(),
     ...(own?.workspace ?? []),
     danglingCalls(),
-    ...(memory === undefined ? [] : ["middleware" in memory ? memory.middleware : memory]),
+    ...(remembering === undefined ? [] : [remembering]),
     ...(own?.skills ?? []),
     ...(delegating === null ? [] : [subagents({ ...childrenOf(options, compacting, own, all), ...delegating })]),
     compacting,
     ...(compacts === false ? [] : [compactTool()]),
-    ...(recalls === false ? [] : [recall()]),
+    ...(recalls === false ? [] : [recall({ corrected: remembering?.corrected })]),
     ...(plans === false ? [] : [todos()]),
     ...(own?.viewImage ?? []),
     ...(own?.memories ?? []),

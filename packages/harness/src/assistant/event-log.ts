@@ -21,11 +21,16 @@ export function eventLog(
   { line, verbose }: EventLogOptions,
 ): (event: LoggedEvent) => void {
   const setting = verbose ? "debug" : config.log_level;
+  /** Only the debug log names the part of the program that speaks. */
+  const named = (part: string, text: string) =>
+    line(isLogged(setting, part, "debug") ? text : text.replace(/^\[\w+\] /, ""));
   return (event) => {
     if (isCompaction(event)) {
-      if (isLogged(setting, "summarization", WARNINGS.has(event.type) ? "warn" : "debug")) line(logLine(event));
+      const level = WARNINGS.has(event.type) ? "warn" : "debug";
+      if (isLogged(setting, "summarization", level)) named("summarization", logLine(event));
     } else if (isMemory(event)) {
-      if (isLogged(setting, "memory", event.type === "memory-failed" ? "error" : "debug")) line(memoryLogLine(event));
+      const level = event.type === "memory-failed" ? "error" : "debug";
+      if (isLogged(setting, "memory", level)) named("memory", memoryLogLine(event));
     } else if (isEmbedding(event)) {
       const level = event.type === "embedding-failed" ? "warn" : "debug";
       if (isLogged(setting, "recall", level)) line(embeddingLogLine(event));

@@ -166,7 +166,7 @@ function filesOf(home: string, config: ConfigFile, model: ResolvedModel): DeepFi
 /** The directory may be large already: the quota is what may be added to it. */
 async function workspaceOf({ home, config, workspace }: ConfiguredAgentOptions): Promise<Partial<DeepFilesOptions>> {
   if (workspace == null) return {};
-  const root: Root = { directory: workspace, access: "read-write" };
+  const root: Root = { directory: workspace, access: "read-write", protect: config.workspace.protected };
   const limit = workspaceQuota(config);
   const used = limit === null ? null : await usedBy({ roots: { workspace: root } });
   const quota =

@@ -12,6 +12,7 @@ import { workspaceQuota } from "../config/workspace-quota.ts";
 import { forgetThread } from "../memory/source-turns.ts";
 import { lightweightModelId } from "../models/resolve-model.ts";
 import type { Leased } from "../stores/leases.ts";
+import type { Store } from "../stores/store.ts";
 import { type Forked, type Undone, withWriter } from "../threads/acts.ts";
 import type { DeletedThread } from "../threads/delete.ts";
 import { forkWithFiles } from "../threads/fork-files.ts";
@@ -72,7 +73,7 @@ export async function forkInHome(
   parent: string,
   { as, at }: { readonly as?: string | undefined; readonly at: number },
 ): Promise<Forked | { readonly kind: "workspace-full"; readonly message: string }> {
-  const name = as ?? (await freeName(home, parent, at));
+  const name = as ?? (await freeForkName(home.store, parent, at));
   const copier = fileCopier(home.directory, workspaceQuota(await home.settings()));
   try {
     return await forkWithFiles(home, parent, { as: name, at }, copier);
@@ -82,10 +83,13 @@ export async function forkInHome(
   }
 }
 
-async function freeName({ store }: Home, parent: string, at: number): Promise<string> {
+/** `T-fork-7`, numbered if taken; a fork of `T-fork-7` is named after T as well, so that names don't grow with each. */
+export async function freeForkName(store: Store, parent: string, at: number): Promise<string> {
+  const ending = parent.search(/-fork-\d/);
+  const family = ending > 0 ? parent.slice(0, ending) : parent;
   for (let count = 1; ; count += 1) {
     // Room for the ending, whatever the parent's length.
-    const name = `${parent.slice(0, 100)}-fork-${at}${count === 1 ? "" : `-${count}`}`;
+    const name = `${family.slice(0, 100)}-fork-${at}${count === 1 ? "" : `-${count}`}`;
     if ((await store.header(name)) === undefined) return name;
   }
 }

@@ -7,6 +7,7 @@ import { DEFAULT_USER } from "@palimpsest/core/log";
 import { type ConfigFile, configSchema } from "../config/schema.ts";
 import { openStorage } from "../memory/open-storage.ts";
 import { openRepository } from "../memory/repository.ts";
+import { limitsOfHome } from "../models/learned-limits.ts";
 import type { Store } from "../stores/store.ts";
 import { personHere } from "../trust/person.ts";
 import { configuredEmbedding } from "./configured-embedding.ts";
@@ -33,6 +34,7 @@ export function homeOfParts({ store, directory, model, config = {} }: HomeParts)
     person: personHere({}),
     configuration: async () => null,
     settings: async () => settings,
+    learned: async () => ({ limits: limitsOfHome(directory).read(), now: Date.now() }),
     window: async () => null,
     embedding: async () => configuredEmbedding(directory, settings),
     storeTarget: async () => "",

@@ -7,6 +7,7 @@ export {
   compactInHome,
   deleteInHome,
   forkInHome,
+  freeForkName,
   MOST_TITLE,
   renameThread,
   takeBackInHome,
@@ -14,5 +15,5 @@ export {
 } from "./home-acts.ts";
 export { type HomeParts, homeOfParts } from "./home-of-parts.ts";
 export { probeModel } from "./probe-model.ts";
-export { windowsOf } from "./shared-windows.ts";
+export { forgetWindows, windowsOf } from "./shared-windows.ts";
 export { threadCost } from "./thread-cost.ts";

@@ -7,6 +7,7 @@
 import { existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DEFAULT_USER } from "@palimpsest/core/log";
+import type { LearnedLimits } from "@palimpsest/core/tokens";
 import { type Admission, admitHome, refusalOf } from "../config/admission.ts";
 import { type ChosenConfig, findConfig } from "../config/find.ts";
 import type { RequestWindow } from "../config/request-window.ts";
@@ -25,6 +26,7 @@ import type { Use, UseTotal } from "./charges.ts";
 import type { Embedding } from "./configured-embedding.ts";
 import type { ConfiguredAgent, ConfiguredAgentOptions } from "./from-config.ts";
 import { HomeError } from "./home-error.ts";
+import type { WarningListener } from "./read-settings.ts";
 import type { ThreadCost } from "./thread-cost.ts";
 
 export { HomeError };
@@ -45,7 +47,7 @@ export interface HomeOptions {
   /** Asked about a home or configuration that was found and isn't known to be the person's; without it it is refused. */
   readonly trust?: (admission: Admission) => Promise<boolean>;
   /** What is doubtful in the configuration and stops nothing. */
-  readonly onWarning?: (text: string) => void;
+  readonly onWarning?: WarningListener;
   /** What failed and has a stand-in, such as a storage that can't be loaded. */
   readonly onError?: (text: string) => void;
 }
@@ -60,6 +62,8 @@ export interface LocatedHome {
   /** Null: there is none, the defaults are used. */
   configuration(): Promise<ChosenConfig | null>;
   settings(): Promise<ConfigFile>;
+  /** Windows that providers have stated, as the home's file has them, and the time now. */
+  learned(): Promise<{ readonly limits: LearnedLimits; readonly now: number }>;
   /** The window of the default model; null where nothing is configured. */
   window(): Promise<RequestWindow | null>;
   /** For a search: the embedder of the configuration, if it has one. */
@@ -142,12 +146,14 @@ export function locateHome(options: HomeOptions): LocatedHome {
     settings,
     storeTarget: target,
     hasStore: async () => isStoreThere(await target()),
+    async learned() {
+      const { limitsOfHome } = await import("../models/learned-limits.ts");
+      return { limits: limitsOfHome(directory).read(), now: Date.now() };
+    },
     async window() {
       if ((await configuration()) === null) return null;
       const { requestWindow } = await import("../config/request-window.ts");
-      const { limitsIn } = await import("../models/learned-limits.ts");
-      const limits = limitsIn(join(directory, "learned-limits.json")).read();
-      return requestWindow(await settings(), undefined, { limits, now: Date.now() });
+      return requestWindow(await settings(), undefined, await located.learned());
     },
     embedding: once(() => embeddingOf({ directory, configuration, settings }, options.onError)),
     async memory(store) {

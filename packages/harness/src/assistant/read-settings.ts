@@ -2,19 +2,22 @@
 import { type Admission, admitConfig } from "../config/admission.ts";
 import type { ChosenConfig } from "../config/find.ts";
 import { readConfig } from "../config/load.ts";
-import { parseConfig } from "../config/parse.ts";
+import { inspectConfig } from "../config/parse.ts";
 import { type ConfigFile, configSchema } from "../config/schema.ts";
 import type { Person } from "../trust/person.ts";
 import { HomeError } from "./home-error.ts";
 
 export interface ReadSettingsOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly onWarning?: ((text: string) => void) | undefined;
+  readonly onWarning?: WarningListener | undefined;
   readonly home: string;
   readonly person: Person;
   /** Throws where it may not be used. */
   readonly admit: (admission: Admission) => Promise<unknown>;
 }
+
+/** `always`: a person should see it at every start; `verbose`: where they ask for more. */
+export type WarningListener = (text: string, told: "always" | "verbose") => void;
 
 export async function readSettings(chosen: ChosenConfig | null, options: ReadSettingsOptions): Promise<ConfigFile> {
   if (chosen === null) return configSchema.parse({});
@@ -22,9 +25,13 @@ export async function readSettings(chosen: ChosenConfig | null, options: ReadSet
   const text = readConfig(chosen);
   if (typeof text !== "string") throw unusable(chosen.path, [text.problem]);
   await admit(admitConfig(chosen, { text, home, person }));
-  const parsed = parseConfig(text, { env });
-  if (parsed.kind === "invalid") throw unusable(chosen.path, parsed.problems);
-  for (const warning of parsed.warnings) onWarning?.(`${chosen.path}: ${warning}`);
+  const parsed = inspectConfig(text, { env });
+  if (parsed.kind === "invalid")
+    throw unusable(
+      chosen.path,
+      parsed.problems.map(({ message }) => message),
+    );
+  for (const { message, told } of parsed.warnings) onWarning?.(`${chosen.path}: ${message}`, told ?? "verbose");
   return parsed.config;
 }
 

@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { learnLimit } from "@palimpsest/core/internal/tokens";
 import type { LearnedLimits } from "@palimpsest/core/tokens";
-import type { LimitsStore } from "../models/learned-limits.ts";
+import { type LimitsStore, limitsOfHome } from "../models/learned-limits.ts";
 import { createModelWindow } from "../session/model-window.ts";
 import type { SharedLimits, StatedWindow } from "../stores/shared.ts";
-import { sharedWindows } from "./shared-windows.ts";
+import { forgetWindows, sharedWindows } from "./shared-windows.ts";
 
 const endpoint = { provider: "p", baseUrl: null, model: "m" };
 
@@ -17,6 +20,7 @@ function table(): SharedLimits {
     settle: async () => [],
     windows: async () => [...rows.values()],
     putWindow: async (window) => void rows.set(window.endpoint, window),
+    dropWindow: async (endpoint) => void rows.delete(endpoint),
   };
 }
 
@@ -71,4 +75,28 @@ test("a window below what another thread of the process was given is learned by 
   open("n").learn(8_000, "stated");
   refused.learn(60_000, "stated");
   assert.deepEqual([open("n").window().size, open("m").window().size], [8_000, 60_000]);
+});
+
+test("a forgotten limit is gone from the home's file and from where other processes look, those of other models stay", async (t) => {
+  const home = mkdtempSync(join(tmpdir(), "palimpsest-limits-"));
+  t.after(() => rmSync(home, { recursive: true }));
+  const shared = table();
+  const limits = learnLimit({}, endpoint, { tokens: 8_000, learnedAt: 1 });
+  limitsOfHome(home).keep(learnLimit(limits, { ...endpoint, model: "n" }, { tokens: 9_000, learnedAt: 1 }));
+  for (const tokens of [8_000, 9_000])
+    await shared.putWindow({
+      endpoint: JSON.stringify(["p", null, tokens === 8_000 ? "m" : "n"]),
+      tokens,
+      learnedAt: 1,
+    });
+  assert.deepEqual(await forgetWindows(home, shared, { model: "m" }), [8_000]);
+  assert.deepEqual(
+    Object.values(limitsOfHome(home).read()).map(({ tokens }) => tokens),
+    [9_000],
+  );
+  assert.deepEqual(
+    (await shared.windows()).map(({ tokens }) => tokens),
+    [9_000],
+  );
+  assert.deepEqual(await forgetWindows(home, shared, { model: "m" }), []);
 });

@@ -2,16 +2,36 @@
  * Windows that providers have stated, for every process on one store: what is in the home's file, and what others were told.
  * Looked up once a minute behind the calls; a store that doesn't answer costs one refused request a process, never a run.
  */
-import { join } from "node:path";
+import { endpointsWith } from "@palimpsest/core/internal/tokens";
 import type { LearnedLimits } from "@palimpsest/core/tokens";
-import { type LimitsStore, limitsIn } from "../models/learned-limits.ts";
+import { type LimitsStore, limitsOfHome } from "../models/learned-limits.ts";
+import { addressOfLimits } from "../models/window.ts";
 import type { SharedLimits } from "../stores/shared.ts";
 
 const LOOK_MS = 60_000;
 
 /** Of a home: its file, and its store where that is shared. */
 export function windowsOf(directory: string, shared: SharedLimits | undefined, clock: () => Date): LimitsStore {
-  return sharedWindows(limitsIn(join(directory, "learned-limits.json")), shared, clock);
+  return sharedWindows(limitsOfHome(directory), shared, clock);
+}
+
+/** What was stated about a model, in the home's file and where others look; the limits that were forgotten. */
+export async function forgetWindows(
+  directory: string,
+  shared: SharedLimits | undefined,
+  model: Parameters<typeof addressOfLimits>[0],
+): Promise<readonly number[]> {
+  const file = limitsOfHome(directory);
+  const told = await (shared?.windows() ?? []);
+  const limits: LearnedLimits = {
+    ...Object.fromEntries(told.map(({ endpoint, ...limit }) => [endpoint, limit])),
+    ...file.read(),
+  };
+  const endpoints = endpointsWith(limits, addressOfLimits(model));
+  const kept = Object.entries(file.read()).filter(([endpoint]) => !endpoints.includes(endpoint));
+  if (endpoints.length > 0) file.keep(Object.fromEntries(kept));
+  for (const endpoint of endpoints) await shared?.dropWindow(endpoint);
+  return endpoints.map((endpoint) => limits[endpoint]!.tokens);
 }
 
 export function sharedWindows(file: LimitsStore, shared: SharedLimits | undefined, clock: () => Date): LimitsStore {

@@ -40,7 +40,7 @@ async function costOfRecords(records: readonly RecordInput[]) {
 test("a thread's cost is the sum of its calls, and names models without a price instead of guessing", async () => {
   const cost = await costOfRecords([used("m"), used("m", { cacheRead: MILLION, output: MILLION }), used("other")]);
   const { usage, spentOn, ...figures } = cost!;
-  assert.deepEqual(figures, { spent: 13, savedByCache: 3, savedByPruning: 0, currency: null, unpriced: ["other"] });
+  assert.deepEqual(figures, { spent: 13, savedByCache: 3, savedByPruning: 0, currency: "USD", unpriced: ["other"] });
   assert.equal(usage.input, 3 * MILLION);
   assert.equal(await costOfRecords([used("other")]), null);
 });

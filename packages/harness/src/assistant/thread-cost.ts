@@ -18,7 +18,7 @@ export interface ThreadCost {
   /** What prunes kept out of later prompts. */
   readonly savedByPruning: number;
   /** Null: the configuration's own. */
-  readonly currency: "USD" | null;
+  readonly currency: "USD";
   readonly usage: Usage;
   /** Models without a price: their calls are in `usage` and not in the figures. */
   readonly unpriced: readonly string[];
@@ -37,7 +37,7 @@ export async function threadCost(
   { config, home }: CostOptions,
 ): Promise<ThreadCost | null> {
   const spentOn = noSpending();
-  const sources = new Set<ModelPrices["source"]>();
+  let isPriced = false;
   const unpriced = new Set<string>();
   let usage = NO_USAGE;
   let saved = 0;
@@ -48,18 +48,18 @@ export async function threadCost(
       unpriced.add(charge.model);
       continue;
     }
-    sources.add(prices.source);
+    isPriced = true;
     const { spent, savedByCache } = costOf(charge, prices);
     spentOn[charge.use] += spent;
     saved += savedByCache;
   }
-  if (sources.size === 0) return null;
+  if (!isPriced) return null;
   return {
     spent: Object.values(spentOn).reduce((sum, part) => sum + part, 0),
     spentOn,
     savedByCache: saved,
     savedByPruning: await savedByPruning(store, threadId, config),
-    currency: sources.size === 1 && sources.has("table") ? "USD" : null,
+    currency: "USD",
     usage,
     unpriced: [...unpriced],
   };

@@ -100,6 +100,7 @@ function sender({ url = "", key, user, fetch: given }: ClientOptions) {
     const { content, type } = written(method === "GET" ? undefined : (body ?? {}));
     const init: RequestInit = {
       method,
+      redirect: "error",
       headers: {
         ...headers,
         ...(key !== undefined && { authorization: `Bearer ${key}` }),

@@ -87,7 +87,9 @@ async function carryOutPlan<M>(
   const job = await summaryJob(cut, options, prompt, request.focus ?? null);
   const useful = earlier !== null && earlier.cut.covers[1] <= cut.covers[1];
   const model = request.dryRun ? "none" : (request.model ?? "writer");
-  const written = useful ? completed(earlier, job) : await summaryStep.write(job, { model, signal: request.signal });
+  const written = useful
+    ? await completed(earlier, job)
+    : await summaryStep.write(job, { model, signal: request.signal });
   const archive = options.archive === null ? null : archivePath(cut.covers);
   const { input, maxTokens } = job;
   const applied = applyPlan(prompt, plan, { input, written, maxTokens, archive }, { thread, format });

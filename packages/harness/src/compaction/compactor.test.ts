@@ -178,6 +178,16 @@ test("where the summary leaves no room for all that keep promises, less is kept 
   });
 });
 
+test("a keep that is met above the low-water mark is no shortfall", async () => {
+  await inThread(async (thread) => {
+    await thread.say(...turns(0, 30));
+    const policy: Policy = { ...POLICY, keep: { type: "tokens", value: 3000 } };
+    const outcome = compacted(await thread.compactor({ policy }).compact({ cause: "automatic" }));
+    assert.ok(outcome.tokensAfter > POLICY.lowWater * 4000 && outcome.tokensAfter < 4000, `${outcome.tokensAfter}`);
+    assert.equal(outcome.shortfall, null);
+  });
+});
+
 test("a pinned message is quoted word for word in every later summary", async () => {
   await inThread(async (thread) => {
     await thread.say(

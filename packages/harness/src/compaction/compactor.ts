@@ -4,6 +4,7 @@
  */
 import {
   type CompactionOutcome,
+  type Keep,
   keepProblems,
   type Plan,
   type PlanOptions,
@@ -59,7 +60,7 @@ export interface CompactorOptions<M> {
 export interface CompactRequest {
   readonly cause: PlanOptions["cause"];
   readonly focus?: string;
-  readonly keep?: Policy["keep"];
+  readonly keep?: Keep;
   /** Everything but the append, without a model. */
   readonly dryRun?: boolean;
   /** Another window than the model's: a limit the provider stated, or one a person asks about. */
@@ -106,7 +107,7 @@ export function createCompactor<M>(options: CompactorOptions<M>): Compactor<M> {
       const replan = (feedback: PlanFeedback): Plan => plan(request, prompt, feedback);
       const outcome = await carryOut(planned, request, { options, prompt, summaryStep, background, replan });
       // Waiting is not an attempt: the wait must not start again with every check.
-      const checked = planned.kind === "none" && planned.reason !== "nothing-to-cut";
+      const checked = planned.kind === "none" && (planned.reason === "below-trigger" || planned.reason === "waiting");
       if (outcome.kind === "unchanged" && !checked) attempted = conversation.head().version;
       if (outcome.kind === "unchanged" && outcome.reason === "below-trigger" && request.cause === "automatic")
         background?.consider(prompt);
@@ -127,7 +128,8 @@ async function carryOut<M>(
   const { conversation, clock, on } = options;
   const { tokens } = prompt.count;
   const started = clock().getTime();
-  if (plan.kind === "impossible") throw new FloorError(plan.floor);
+  const { configured } = request.window ?? options.window();
+  if (plan.kind === "impossible") throw new FloorError(plan.floor, configured);
   if (plan.kind === "none") return unchanged(plan.reason, tokens);
   on({ type: "compaction-trigger", reason: plan.reason });
 
@@ -135,7 +137,7 @@ async function carryOut<M>(
   if (request.signal !== undefined) await nextTask();
   if (request.signal?.aborted) return unchanged("aborted", tokens);
   const { plan: planned, applied, floor } = await carryOutFitting(plan, request, context);
-  if (floor !== null) throw new FloorError(floor);
+  if (floor !== null) throw new FloorError(floor, configured);
   if (request.signal?.aborted) return unchanged("aborted", tokens);
   const { entries, messages, sources, count } = applied.prompt;
   const tokensAfter = count.tokens;

@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import {
   type Cut,
   type Keep,
+  type Limits,
   type Policy,
   planCompaction,
   type Threshold,
@@ -44,7 +45,7 @@ export function planDraft<M>(prompt: Prompt<M>, window: Window, policy: Policy):
     window,
     grown: null,
     prune: null,
-    policy: { ...policy, keep: keepNow(policy.keep, window, sure) },
+    policy: { ...policy, keep: keepNow(policy.keep ?? longestTail(limits, outside), window, sure) },
     // The cut that keep asks for, whatever it gains now.
     cause: "manual",
   });
@@ -52,6 +53,11 @@ export function planDraft<M>(prompt: Prompt<M>, window: Window, policy: Policy):
   const fresh = plan.cut.hiddenTokens - foldedTokens(prompt);
   const enough = fresh >= LEAST_TOKENS && fresh >= LEAST_COVER * (fresh + conversationTokens * growth);
   return enough ? plan.cut : null;
+}
+
+/** Where nobody said what to keep: no cut at the trigger leaves more. */
+function longestTail({ lowWater, maxSummary }: Limits, outside: number): Keep {
+  return [{ type: "tokens", value: Math.max(1, lowWater - outside - maxSummary) }];
 }
 
 /** What is to be kept of what was said by now, when so much more will have been said. */

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { NOWHERE } from "@palimpsest/core/internal/summary";
+import { NO_OWN_WORDS } from "@palimpsest/core/internal/compaction";
+import { NO_QUOTES, NOWHERE } from "@palimpsest/core/internal/summary";
 import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
 import { emptyState, SECTIONS, type SummaryState } from "@palimpsest/core/summary";
 import { charsPerToken } from "@palimpsest/core/tokens";
@@ -381,6 +382,8 @@ function jobOf(settings: Settings): SummaryJob<OpenAiMessage> {
       entries,
       pins: [],
       userTurns: [],
+      own: NO_OWN_WORDS,
+      quotes: NO_QUOTES,
       lines: { todos: [], delegations: [], skills: [] },
       originals: NOWHERE,
     },

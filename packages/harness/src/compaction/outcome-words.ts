@@ -18,12 +18,12 @@ const WHY: Readonly<Record<Unchanged["reason"], string>> = {
   "no-history": "there is no stored history to compact",
 };
 
+/** Null where all that was promised is kept below the trigger: the low-water mark is an aim. */
 export function shortfallOf(goal: PlanGoal): string | null {
-  return goal === "low-water" ? null : SHORTFALL[goal];
+  return goal === "low-water" || goal === "keep" ? null : SHORTFALL[goal];
 }
 
 const SHORTFALL = {
-  keep: "what keep asks for is more than the low-water mark leaves; the view is below the trigger",
   less: "there is no room below the trigger for all that keep promises: less of it was kept, or long messages were shortened",
   window: "the view fits the window, but what must stand is above the low-water mark",
 } as const;

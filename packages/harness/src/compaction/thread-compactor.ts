@@ -57,7 +57,7 @@ export async function compactThread(
     return unchanged(
       "busy",
       await tokensOf(deps.store, load),
-      `another run holds the thread, until ${leased.expiresAt} at the latest`,
+      `another run holds the thread: its lease was last renewed ${leased.renewedAt} and ends ${leased.expiresAt} at the latest`,
     );
   return leased.kind === "missing" ? leased : leased.value;
 }

@@ -6,6 +6,7 @@
 import type { Cut, WrittenSummary } from "@palimpsest/core/compaction";
 import { extractState } from "@palimpsest/core/internal/compaction";
 import { errorText } from "@palimpsest/core/internal/text";
+import { inTurns } from "../pace.ts";
 import type { OnCompactionEvent } from "./events.ts";
 import type { SummaryJob, SummaryResult, SummaryWriter } from "./summary-writer.ts";
 
@@ -66,20 +67,20 @@ export function createSummaryStep({ writer, clock, on }: SummaryStepOptions): Su
       const result =
         model === "none" || writer === null ? null : await ask(job, signal ?? new AbortController().signal);
       if (result?.kind === "written") return byWriter(result);
-      const state = extractState(job.input, job.shape, job);
+      const state = await inTurns(extractState(job.input, job.shape, job));
       return { rung: "extract", state, calls: result?.calls ?? 0, digested: 0 };
     },
   };
 }
 
 /** Extended to all that the job covers by rules: no model is result again. */
-export function completed<M>({ cut, written }: EarlierSummary, job: SummaryJob<M>): WrittenSummary {
+export async function completed<M>({ cut, written }: EarlierSummary, job: SummaryJob<M>): Promise<WrittenSummary> {
   const rest = job.input.entries.filter(({ seq }) => seq > cut.covers[1]);
   if (rest.length === 0) return written;
   const share = Math.min(1, Math.max(0.1, 1 - cut.hiddenTokens / Math.max(1, job.hiddenTokens)));
   const input = { ...job.input, prior: written.state, entries: rest };
   const maxTokens = Math.floor(job.maxTokens * share);
-  return { ...written, state: extractState(input, job.shape, { maxTokens, count: job.count }) };
+  return { ...written, state: await inTurns(extractState(input, job.shape, { maxTokens, count: job.count })) };
 }
 
 function byWriter({ state, calls, digested }: Extract<SummaryResult, { kind: "written" }>): WrittenSummary {

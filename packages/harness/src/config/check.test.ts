@@ -56,8 +56,8 @@ for (const [title, text, expected] of [
   ],
   [
     "a section that turns compaction off by what it leaves out",
-    "title: { max_words: 3 }\nsummarization:\n  drafts: false\n",
-    ["warning 2: summarization has no `enabled: true`: conversations are not compacted by themselves"],
+    "title: { max_words: 3 }\nsummarization:\n  trigger: { type: messages, value: 50 }\n",
+    ["warning 2: summarization has a trigger but no `enabled: true`: conversations are not compacted by themselves"],
   ],
   [
     "a key that isn't one, at its own line",

@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { lightweightModel, resolveModel } from "../models/resolve-model.ts";
+import { subagentsFromConfig } from "../subagents/from-config.ts";
+import { BASH, GENERAL_PURPOSE } from "../subagents/spec.ts";
 import { DOCUMENTED_BLOCKS } from "./fixtures/documented-blocks.ts";
 import { loadConfig } from "./load.ts";
 import { parseConfig } from "./parse.ts";
@@ -49,27 +51,37 @@ test("an empty file is the documented defaults", () => {
   assert.deepEqual([subagents.max_turns, subagents.max_concurrent], [20, 3]);
 });
 
-test("without a summarization section compaction is on; a section without enabled turns it off, and says so", () => {
+test("compaction is on unless the section says otherwise; a trigger without enabled leaves it off, and says so", () => {
   for (const text of ["", "models: [{name: a, provider: offline, model: m}]\n", "memory: {enabled: false}\n"]) {
     const { config: loaded, warnings } = config(text);
     assert.deepEqual([loaded.summarization.enabled, warnings], [true, []], text);
     const { automatic, policy } = summarizationForThreads(loaded.summarization);
     assert.deepEqual([automatic, policy.trigger], [true, [{ type: "fraction", value: 0.85 }]]);
   }
-  const silent = config("summarization: {keep: {type: messages, value: 5}}\n");
+  for (const section of ["{}", "{low_water: 0.5}", "{drafts: false}", "{keep: {type: messages, value: 5}}"]) {
+    const { config: loaded, warnings } = config(`summarization: ${section}\n`);
+    assert.deepEqual([loaded.summarization.enabled, warnings], [true, []], section);
+    const { automatic, policy } = summarizationForThreads(loaded.summarization);
+    assert.deepEqual([automatic, policy.trigger], [true, [{ type: "fraction", value: 0.85 }]]);
+  }
+  const silent = config("summarization: {trigger: {type: messages, value: 50}}\n");
   assert.equal(silent.config.summarization.enabled, false);
-  assert.match(silent.warnings.join(), /summarization has no `enabled: true`: conversations are not compacted/);
+  assert.match(silent.warnings.join(), /summarization has a trigger but no `enabled: true`: .* not compacted/);
   const said = config("summarization: {enabled: false}\n");
   assert.deepEqual([said.config.summarization.enabled, said.warnings], [false, []]);
 });
 
-test("an agent's own defaults are the fractions' ones", () => {
+test("an agent's own defaults are the fractions' ones, and it keeps what fits where nobody said how much", () => {
   const { policy, ...rest } = summarizationFromOptions();
   assert.deepEqual(policy.trigger, [{ type: "fraction", value: 0.85 }]);
-  assert.deepEqual(policy.keep, [
-    { type: "messages", value: 6 },
-    { type: "fraction", value: 0.25 },
-  ]);
+  assert.equal(policy.keep, null);
+  const ceilings = (messages: number, fraction: number) => [
+    { type: "messages", value: messages },
+    { type: "fraction", value: fraction },
+  ];
+  assert.deepEqual(summarizationFromOptions({ triggerFraction: 0.75 }).policy.keep, ceilings(6, 0.25));
+  assert.deepEqual(summarizationFromOptions({ keepRecentMessages: 10 }).policy.keep, ceilings(10, 0.25));
+  assert.deepEqual(summarizationFromOptions({ keepRecentFraction: 0.5 }).policy.keep, ceilings(6, 0.5));
   assert.deepEqual(
     [rest.fallbackContextWindow, rest.reservedOutputTokens, rest.trimTokensToSummarize],
     [32768, 4096, null],
@@ -266,4 +278,15 @@ test("a variable's value is shown in no problem and no warning, whatever the key
   const warned = config("memory: { model_name: $SECRET }", env);
   assert.match(warned.warnings.join(), /memory\.model_name is "\$SECRET"/);
   assert.doesNotMatch(warned.warnings.join(), /hunter2/);
+});
+
+test("the limits of a built-in agent may be set alone; another agent says what it is for", () => {
+  const built = config("subagents: {agents: {general-purpose: {timeout_seconds: 60}, bash: {max_turns: 3}}}\n").config;
+  const [general, bash] = subagentsFromConfig(built).agents;
+  assert.deepEqual(
+    [general!.timeoutSeconds, general!.description, general!.systemPrompt],
+    [60, GENERAL_PURPOSE.description, GENERAL_PURPOSE.systemPrompt],
+  );
+  assert.deepEqual([bash!.maxTurns, bash!.tools], [3, BASH.tools]);
+  assert.match(problems("subagents: {agents: {reviewer: {max_turns: 3}}}\n"), /reviewer\.description: is missing/);
 });

@@ -6,5 +6,10 @@ export { nearest } from "./nearest.ts";
 export { requestWindow } from "./request-window.ts";
 export { rewriteConfig } from "./rewrite.ts";
 export { answerProblem, starterConfig } from "./starter.ts";
-export { summarizationForThreads, summarizationFromFile } from "./summarization.ts";
+export {
+  summarizationForThreads,
+  summarizationFromFile,
+  summarizationFromOptions,
+  summarizationOptions,
+} from "./summarization.ts";
 export { workspaceQuota } from "./workspace-quota.ts";

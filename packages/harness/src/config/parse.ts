@@ -33,6 +33,8 @@ export function parseConfig(text: string, options: ParseOptions): ParsedConfig {
 export interface Finding {
   readonly path: readonly PropertyKey[];
   readonly message: string;
+  /** `always`: at every start; otherwise only where warnings are asked for. */
+  readonly told?: "always";
 }
 
 export type InspectedConfig =
@@ -62,8 +64,11 @@ export function inspectConfig(text: string, { env, under }: ParseOptions): Inspe
     const entry = path.at(-1) === "api_key" ? valueAt(result.data, path.slice(0, -1)) : undefined;
     if (isRecord(entry)) noteUnset(entry, variable);
   }
-  const warnings = [
-    ...upgraded.warnings.map((message) => ({ path: ["config_version"], message })),
+  const config = withoutTrigger(upgraded.value)
+    ? { ...result.data, summarization: { ...result.data.summarization, enabled: true } }
+    : result.data;
+  const warnings: Finding[] = [
+    ...upgraded.warnings.map((message): Finding => ({ path: ["config_version"], message, told: "always" })),
     ...missing.map(({ path, variable }) => ({
       path,
       message: `$${variable} is not set in the environment; the key that names it counts as absent`,
@@ -71,7 +76,7 @@ export function inspectConfig(text: string, { env, under }: ParseOptions): Inspe
     ...unknownModels(result.data, upgraded.value),
     ...silentlyOff(upgraded.value),
   ];
-  return { kind: "config", config: result.data, warnings };
+  return { kind: "config", config, warnings };
 }
 
 /** A string that is exactly `$NAME` or `${NAME}` takes the variable's value; an unset one counts as absent. */
@@ -199,9 +204,15 @@ function unknownModels(config: ConfigFile, written: unknown): Finding[] {
 /** Off by a key that isn't there is seldom meant. */
 function silentlyOff(written: unknown): Finding[] {
   const section = valueAt(written, ["summarization"]);
-  if (!isRecord(section) || "enabled" in section) return [];
-  const message = "summarization has no `enabled: true`: conversations are not compacted by themselves";
-  return [{ path: ["summarization"], message }];
+  if (!isRecord(section) || "enabled" in section || !("trigger" in section)) return [];
+  const message = "summarization has a trigger but no `enabled: true`: conversations are not compacted by themselves";
+  return [{ path: ["summarization"], message, told: "always" }];
+}
+
+/** A section that says neither whether nor when leaves compaction as it is without the section. */
+function withoutTrigger(written: unknown): boolean {
+  const section = valueAt(written, ["summarization"]);
+  return isRecord(section) && !("enabled" in section) && !("trigger" in section);
 }
 
 function isSecret(path: string): boolean {

@@ -1,7 +1,8 @@
 /**
- * What a configuration would be allowed to do beyond settings: run code, send keys or conversations to an address it
- * names, run commands on this machine, reach files elsewhere, read the environment, delete what a home keeps. Looks at the file as it is written,
- * valid or not and before variables are put in. Pure.
+ * What a configuration would be allowed to do beyond settings: run code, send keys or conversations to an address or
+ * account it names, run commands on this machine, put words into prompts, decide what a person is asked about, reach
+ * files elsewhere, read the environment, delete what a home keeps. Looks at the file as it is written, valid or not and
+ * before variables are put in. Pure.
  */
 import { isAbsolute } from "node:path";
 import { KEY_VARIABLES } from "../models/key-variables.ts";
@@ -19,13 +20,19 @@ export function powersOf(written: unknown): Power[] {
     ...(isOff(fields(root["workspace"])["host_bash"])
       ? []
       : [power("host", "workspace.host_bash", "run shell commands on this machine, outside of the sandbox")]),
+    ...openedFiles(fields(root["workspace"])["protected"]),
     ...Object.entries(fields(root["mcp_servers"])).flatMap(([name, one]) => serverPowers(name, fields(one))),
+    ...promptPowers(root),
+    ...(fields(root["approval"])["tools"] === undefined
+      ? []
+      : [power("approval", "approval.tools", "decide which calls you are asked about")]),
     ...elsewhere(memory["storage_path"], "memory.storage_path", "keep memory in"),
     ...elsewhere(fields(root["skills"])["path"], "skills.path", "read instructions from"),
     ...elsewhere(fields(root["store"])["url"], "store.url", "keep threads in"),
     ...elsewhere(fields(root["store"])["listen_url"], "store.listen_url", "listen at"),
     ...environmentPowers(written, endpoints),
     ...listening(fields(root["gateway"])["host"]),
+    ...passing(fields(root["gateway"])["pass_through"]),
     ...deletions(memory, fields(root["subagents"])),
     ...retention(fields(root["gateway"])["retention_days"]),
   ];
@@ -57,13 +64,29 @@ function endpointsIn(root: Fields): Endpoint[] {
 
 function addressPowers(model: Fields, key: string): Power[] {
   const address = model["base_url"];
-  if (address === undefined || address === null) return [];
+  if (address === undefined || address === null) return accountPowers(model, key);
   const named = variableOf(model["api_key"]);
   const usual = model["api_key"] === undefined ? KEY_VARIABLES[String(model["provider"])] : undefined;
   const variable = named ?? usual;
   const what =
     variable === undefined ? "what is said and remembered" : `your $${variable}, and what is said and remembered,`;
   return [power(variable === undefined ? "address" : "key", `${key}.base_url`, `send ${what} to ${shown(address)}`)];
+}
+
+/** A key that stands in the file is its writer's: so is the account, where a provider shows what was asked and answered. */
+function accountPowers({ api_key: written, provider }: Fields, key: string): Power[] {
+  if (written === undefined || written === null || variableOf(written) !== undefined) return [];
+  const detail = `send what is said and remembered to ${shown(provider)} with a key of its own: whoever has that account can read it`;
+  return [power("address", `${key}.api_key`, detail)];
+}
+
+/** What your programs run because it is there: whoever writes it runs commands with your rights. */
+function openedFiles(list: unknown): Power[] {
+  if (list === undefined || list === null) return [];
+  const kept: readonly unknown[] = Array.isArray(list) ? list : [];
+  const opened = USUAL.workspace.protected.filter((name) => !kept.includes(name));
+  if (opened.length === 0) return [];
+  return [power("host", "workspace.protected", `let the agent change what your programs run: ${opened.join(", ")}`)];
 }
 
 /** What its tools answer goes into prompts, and what a model asks of them leaves this machine. */
@@ -75,9 +98,38 @@ function serverPowers(name: string, { command, args, url }: Fields): Power[] {
   return [power("host", `${key}.command`, `run the program ${shown(words)} on this machine`)];
 }
 
+/** Words that a model follows, as it does a skill's; a summary's prompt also decides what is kept. */
+function promptPowers(root: Fields): Power[] {
+  const agents = Object.entries(fields(fields(root["subagents"])["agents"]));
+  return [
+    words(
+      fields(root["summarization"]),
+      "summarization.summary_prompt",
+      "tell the model that writes summaries what to keep",
+    ),
+    ...agents.flatMap(([name, agent]) => [
+      words(fields(agent), `subagents.agents.${name}.description`, `tell the agent when to use the sub-agent ${name}`),
+      words(fields(agent), `subagents.agents.${name}.system_prompt`, `give the sub-agent ${name} its instructions`),
+    ]),
+  ].flat();
+}
+
+function words(section: Fields, key: string, detail: string): Power[] {
+  const value = section[key.slice(key.lastIndexOf(".") + 1)];
+  return value === undefined || value === null ? [] : [power("prompt", key, detail)];
+}
+
 function listening(host: unknown): Power[] {
   if (host === undefined || host === null || /^(?:localhost|::1|127(?:\.\d{1,3}){3})$/i.test(String(host))) return [];
   return [power("address", "gateway.host", `let other machines reach what is said and remembered, at ${shown(host)}`)];
+}
+
+function passing(list: unknown): Power[] {
+  const usual: readonly unknown[] = [...USUAL.gateway.pass_through];
+  const isUsual =
+    list === undefined || list === null || (Array.isArray(list) && list.every((one) => usual.includes(one)));
+  const more = "let every key of the gateway use more of your accounts with providers";
+  return isUsual ? [] : [power("key", "gateway.pass_through", more)];
 }
 
 /** Every other variable: its value would end up in a prompt, a request or a path. */

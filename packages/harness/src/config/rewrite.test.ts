@@ -57,10 +57,7 @@ test("a file without a trigger is compacted by hand under the defaults of create
     summarizationForThreads(configSchema.parse({ summarization }).summarization);
   const bare = settings({}).policy;
   assert.deepEqual(bare.trigger, [{ type: "fraction", value: 0.85 }]);
-  assert.deepEqual(bare.keep, [
-    { type: "messages", value: 6 },
-    { type: "fraction", value: 0.25 },
-  ]);
+  assert.equal(bare.keep, null);
   assert.deepEqual(settings({ keep: { type: "messages", value: 3 } }).policy.keep, { type: "messages", value: 3 });
   const own = settings({ trigger: { type: "tokens", value: 4000 } }).policy;
   assert.deepEqual([own.trigger, own.keep], [[{ type: "tokens", value: 4000 }], { type: "messages", value: 20 }]);

@@ -3,6 +3,7 @@
  * `config.ts` turns it into what the code takes. The JSON Schema that `config schema` prints is derived from this.
  */
 import { z } from "zod/v4";
+import { gatewaySchema } from "./gateway-schema.ts";
 import { DEFAULT_KEEP } from "./summarization.ts";
 
 export const CONFIG_VERSION = 1;
@@ -88,11 +89,11 @@ const summarizationSchema = z
     drafts: z.boolean().default(true).describe("Write the next summary ahead of its trigger, so that nobody waits."),
     prune: z
       .strictObject({
-        enabled: z.boolean().default(true).describe("Shorten stale tool traffic when that pays."),
+        enabled: z.boolean().default(true).describe("Below the trigger, do what prices ask for."),
         from: wholeAboveZero
           .nullable()
           .default(null)
-          .describe("Tokens in the view before pruning is considered; null: 30000."),
+          .describe("Tokens in the view before prices are asked; null: 30000."),
         protect_tokens: z.int().min(0).default(8_000).describe("The newest tokens are never pruned."),
         min_gain_tokens: z
           .int()
@@ -123,7 +124,7 @@ const memorySchema = z.strictObject({
 });
 
 const agentSchema = z.strictObject({
-  description: z.string().min(1),
+  description: z.string().min(1).optional().describe("What the main agent chooses by; a built-in agent has its own."),
   system_prompt: z.string().min(1).optional(),
   tools: z.array(z.string()).nullable().default(null).describe("Null: the parent's, without task."),
   disallowed_tools: z.array(z.string()).default([]),
@@ -135,6 +136,9 @@ const agentSchema = z.strictObject({
   token_budget: wholeAboveZero.optional(),
 });
 
+/** Their limits may be set alone. */
+const BUILT_IN_AGENTS = ["general-purpose", "bash"];
+
 const subagentsSchema = z.strictObject({
   max_turns: wholeAboveZero.default(20).describe("Model calls of one sub-agent."),
   max_concurrent: wholeAboveZero
@@ -145,7 +149,14 @@ const subagentsSchema = z.strictObject({
   token_budget: wholeAboveZero.default(500_000),
   result_tokens: wholeAboveZero.default(2000).describe("Most tokens one sub-agent adds to its parent."),
   retention_days: positive.default(30),
-  agents: z.record(z.string(), agentSchema).default({}),
+  agents: z
+    .record(z.string(), agentSchema)
+    .superRefine((agents, context) => {
+      for (const [name, { description }] of Object.entries(agents))
+        if (description === undefined && !BUILT_IN_AGENTS.includes(name))
+          context.addIssue({ code: "custom", path: [name, "description"], message: "is missing: what is it for?" });
+    })
+    .default({}),
 });
 
 const modelSchema = z.strictObject({
@@ -171,7 +182,7 @@ const modelSchema = z.strictObject({
       cache_write: z.number().min(0).optional(),
     })
     .optional()
-    .describe("Per million tokens, any currency."),
+    .describe("US dollars per million tokens."),
 });
 
 const recallSchema = z.strictObject({
@@ -184,7 +195,7 @@ const recallSchema = z.strictObject({
       pricing: z
         .strictObject({ input: z.number().min(0) })
         .optional()
-        .describe("Per million tokens, any currency."),
+        .describe("US dollars per million tokens."),
     })
     .nullable()
     .default(null)
@@ -212,10 +223,7 @@ const limitsSchema = z.strictObject({
     .nullable()
     .default(null)
     .describe("Most tokens that one run may use, with its summaries and sub-agents; null: no limit."),
-  run_cost: positive
-    .nullable()
-    .default(null)
-    .describe("Most that one run may cost, in the currency of the model's prices; null: no limit."),
+  run_cost: positive.nullable().default(null).describe("Most that one run may cost, in US dollars; null: no limit."),
 });
 
 const approvalSchema = z.strictObject({
@@ -223,55 +231,6 @@ const approvalSchema = z.strictObject({
     .array(z.string().min(1))
     .default([])
     .describe("Names of tools that a person is asked about before each call."),
-});
-
-const gatewaySchema = z.strictObject({
-  host: z
-    .string()
-    .min(1)
-    .default("127.0.0.1")
-    .describe("Where to listen; an address that others can reach needs keys."),
-  port: z.int().min(0).max(65_535).default(8790).describe("0: any that is free."),
-  compatible: z.boolean().default(true).describe("Serve the /v1 endpoints; false: each of their paths answers 404."),
-  mode: z
-    .enum(["on", "observe", "off"])
-    .default("on")
-    .describe("What the /v1 endpoints do: compact; pass through, store and say what would be saved; pass through."),
-  compaction: z
-    .enum(["ours", "native", "off"])
-    .default("ours")
-    .describe("Who shortens a prompt on the /v1 endpoints: this gateway, the vendor's own parameters, nobody."),
-  evidence: z.boolean().default(false).describe("Lend what was hidden to the last question on the /v1 endpoints."),
-  memory: z.boolean().default(false).describe("Lend what is remembered on the /v1 endpoints, and learn there."),
-  forward_keys: z
-    .boolean()
-    .default(false)
-    .describe("Let the /v1 endpoints take a client's own provider key, and send it to that provider alone."),
-  user_header: z
-    .string()
-    .regex(/^[A-Za-z0-9-]{1,64}$/, "must be a header's name")
-    .nullable()
-    .default(null)
-    .describe("Another header in which a delegate names its user, beside X-Palimpsest-User."),
-  retention_days: positive
-    .nullable()
-    .default(null)
-    .describe("Threads that nobody changed for so long are deleted; null: never."),
-  jobs: z
-    .boolean()
-    .default(true)
-    .describe(
-      "Learn from turns, build search indexes and delete old threads here; false: `palimpsest worker` does, in processes of its own.",
-    ),
-  body_limit_mb: positive.default(64).describe("The largest body of a request."),
-  limits: z
-    .strictObject({
-      requests_per_minute: wholeAboveZero.nullable().default(null).describe("Of one key; null: no limit."),
-      tokens_per_minute: wholeAboveZero.nullable().default(null).describe("In and out, of one key; null: no limit."),
-      running: wholeAboveZero.nullable().default(null).describe("Requests of one key at once; null: no limit."),
-    })
-    .prefault({}),
-  shutdown_grace_seconds: z.number().min(0).default(10).describe("How long answers may take to finish at the end."),
 });
 
 const mcpServerCommon = {
@@ -298,6 +257,20 @@ const mcpServerSchema = z.union([
   }),
 ]);
 
+/** What programs of a person run because it is there. */
+const PROTECTED_NAMES = [
+  ".git",
+  ".palimpsest",
+  ".envrc",
+  ".husky",
+  ".vscode",
+  ".idea",
+  ".devcontainer",
+  ".claude",
+  ".cursor",
+  ".mcp.json",
+];
+
 const levels = ["debug", "info", "warn", "error", "silent"] as const;
 
 export const configSchema = z.strictObject({
@@ -306,7 +279,9 @@ export const configSchema = z.strictObject({
   models: z.array(modelSchema).default([]).describe("The first is the default; none: the offline model."),
   summarization: summarizationSchema
     .default(() => ({ ...summarizationSchema.parse({}), enabled: true }))
-    .describe("Left out: on, as agents have it by default. A section without `enabled`: off."),
+    .describe(
+      "Left out, or without `enabled` and `trigger`: on, as agents have it by default. A trigger without `enabled`: off.",
+    ),
   memory: memorySchema.prefault({}),
   recall: recallSchema.prefault({}).describe("Search over what was ever said."),
   subagents: subagentsSchema.prefault({}),
@@ -317,6 +292,10 @@ export const configSchema = z.strictObject({
   workspace: z
     .strictObject({
       host_bash: z.boolean().default(false).describe("Run bash on this machine instead of the sandbox."),
+      protected: z
+        .array(z.string().regex(/^[^/\\]+$/, "is a name, without a folder"))
+        .default(PROTECTED_NAMES)
+        .describe("With --workspace: files and folders of these names are read-only for the agent, at any depth."),
     })
     .prefault({}),
   mcp_servers: z

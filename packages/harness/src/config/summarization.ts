@@ -36,7 +36,8 @@ export interface PruneSettings {
 /** Options of `createDeepAgent`: the trigger and keep spelling, or the fractions' spelling, never both. */
 export interface SummarizationOptions {
   readonly trigger?: Threshold | readonly Threshold[];
-  readonly keep?: Keep;
+  /** Null, or not said: whole turns, newest first, as far as they fit under the low-water mark. */
+  readonly keep?: Keep | null;
   readonly triggerFraction?: number;
   readonly keepRecentMessages?: number;
   readonly keepRecentFraction?: number;
@@ -104,6 +105,12 @@ export function summarizationForThreads(file: SummarizationFile): Summarization 
   return checked({ ...settings, policy: { ...settings.policy, trigger: policy.trigger, keep } });
 }
 
+/** The same policy as options of `openThread`; null if nothing is compacted by itself. */
+export function summarizationOptions(settings: Summarization): SummarizationOptions | null {
+  const { automatic, policy, ...rest } = settings;
+  return automatic && policy.trigger.length > 0 ? { ...rest, ...policy } : null;
+}
+
 /** How far a summarizer goes that was told nothing. */
 export const SUMMARIZER_BOUNDS: Pick<
   Summarization,
@@ -115,14 +122,16 @@ export function summarizationFromOptions(options: SummarizationOptions = {}): Su
   const both = (options.trigger ?? options.keep) !== undefined && fractions.some((key) => options[key] !== undefined);
   if (both) throw new SettingsError([`use either trigger and keep, or ${fractions.join(", ")}, not both`]);
   if (Array.isArray(options.trigger) && options.trigger.length === 0) throw new SettingsError([EMPTY_TRIGGER]);
+  const spelled = fractions.some((key) => options[key] !== undefined);
+  const ceilings: Keep = [
+    { type: "messages", value: options.keepRecentMessages ?? 6 },
+    { type: "fraction", value: options.keepRecentFraction ?? 0.25 },
+  ];
   return checked({
     automatic: true,
     policy: {
       trigger: listOf(options.trigger ?? { type: "fraction", value: options.triggerFraction ?? 0.85 }),
-      keep: options.keep ?? [
-        { type: "messages", value: options.keepRecentMessages ?? 6 },
-        { type: "fraction", value: options.keepRecentFraction ?? 0.25 },
-      ],
+      keep: options.keep ?? (spelled ? ceilings : null),
       lowWater: options.lowWater ?? 0.6,
       minGain: options.minGain ?? 0.1,
       maxSummaryTokens: options.maxSummaryTokens ?? null,

@@ -1,12 +1,11 @@
 /** What the configuration says, for the doctor: whether it can work, the windows, whether conversations are compacted. */
 import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { checkConfig } from "../config/check.ts";
 import { smallText } from "../config/find.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import type { ConfigFile } from "../config/schema.ts";
 import { summarizationForThreads } from "../config/summarization.ts";
-import { limitsIn } from "../models/learned-limits.ts";
+import { limitsOfHome } from "../models/learned-limits.ts";
 import { offeredModels } from "../models/offers.ts";
 import { windowNow } from "../models/window.ts";
 import type { Check, DoctorOptions } from "./doctor.ts";
@@ -28,7 +27,7 @@ export function configChecks(loaded: LoadedConfig, options: DoctorOptions): read
 }
 
 function modelChecks({ models, summarization }: ConfigFile, { home, env }: DoctorOptions): readonly Check[] {
-  const learned = { limits: limitsIn(join(home, "learned-limits.json")).read(), now: Date.now() };
+  const learned = { limits: limitsOfHome(home).read(), now: Date.now() };
   const windows = models.map((model) => {
     const { tokens, source } = windowNow(model, summarization.fallback_context_window, learned);
     return `${model.name}: ${tokens} tokens ${WINDOW_SOURCES[source]}`;
@@ -44,7 +43,7 @@ const WINDOW_SOURCES = {
   config: "(max_input_tokens)",
   table: "(known for this model)",
   fallback: "(fallback_context_window; set max_input_tokens)",
-  learned: "(stated by the provider when it refused more)",
+  learned: '(stated by the provider when it refused more; "palimpsest models forget" forgets it)',
 };
 
 function compactionOf({ summarization }: ConfigFile): string {

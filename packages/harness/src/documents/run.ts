@@ -19,7 +19,7 @@ type RunCost = {
   readonly savedByCache: number;
   readonly spentOn?: Readonly<Record<Use, number>>;
   /** Null: as configured. */
-  readonly currency: "USD" | null;
+  readonly currency: "USD";
 };
 
 /** What a thread has cost more than before: its run with sub-agents, summaries and what was learned meanwhile. */
@@ -57,5 +57,5 @@ export function runDocument(
 function ownCost(usage: Usage, { models }: ModelsConfig, model: string | null): RunCost | null {
   const entry = model === null ? models[0] : models.find(({ name }) => name === model);
   const prices = entry === undefined ? null : pricesOf(entry);
-  return prices === null ? null : { ...costOf(usage, prices), currency: prices.source === "table" ? "USD" : null };
+  return prices === null ? null : { ...costOf(usage, prices), currency: "USD" };
 }

@@ -3,7 +3,7 @@ import type { Problem } from "../import/conversation.ts";
 import type { ImportOutcome } from "../import/import-file.ts";
 import type { FileOutcome, FolderOutcome } from "../import/import-folder.ts";
 import type { ThreadSummary } from "../stores/store.ts";
-import { replay, type Verified } from "../threads/audit.ts";
+import { replay } from "../threads/audit.ts";
 import type { ThreadDeps } from "../threads/writer.ts";
 
 export function threadDocument({ header, title, messages, updatedAt }: ThreadSummary) {
@@ -34,12 +34,6 @@ export async function* replayDocument(deps: ThreadDeps, threadId: string): Async
 
 function opening(threadId: string, dialect: string | null): string {
   return `{"thread":${JSON.stringify(threadId)},"dialect":${JSON.stringify(dialect)},"messages":[\n`;
-}
-
-export function verifyDocument(verdict: Exclude<Verified, { readonly kind: "missing" }>) {
-  const { records, redacted } = verdict;
-  const firstBad = verdict.kind === "broken" ? verdict.firstBad : null;
-  return { ok: firstBad === null, records, redacted, ...(firstBad !== null && { firstBad }) };
 }
 
 export function importDocument(threadId: string, outcome: Extract<ImportOutcome, { readonly kind: "imported" }>) {

@@ -1,16 +1,28 @@
-/** A thread over time, as JSON: the tokens of every request, and each act on the log as a mark. Reads no message. */
-import type { LogRecord } from "@palimpsest/core/log";
+/**
+ * A thread over time, as JSON: the tokens of every request with the window and the cost of the model that answered it, and
+ * each act on the log as a mark. Reads no message.
+ */
+import { type LogRecord, parseHeader } from "@palimpsest/core/log";
+import type { ConfigFile } from "../config/schema.ts";
+import { costOf, pricesOf } from "../models/cost.ts";
+import { OFFLINE } from "../models/entry.ts";
+import { knownPrices } from "../models/known-prices.ts";
+import { knownWindow } from "../models/known-windows.ts";
+import { windowNow } from "../models/window.ts";
 import type { Store } from "../stores/store.ts";
 
-export async function timelineDocument(store: Store, threadId: string) {
-  const requests: ReturnType<typeof requestOf>[] = [];
+export async function timelineDocument(store: Store, threadId: string, settings: ModelSettings) {
+  const reports: Usage[] = [];
   const marks: Mark[] = [];
   const header = await store.header(threadId);
   if (header?.forkedAt != null) marks.push({ seq: header.forkedAt, at: header.createdAt, kind: "fork" });
   for await (const { record } of store.records(threadId, { kinds: KINDS })) {
-    if (record.kind === "usage") requests.push(requestOf(record));
+    if (record.kind === "usage") reports.push(record);
     else marks.push(markOf(record));
   }
+  const times = await answeredAt(store, threadId, reports);
+  const models = modelFacts(settings);
+  const requests = reports.map((report) => requestOf(report, times, models(report.model)));
   return { thread: threadId, requests, marks: marks.toSorted((a, b) => a.seq - b.seq) };
 }
 
@@ -26,15 +38,56 @@ interface Mark {
   readonly tokensAfter?: number;
 }
 
-function requestOf({ of, at, model, input, output, cacheRead, cacheWrite }: Extract<LogRecord, { kind: "usage" }>) {
+type Usage = Extract<LogRecord, { kind: "usage" }>;
+
+export interface ModelSettings {
+  readonly config: Pick<ConfigFile, "models" | "summarization">;
+  readonly learned: Parameters<typeof windowNow>[2];
+}
+
+function requestOf(report: Usage, times: ReadonlyMap<number, string>, model: ModelFacts) {
+  const { of, input, output, cacheRead, cacheWrite } = report;
   return {
     seq: of,
-    at,
-    model,
+    at: times.get(of) ?? report.at,
+    model: report.model,
     input,
     output,
     cacheRead,
     cacheWrite,
+    /** Null: not known. */
+    window: model.window,
+    cost: model.prices === null ? null : costOf(report, model.prices).spent,
+  };
+}
+
+/** The messages' own: a report of an imported one may bear the time of the import. */
+async function answeredAt(store: Store, threadId: string, reports: readonly Usage[]): Promise<Map<number, string>> {
+  const times = new Map<number, string>();
+  if (reports.length === 0) return times;
+  const seqs = reports.map(({ of }) => of);
+  for await (const { chained } of store.records(threadId, { kinds: ["message"], seqs, bodies: "none" })) {
+    const { seq, at } = parseHeader(chained);
+    times.set(seq, at);
+  }
+  return times;
+}
+
+interface ModelFacts {
+  readonly window: number | null;
+  readonly prices: Parameters<typeof costOf>[1] | null;
+}
+
+/** By the name of its entry or by the provider's own; of a model that isn't configured what the tables know. */
+function modelFacts({ config, learned }: ModelSettings): (model: string) => ModelFacts {
+  const { fallback_context_window: fallback } = config.summarization;
+  return (model) => {
+    const entry =
+      config.models.find(({ name }) => name === model) ??
+      config.models.find((one) => one.model === model) ??
+      (model === OFFLINE.name ? OFFLINE : null);
+    if (entry === null) return { window: knownWindow(model), prices: knownPrices(model) };
+    return { window: windowNow(entry, fallback, learned).tokens, prices: pricesOf(entry) };
   };
 }
 

@@ -22,6 +22,8 @@ export interface Checked {
   readonly warnings: readonly Problem[];
   readonly format: string | null;
   readonly seen: string;
+  /** At least one value could be parsed. */
+  readonly holdsJson: boolean;
   /** SHA-256 of the file. */
   readonly digest: string;
   /** The valid pieces once more. */
@@ -34,11 +36,21 @@ export interface CheckedThread {
   readonly messages: number;
 }
 
-/** Called every few megabytes with the bytes read so far; awaited, so that the caller can stay responsive. */
-export type OnBytes = (bytes: number) => Promise<void>;
+/** Called often with the bytes read so far; awaited, so that the caller can stay responsive. */
+type OnBytes = (bytes: number) => Promise<void>;
+
+export interface CheckOptions {
+  readonly onBytes: OnBytes;
+  /** With the messages read so far. It may throw: then nothing is written. */
+  readonly onMessages?: ((messages: number) => void) | undefined;
+}
 
 /** `held`: characters of messages that are kept for the writing; a file with more is read again. */
-export async function checkFile(source: ByteSource, held: number, onBytes: OnBytes): Promise<Checked> {
+export async function checkFile(
+  source: ByteSource,
+  held: number,
+  { onBytes, onMessages = () => {} }: CheckOptions,
+): Promise<Checked> {
   const digest = createHash("sha256");
   const votes = dialectVotes();
   const stream = pieceStream();
@@ -51,8 +63,14 @@ export async function checkFile(source: ByteSource, held: number, onBytes: OnByt
     early = [];
     return settled;
   };
+  let messages = 0;
   const add = (pieces: readonly Piece[]): void => {
-    for (const piece of pieces) if (piece.kind === "message") votes.add(piece.message.value);
+    for (const piece of pieces) {
+      if (piece.kind !== "message") continue;
+      votes.add(piece.message.value);
+      messages += 1;
+    }
+    onMessages(messages);
     if (check !== null) check.add(pieces);
     else {
       for (const piece of pieces) early.push(piece);
@@ -69,7 +87,8 @@ export async function checkFile(source: ByteSource, held: number, onBytes: OnByt
   return second.result(ending);
 }
 
-const STEP = 4 * 1024 * 1024;
+/** Bytes that are parsed without a pause. */
+const PORTION = 64 * 1024;
 
 interface Ending {
   readonly source: ByteSource;
@@ -104,8 +123,9 @@ function checker(dialect: Dialect, held: number, isFormat: boolean) {
   const take = (piece: Piece): void => {
     omitted.add(piece);
     if (piece.kind === "thread") {
+      // A copy for each of many forks would be as large as all before them.
       const shared = piece.fork && tallies.get(piece.fork.of)?.called;
-      const tally = { opened: piece, gather: gatherer(dialect), called: new Set(shared), messages: 0 };
+      const tally = { opened: piece, gather: gatherer(dialect), called: shared ?? new Set<string>(), messages: 0 };
       tallies.set(piece.key, tally);
     } else if (piece.kind === "message") {
       const problem = problemOf(piece.message, dialect, isFormat);
@@ -138,9 +158,10 @@ function checker(dialect: Dialect, held: number, isFormat: boolean) {
         warnings: [...omitted.notes(), ...warnings],
         format: stream.format()?.name ?? null,
         seen: stream.seen(),
+        holdsJson: stream.holdsJson(),
         digest,
         async *pieces(onBytes) {
-          const again = whole === null ? streamed(source, pieceStream(), onBytes) : [whole];
+          const again = whole === null ? streamed(source, pieceStream(), onBytes) : slicesOf(whole);
           for await (const pieces of again)
             yield pieces.filter((piece) => piece.kind !== "message" || !problemOf(piece.message, dialect, isFormat));
         },
@@ -150,6 +171,20 @@ function checker(dialect: Dialect, held: number, isFormat: boolean) {
 }
 
 const NAMED = 1000;
+
+/** Pieces that are handled without a pause. */
+const SLICE = 1000;
+
+function* slicesOf(pieces: Iterable<Piece>): Generator<readonly Piece[]> {
+  let slice: Piece[] = [];
+  for (const piece of pieces) {
+    slice.push(piece);
+    if (slice.length < SLICE) continue;
+    yield slice;
+    slice = [];
+  }
+  if (slice.length > 0) yield slice;
+}
 
 /** What a newer version of a program adds to its messages is carried along. */
 function problemOf({ body, value }: ImportedMessage, dialect: Dialect, isFormat: boolean): string | null {
@@ -162,14 +197,21 @@ async function* streamed(
   onBytes: OnBytes,
   onChunk?: (chunk: Buffer) => void,
 ): AsyncGenerator<readonly Piece[]> {
-  let [bytes, told] = [0, 0];
+  let bytes = 0;
   for await (const chunk of source.chunks()) {
     onChunk?.(chunk);
-    bytes += chunk.length;
-    yield stream.push(chunk);
-    if (bytes - told < STEP) continue;
-    told = bytes;
+    for (let at = 0; at < chunk.length; at += PORTION) {
+      const portion = chunk.subarray(at, at + PORTION);
+      bytes += portion.length;
+      for (const pieces of slicesOf(stream.push(portion))) {
+        yield pieces;
+        await onBytes(bytes);
+      }
+      await onBytes(bytes);
+    }
+  }
+  for (const pieces of slicesOf(stream.end())) {
+    yield pieces;
     await onBytes(bytes);
   }
-  yield stream.end();
 }

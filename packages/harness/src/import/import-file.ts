@@ -25,6 +25,10 @@ export interface ImportOptions {
   /** How threads are named by their first words; null: not at all. */
   readonly title?: TitleLimits | null;
   readonly onProgress?: (progress: ImportProgress) => void;
+  /** Most records of one transaction, for a server that does other work as well; unless told, a conversation is written in one. */
+  readonly recordsAtOnce?: number | undefined;
+  /** While the file is read, with its messages so far. It may throw: then nothing of the file is written. */
+  readonly onMessages?: ((messages: number) => void) | undefined;
   readonly signal?: AbortSignal;
 }
 
@@ -49,7 +53,8 @@ export type ImportOutcome =
       readonly invalid: readonly Problem[];
       readonly warnings: readonly Problem[];
     }
-  | { readonly kind: "invalid"; readonly problems: readonly Problem[] }
+  /** `seen`: what could be read instead; only if nothing in the file is JSON. */
+  | { readonly kind: "invalid"; readonly problems: readonly Problem[]; readonly seen?: string }
   /** `seen`: what the file has, and what could be read. */
   | { readonly kind: "empty"; readonly skipped: number; readonly seen: string }
   | { readonly kind: "bad-thread-id"; readonly problem: string }
@@ -76,11 +81,12 @@ export async function importSource(
   const id = checkThreadId(options.threadId);
   if (id.kind === "invalid") return { kind: "bad-thread-id", problem: id.problem };
   const progress = progressOf(source.size, options);
-  const checked = await checkFile(source, held, progress.read);
+  const checked = await checkFile(source, held, { onBytes: progress.read, onMessages: options.onMessages });
   const { invalid, skipped, seen } = checked;
-  if (invalid.length > 0 && options.onInvalid === "refuse") return { kind: "invalid", problems: invalid };
+  if (invalid.length > 0 && options.onInvalid === "refuse")
+    return { kind: "invalid", problems: invalid, ...(!checked.holdsJson && { seen }) };
   if (checked.threads.length === 0) return { kind: "empty", skipped, seen };
-  const jobs = await jobsFor(deps, checked, { ...options, file: basename(source.name) });
+  const jobs = await jobsFor(deps, checked, { ...options, file: basename(source.name), pause: progress.pause });
   if ("kind" in jobs) return jobs;
   const missing = jobs.filter(({ before }) => before.kind !== "done").length;
   await progress.writes(missing);
@@ -89,6 +95,8 @@ export async function importSource(
     title: options.title === undefined ? {} : options.title,
     ...(options.agentName !== undefined && { agentName: options.agentName }),
     waiting: held,
+    recordsAtOnce: options.recordsAtOnce ?? Number.POSITIVE_INFINITY,
+    pause: progress.pause,
     onThread: progress.wrote,
   });
   return written.kind === "written" ? importedOf(checked, jobs) : written;
@@ -117,7 +125,7 @@ function importedOf(checked: Checked, jobs: readonly ThreadJob[]): ImportOutcome
 async function jobsFor(
   deps: ThreadDeps,
   { threads, digest }: Checked,
-  { threadId, memory, file }: ImportOptions & { readonly file: string },
+  { threadId, memory, file, pause }: ImportOptions & { readonly file: string; readonly pause: () => Promise<void> },
 ): Promise<readonly ThreadJob[] | ImportOutcome> {
   const names = namesOf(threads, threadId);
   const jobs: ThreadJob[] = [];
@@ -128,6 +136,7 @@ async function jobsFor(
     const learn = memory === "learn" ? { memory: "learn" } : {};
     const numbered = { part: index + 1, of: threads.length };
     const receipt = { type: "imported" as const, file, digest, ...numbered, ...learn };
+    await pause();
     const before = await stateOf(deps, name, receipt);
     if (before === "taken") return { kind: "exists", threadId: name };
     jobs.push({ opened, threadId: name, receipt, before });

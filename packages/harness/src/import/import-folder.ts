@@ -4,6 +4,7 @@
  */
 import { readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
+import { PalimpsestError } from "@palimpsest/core/errors";
 import { errorText } from "@palimpsest/core/internal/text";
 import type { ThreadDeps } from "../threads/writer.ts";
 import type { ByteSource } from "./byte-source.ts";
@@ -80,6 +81,7 @@ async function imported(
     return await importSource(deps, source, options);
   } catch (error) {
     options.signal?.throwIfAborted();
+    if (PalimpsestError.isInstance(error)) throw error;
     return unreadable(`${file} can't be unpacked: ${errorText(error)}`);
   }
 }

@@ -6,17 +6,20 @@ import { openMessages } from "./formats/messages.ts";
 import type { Piece } from "./piece.ts";
 import { type Cut, type ValueSplitter, valueSplitter } from "./value-splitter.ts";
 
+/** Pieces are made while they are asked for, all of which has to be done before the next call: a conversation may have very many. */
 export interface PieceStream {
-  push(chunk: Buffer): readonly Piece[];
+  push(chunk: Buffer): Iterable<Piece>;
   /**
    * `wait`: the file goes on, so what isn't whole is left for later. `settled`: it may go on, but what was held back because
    * more could belong to it no longer is.
    */
-  end(rest?: "report" | "wait" | "settled"): readonly Piece[];
+  end(rest?: "report" | "wait" | "settled"): Iterable<Piece>;
   /** Whose file it is, once that is known; null: a dialect's messages as they are. */
   format(): Format | null;
   /** What the file has and what could be read, for somebody in whose file nothing was found. */
   seen(): string;
+  /** At least one value could be parsed. */
+  holdsJson(): boolean;
 }
 
 export function pieceStream(given?: Format): PieceStream {
@@ -27,34 +30,37 @@ export function pieceStream(given?: Format): PieceStream {
   /** Values that wait for the format. */
   let early: PlacedValue[] = [];
   let earlyLength = 0;
-  const settle = (): readonly Piece[] => {
+  function* settle(): Generator<Piece> {
     format = formatOf(early);
     const opened = format?.open() ?? openMessages(early);
     reader = opened;
-    const pieces = early.flatMap((value) => [...opened.read(value)]);
+    const values = early;
     early = [];
-    return pieces;
-  };
-  const take = (cut: Cut): readonly Piece[] => {
+    for (const value of values) yield* opened.read(value);
+  }
+  const take = (cut: Cut): Iterable<Piece> => {
     if ("problem" in cut) return [{ kind: "problem", ...cut.problem }];
     const { value, text, place } = cut;
     first ??= value;
     if (!isRecord(value)) return [{ kind: "skipped" }];
     const placed = { value, text, place };
-    if (reader !== null) return [...reader.read(placed)];
+    if (reader !== null) return reader.read(placed);
     early.push(placed);
     earlyLength += text.length;
     return early.length >= LOOKED_AT || earlyLength >= LOOKED_AT_LENGTH ? settle() : [];
   };
   return {
-    push: (chunk) => splitter.push(chunk).flatMap(take),
-    end(rest = "report") {
-      const pieces = splitter.end(rest === "report" ? "report" : "wait").flatMap(take);
-      const settled = reader === null ? settle() : [];
-      return [...pieces, ...settled, ...(rest === "wait" ? [] : reader!.end())];
+    *push(chunk) {
+      for (const cut of splitter.push(chunk)) yield* take(cut);
+    },
+    *end(rest = "report") {
+      for (const cut of splitter.end(rest === "report" ? "report" : "wait")) yield* take(cut);
+      if (reader === null) yield* settle();
+      if (rest !== "wait") yield* reader!.end();
     },
     format: () => format,
     seen: () => notRecognized([first]),
+    holdsJson: () => first !== undefined,
   };
 }
 

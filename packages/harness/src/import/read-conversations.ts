@@ -57,7 +57,7 @@ interface Open {
 function collector() {
   const threads = new Map<string, Open>();
   const omitted = omissions();
-  const add = (pieces: readonly Piece[]): void => {
+  const add = (pieces: Iterable<Piece>): void => {
     for (const piece of pieces) {
       omitted.add(piece);
       if (piece.kind === "thread") {

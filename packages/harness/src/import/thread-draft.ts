@@ -87,6 +87,11 @@ export class ThreadDraft {
     return this.#length;
   }
 
+  /** Records that wait to be written. */
+  get waiting(): number {
+    return this.#records.length;
+  }
+
   /** The record that those come after which wait. */
   get base(): number {
     return this.#version - this.#records.length;

@@ -37,6 +37,10 @@ export interface WriteOptions {
   readonly agentName?: string;
   /** Characters of messages that may wait: more is written before its thread has ended. */
   readonly waiting: number;
+  /** The same in records: a transaction of many keeps a server's other work waiting. */
+  readonly recordsAtOnce: number;
+  /** Between two steps. It may throw: what is written stays, and the same import goes on there. */
+  readonly pause: () => Promise<void>;
   /** After each thread. */
   readonly onThread: () => Promise<void>;
 }
@@ -57,6 +61,7 @@ export async function writeThreads(
     }
     await writer.makeRoom();
     if (writer.failure !== null) return writer.failure;
+    await options.pause();
   }
   await writer.finish();
   return writer.failure ?? { kind: "written" };
@@ -93,14 +98,16 @@ class ThreadsWriter {
   /** Writes the thread and those that go with it, or all that are left. */
   async finish(key?: string): Promise<void> {
     const ended = [...this.#open].filter(([, { family }]) => key === undefined || family === key);
-    for (const [, open] of ended) if (this.failure === null) await this.#write(open, "whole");
+    for (const [, open] of ended) await this.#inTurn(open, "whole");
     for (const [name] of ended) this.#open.delete(name);
   }
 
   async makeRoom(): Promise<void> {
-    const waiting = [...this.#open.values()].reduce((sum, { draft }) => sum + draft.length, 0);
-    if (waiting <= this.#options.waiting) return;
-    for (const open of this.#open.values()) if (this.failure === null) await this.#write(open, "begun");
+    const drafts = [...this.#open.values()].map(({ draft }) => draft);
+    const length = drafts.reduce((sum, draft) => sum + draft.length, 0);
+    const records = drafts.reduce((sum, draft) => sum + draft.waiting, 0);
+    if (length <= this.#options.waiting && records <= this.#options.recordsAtOnce) return;
+    for (const open of this.#open.values()) await this.#inTurn(open, "begun");
   }
 
   #begin(opened: OpenedThread): void {
@@ -114,6 +121,13 @@ class ThreadsWriter {
     const family = parent?.family ?? opened.key;
     const isBegun = job.before.kind !== "free";
     this.#open.set(opened.key, { job, draft, family, isThere: isBegun, isBegun });
+  }
+
+  /** A conversation may have thousands of branches. */
+  async #inTurn(open: Open, extent: "whole" | "begun"): Promise<void> {
+    if (this.failure !== null) return;
+    await this.#options.pause();
+    await this.#write(open, extent);
   }
 
   /** `begun`: more will follow. */

@@ -106,8 +106,11 @@ const UNSEEN_SHARE = 0.25;
 
 type Parts = Readonly<Partial<Record<PartName, number>>>;
 
+/** In the messages' tokens: what the reports made of the fixed part is told in them too. */
 function promptParts<M>(prompt: Prompt<M>): Parts {
-  const parts: Partial<Record<PartName, number>> = { ...prompt.fixed.parts, repairs: repairTokens(prompt) };
+  const scale = prompt.fixedFactor / prompt.factor;
+  const fixed = Object.entries(prompt.fixed.parts).map(([name, tokens]) => [name, tokens * scale]);
+  const parts: Partial<Record<PartName, number>> = { ...Object.fromEntries(fixed), repairs: repairTokens(prompt) };
   for (const { source, role, size, additionTokens } of prompt.entries) {
     const name = source === "summary" || source === "acknowledgement" ? source : role === "system" ? "base" : role;
     parts[name] = (parts[name] ?? 0) + size.text;

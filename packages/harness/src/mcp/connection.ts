@@ -1,6 +1,7 @@
 /** One server of the configuration, connected when it is first needed and again after it went away. */
 import type { Client } from "@modelcontextprotocol/client";
 import type { ConfigFile } from "../config/schema.ts";
+import { directFetch } from "../direct-fetch.ts";
 import { explainMissing } from "../optional-package.ts";
 
 export type McpServerSettings = ConfigFile["mcp_servers"][string];
@@ -52,7 +53,11 @@ async function connect(settings: McpServerSettings, onGone: () => void): Promise
   try {
     if ("url" in settings) {
       const { url, headers } = settings;
-      await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }), { timeout });
+      const transport = new StreamableHTTPClientTransport(new URL(url), {
+        requestInit: { headers },
+        fetch: directFetch(),
+      });
+      await client.connect(transport, { timeout });
       return client;
     }
     const { StdioClientTransport, getDefaultEnvironment } = await import("@modelcontextprotocol/client/stdio");

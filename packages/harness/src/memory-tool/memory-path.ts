@@ -2,6 +2,7 @@
  * Paths under `/memories`: which file a model means, and what is refused because it means another place, or could mean
  * one to somebody else who reads it (`%2e%2e`, backslashes, full-width dots). Pure text work.
  */
+import { normalized } from "@palimpsest/core/internal/text";
 import { ToolFailure } from "../workspace/tool-failure.ts";
 import type { Segments } from "./files.ts";
 
@@ -38,6 +39,6 @@ export function memorySegments(path: unknown, parameter = "path"): Segments {
 function isDisguised(segment: string): boolean {
   if ([...segment].some((character) => character < " " || character === "\x7f" || character === "\\")) return true;
   if (/%(?:2e|2f|5c|00|25)/i.test(segment)) return true;
-  const folded = segment.normalize("NFKC");
+  const folded = normalized(segment, "NFKC");
   return folded !== segment && (/[/\\]/.test(folded) || /^\.+$/.test(folded));
 }

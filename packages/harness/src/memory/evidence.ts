@@ -1,17 +1,21 @@
 /**
  * The evidence lane: facts and past turns that matter for one question, within a token budget. Turns are ranked by their own
- * words and by the facts drawn from them; turns the prompt already shows, of other agents, of threads without memory
- * and of what was forgotten are left out. Reads only.
+ * words and by the facts drawn from them; turns the prompt already shows, of other agents, of threads without memory,
+ * and those that state what was corrected or forgotten since are left out. A tool's result counts as a turn where it belongs to
+ * the thread that asks and holds an identifier that the question quotes. Reads only.
  */
 import { escapeLine, isBound, isFenced } from "@palimpsest/core/internal/memory";
+import { holdsQuoted } from "@palimpsest/core/internal/recall";
 import type { Fact, MemoryDocument } from "@palimpsest/core/memory";
 import type { FindToolFacts } from "@palimpsest/core/message";
 import { renderHits, type ShownHit } from "@palimpsest/core/recall";
 import type { EmbeddingModel } from "ai";
+import { hitsWithin } from "../recall/answers.ts";
 import type { OnEmbedding } from "../recall/embedder.ts";
 import { readTurns, refOf } from "../recall/messages.ts";
 import { type SearchHit, searchAll, searchThread } from "../recall/search.ts";
 import type { Store } from "../stores/store.ts";
+import { correctedHits } from "./corrected-hits.ts";
 import { type FactHit, searchFacts } from "./fact-index.ts";
 
 export interface EvidenceRequest {
@@ -22,6 +26,8 @@ export interface EvidenceRequest {
   readonly visibleAfter: number;
   /** What the prompt shows already, in the stable lane or as evidence of an earlier question: facts by id, turns as `thread#seq`. */
   readonly shown: ReadonlySet<string>;
+  /** The evidence of earlier questions that it shows: a turn stands there with a part of its words only. */
+  readonly earlier?: readonly string[] | undefined;
   readonly tokens: number;
   readonly count: (text: string) => number;
   /** What is known of the tools in the log. */
@@ -45,8 +51,9 @@ export async function gatherEvidence(
   document: MemoryDocument,
   request: EvidenceRequest,
 ): Promise<Evidence | null> {
-  const { question, count, threadId, tools, embedder, onEmbedding, scope = "user" } = request;
-  const settings = { limit: turnsFor(request.tokens), tools, embedder, onEmbedding, askedBy: threadId };
+  const { question, count, threadId, tools, embedder, onEmbedding, scope = "user", earlier = [] } = request;
+  const limit = hitsWithin(request.tokens);
+  const settings = { limit, tools, embedder, onEmbedding, askedBy: threadId, standing: "with" } as const;
   const [ownHits, facts] = await Promise.all(
     scope === "thread"
       ? [searchThread(store, threadId, question, settings), []]
@@ -54,7 +61,17 @@ export async function gatherEvidence(
   );
   const bound = (hit: SearchHit): boolean => isBound(document, { ref: refOf(hit), id: hit.id });
   const hits = await fuse(store, ownHits.kind === "found" ? ownHits.hits : [], { facts, bound });
-  const turns = await usable(store, document, request, hits);
+  const standing = ownHits.standing ?? [];
+  const corrected = await correctedHits(store, document, [...hits, ...standing]);
+  const holds = (hit: SearchHit): boolean => !corrected.has(refOf(hit));
+  // The same question, asked before, says nothing about its answer.
+  const isOther = (hit: SearchHit): boolean => hit.text.trim() !== question.trim();
+  const turns = untoldFirst(
+    document,
+    request,
+    (await usable(store, document, request, hits)).filter((hit) => holds(hit) && isOther(hit)),
+  );
+  const rules = (await usable(store, document, request, standing)).filter(holds);
   const room = request.tokens - count(layOut(["-"], "x"));
   // A fact that no turn can stand for comes first; one whose turn is shown would say it twice.
   const unsaid = chooseFacts(
@@ -62,7 +79,14 @@ export async function gatherEvidence(
     request,
     Math.min(room, Math.max(room * FACT_SHARE, ONE_FACT)),
   );
-  const rendered = renderHits(turns.map(shownHit), { tokens: room - unsaid.tokens, count, question });
+  const rendered = renderHits(turns.map(shownHit), {
+    tokens: room - unsaid.tokens,
+    count,
+    question,
+    weights: ownHits.weights,
+    standing: rules.map(shownHit),
+    already: earlier.length === 0 ? undefined : earlier.join("\n"),
+  });
   const refs = rendered.shown.map(refOf);
   const rest = facts.filter(
     ({ fact }) => !unsaid.facts.includes(fact) && !fact.sourceMessageIds?.some((ref) => refs.includes(ref)),
@@ -76,15 +100,17 @@ export async function gatherEvidence(
   return { text, tokens, ids: [...[...unsaid.facts, ...more.facts].map(({ id }) => id), ...refs] };
 }
 
+/** A turn whose fact the prompt shows already comes after those that nothing stands for. */
+function untoldFirst({ facts }: MemoryDocument, { shown }: EvidenceRequest, turns: readonly SearchHit[]): SearchHit[] {
+  const told = new Set(facts.flatMap(({ id, sourceMessageIds = [] }) => (shown.has(id) ? sourceMessageIds : [])));
+  const isTold = (hit: SearchHit): boolean => told.has(refOf(hit));
+  return [...turns.filter((hit) => !isTold(hit)), ...turns.filter(isTold)];
+}
+
 /** Added by a person, or drawn from a hit that can't be shown itself: the prompt shows it already, or it is fenced. */
 function isUnsaid(turns: readonly SearchHit[], hits: readonly SearchHit[]): (hit: FactHit) => boolean {
   const [citable, hitRefs] = [new Set(turns.map(refOf)), new Set(hits.map(refOf))];
   return ({ fact }) => !fact.sourceMessageIds?.some((ref) => citable.has(ref) || !hitRefs.has(ref));
-}
-
-/** More than will fit, as some are left out. */
-function turnsFor(tokens: number): number {
-  return Math.min(200, Math.max(20, Math.ceil(tokens / 20)));
 }
 
 const FACTS = 60;
@@ -112,11 +138,12 @@ async function fuse(
   }
   const hitRefs = new Set(hits.map(refOf));
   const missing = [...boosts.keys()].filter((ref) => !hitRefs.has(ref)).slice(0, READ);
-  const top = hits[0]?.score ?? 1;
+  const scores = descending(hits.map(({ score }) => score));
+  const top = scores[0] ?? 1;
   // A ref that means another message by now gives it no boost.
   const read = (await readTurns(store, missing)).filter(bound);
   const all = [
-    ...hits.map((hit) => ({ ...hit, score: hit.score / top })),
+    ...hits.map((hit, rank) => ({ ...hit, score: scores[rank]! / top })),
     ...read.map((hit) => ({ ...hit, score: UNWEIGHED })),
   ];
   return all
@@ -124,17 +151,25 @@ async function fuse(
     .sort((a, b) => b.score - a.score);
 }
 
+/** Hits are ordered by more than their scores, such as an identifier that is quoted whole: each has at least what stands behind it. */
+function descending(scores: readonly number[]): number[] {
+  const least = [...scores];
+  for (let rank = least.length - 2; rank >= 0; rank -= 1) least[rank] = Math.max(least[rank]!, least[rank + 1]!);
+  return least;
+}
+
 async function usable(
   store: Store,
   document: MemoryDocument,
-  { threadId, visibleAfter, shown, agentName, scope }: EvidenceRequest,
+  { question, threadId, visibleAfter, agentName, scope }: EvidenceRequest,
   hits: readonly SearchHit[],
 ): Promise<SearchHit[]> {
   // A fork shows what it shares with its parent under the parent's name.
   const lineage = (await store.search?.lineage(threadId)) ?? [];
-  const isVisible = (hit: SearchHit): boolean =>
-    hit.seq > visibleAfter &&
-    (hit.threadId === threadId || lineage.some((one) => one.threadId === hit.threadId && hit.seq <= one.through));
+  const isOwn = (hit: SearchHit): boolean =>
+    hit.threadId === threadId || lineage.some((one) => one.threadId === hit.threadId && hit.seq <= one.through);
+  // What a tool said may be anybody's words: only this thread's own, and only where the question names it.
+  const isNamed = holdsQuoted(question);
   const open = new Set<string>();
   const look = async (name: string): Promise<void> => {
     const header = await store.header(name);
@@ -144,10 +179,9 @@ async function usable(
   return hits.filter(
     (hit) =>
       (scope === "thread" || open.has(hit.threadId)) &&
-      !isVisible(hit) &&
+      !(hit.seq > visibleAfter && isOwn(hit)) &&
       !isFenced(document, { ref: refOf(hit), id: hit.id }) &&
-      !shown.has(refOf(hit)) &&
-      (hit.role === "user" || hit.role === "assistant"),
+      (hit.role === "user" || hit.role === "assistant" || (hit.role === "tool" && isOwn(hit) && isNamed(hit.text))),
   );
 }
 

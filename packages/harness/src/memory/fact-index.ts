@@ -18,6 +18,14 @@ export async function searchFacts(document: MemoryDocument, query: string, limit
   return result.hits.map(({ doc, score }) => ({ fact: facts[doc.seq - 1]!, score })).filter(({ score }) => score > 0);
 }
 
+/** How much facts have to do with a question, by their ids; those without a word of it are missing. */
+export async function relevanceTo(document: MemoryDocument, question: string): Promise<ReadonlyMap<string, number>> {
+  if (question.trim() === "") return new Map();
+  const hits = await searchFacts(document, question, RELEVANT);
+  return new Map(hits.map(({ fact, score }) => [fact.id, score]));
+}
+
+const RELEVANT = 60;
 const FACTS = "facts";
 /** Facts are in memory: looking at more of them costs little. */
 const MATCHES = 250;

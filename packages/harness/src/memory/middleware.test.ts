@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { createAgent } from "../agent/create-agent.ts";
 import type { AgentEvent } from "../agent/events.ts";
+import { createDeepAgent } from "../assistant/create-deep-agent.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { createThread, threadDeps } from "../threads/index.ts";
@@ -14,6 +15,7 @@ import { memory } from "./middleware.ts";
 import { createMemoryQueue } from "./queue.ts";
 import { openRepository } from "./repository.ts";
 import { memoryService } from "./service.ts";
+import { blockBudget, givenBlockTokens } from "./stable-lane.ts";
 import { createUpdater } from "./updater.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "palimpsest-memory-mw-"));
@@ -68,6 +70,30 @@ test("the block is rendered again after a person's edit, at a compaction and aft
   assert.match(kit.prompts.at(-1)!.system, /blue boat/);
 });
 
+test("of more facts than the block shows, equally certain, it has those that bear on a thread's first question", async () => {
+  const kit = open();
+  await kit.service.add(OWN, { content: "User keeps bees in the old orchard" });
+  for (let number = 0; number < 20; number += 1) {
+    kit.time += 1000;
+    await kit.service.add(OWN, { content: `User visited town number ${number}` });
+  }
+  await kit.ask("other", "Which town was it?");
+  assert.doesNotMatch(kit.prompts.at(-1)!.system, /bees/);
+  await kit.ask("t", "Where do I keep my bees?");
+  assert.match(kit.prompts.at(-1)!.system, /keeps bees/);
+  const { system } = kit.prompts.at(-1)!;
+  await kit.ask("t", "Which town was it?");
+  assert.equal(kit.prompts.at(-1)!.system, system, "later questions don't change it");
+});
+
+test("in a small window the block has less, unless it is said how much it may have", () => {
+  assert.deepEqual(
+    [4_000, 8_000, 32_000, 200_000].map((window) => blockBudget(window)),
+    [125, 125, 500, 2_000],
+  );
+  assert.deepEqual([500, 2_000].map(givenBlockTokens), [500, undefined]);
+});
+
 test("for a model that binds its reasoning to the prompt the block stands still when idle, and obeys a person at once", async () => {
   const kit = open("on", { bindsReasoning: true });
   await kit.service.add(OWN, { content: "User is a baker" });
@@ -106,6 +132,56 @@ test("a turn itself is the evidence, not the fact drawn from it", async () => {
   await kit.ask("two", "Who keeps the vault code?");
   assert.match(kit.prompts.at(-1)!.last, /user: The vault code of the summer house is kept by Ingrid/);
   assert.doesNotMatch(kit.prompts.at(-1)!.last, /Facts:/);
+});
+
+test("a fact that a person corrected wins: neither its source turn nor an answer that gave the old value is evidence", async () => {
+  const kit = open();
+  await kit.ask("one", "I live in Bergen, near the harbor");
+  kit.extraction =
+    '{"additions": [{"content": "User lives in Bergen", "confidence": 0.9, "quote": "I live in Bergen, near the harbor"}]}';
+  await kit.learn();
+  kit.answer = "You live in Bergen.";
+  await kit.ask("two", "Where do I live?");
+  assert.match(kit.prompts.at(-1)!.last, /Bergen/);
+  const [fact] = (await kit.service.show(OWN)).facts;
+  kit.time += 60_000;
+  await kit.service.edit(OWN, fact!.id, { content: "User lives in Oslo" });
+  await kit.ask("three", "Where do I live?");
+  const { system, last } = kit.prompts.at(-1)!;
+  assert.match(system, /User lives in Oslo/);
+  assert.doesNotMatch(`${system}${last}`, /Bergen/);
+  assert.equal(last.match(/Where do I live\?/g)?.length, 1, "the same question of before is no evidence");
+});
+
+test("recall marks what a correction has superseded, behind what holds now", async (t) => {
+  const kit = open();
+  await kit.ask("one", "I live in Bergen, near the harbor");
+  kit.extraction =
+    '{"additions": [{"content": "User lives in Bergen", "confidence": 0.9, "quote": "I live in Bergen, near the harbor"}]}';
+  await kit.learn();
+  const [fact] = (await kit.service.show(OWN)).facts;
+  kit.time += 60_000;
+  await kit.service.edit(OWN, fact!.id, { content: "User lives in Oslo" });
+  const model = scriptedModel([{ calls: [{ name: "recall", input: { query: "live near the harbor" } }] }, "Oslo."]);
+  const agent = createDeepAgent({ model, store: kit.deps.store, memory: memory({ repository: kit.repository }) });
+  t.after(() => agent.close());
+  const events: AgentEvent[] = [];
+  for await (const event of agent.stream({ threadId: "one", prompt: "Look it up: where do I live?" }))
+    events.push(event);
+  const result = events.find((event) => event.type === "tool-end");
+  assert.match(
+    String(result?.type === "tool-end" && result.output),
+    /^Holds now: User lives in Oslo\n[\s\S]*user \(superseded\): I live in Bergen/,
+  );
+});
+
+test("a sentence that asks nothing gets no evidence while nothing is hidden", async () => {
+  const kit = open();
+  await kit.ask("one", "The vault code of the summer house is kept by Ingrid");
+  await kit.ask("two", "I like the summer house.");
+  assert.doesNotMatch(kit.prompts.at(-1)!.last, /<evidence>/);
+  await kit.ask("two", "Who keeps the code of the summer house?");
+  assert.match(kit.prompts.at(-1)!.last, /<evidence>[\s\S]*Ingrid/);
 });
 
 test("in a small window questions get less evidence, and nothing twice that the prompt still shows", async () => {
@@ -181,14 +257,14 @@ test("a thread that was taken over while memory was read ends the run: it is not
   await memoryService({ repository: inner, clock, ids: () => "f1" }).add(OWN, { content: "User is a baker" });
   const repository: typeof inner = {
     ...inner,
-    async read(scope) {
+    async view(scope) {
       const held = await store.acquireLease("t", "thief", 30_000);
       assert.equal(held.kind, "busy");
       // As after a pause longer than the lease.
       const run = { threadId: "t", owner: held.kind === "busy" ? held.owner : "", epoch: 1 };
       await store.releaseLease(run);
       assert.equal((await store.acquireLease("t", "thief", 30_000)).kind, "acquired");
-      return inner.read(scope);
+      return inner.view(scope);
     },
   };
   const events: AgentEvent["type"][] = [];
@@ -213,7 +289,7 @@ function open(
   count += 1;
   const store = openSqlite({ path: ":memory:" });
   const storage = fileStorage({ base: join(folder, String(count)), storagePath: "memory.json" });
-  const kit = { time: Date.UTC(2026, 10, 15), extraction: "{}" };
+  const kit = { time: Date.UTC(2026, 10, 15), extraction: "{}", answer: "Fine." };
   const clock = () => new Date(kit.time);
   const own = threadDeps(store, { clock });
   const repository = openRepository(storage, clock);
@@ -225,7 +301,7 @@ function open(
         ? content
         : (content as { text?: string }[]).map((part) => part.text ?? "").join("\n");
     prompts.push({ system: text(prompt[0]!), last: text(prompt.at(-1)!) });
-    return "Fine.";
+    return kit.answer;
   });
   const queue = createMemoryQueue(store, { process: (job) => updater.process(job), clock, debounceSeconds: 0 });
   queues.push(queue);
@@ -250,6 +326,7 @@ function open(
     agent,
     prompts,
     events,
+    repository,
     deps: own,
     path: storage.place(OWN),
     service: memoryService({ repository, clock, ids: own.ids }),

@@ -4,7 +4,7 @@
  * without it.
  */
 
-import { extractInput } from "@palimpsest/core/internal/memory";
+import { asksNothing, extractInput } from "@palimpsest/core/internal/memory";
 import { errorText } from "@palimpsest/core/internal/text";
 import type { MemoryDocument } from "@palimpsest/core/memory";
 import { aiSdkShape } from "@palimpsest/core/message";
@@ -14,12 +14,14 @@ import type { Middleware } from "../agent/middleware.ts";
 import type { Run } from "../agent/run.ts";
 import type { PromptSection } from "../agent/system-prompt.ts";
 import { readTurns, refOf } from "../recall/messages.ts";
+import { correctedHits } from "./corrected-hits.ts";
 import type { MemoryEvent } from "./events.ts";
 import { evidenceBudget, gatherEvidence } from "./evidence.ts";
+import { relevanceTo } from "./fact-index.ts";
 import type { MemoryQueue } from "./queue.ts";
 import type { Repository } from "./repository.ts";
 import { checkScope } from "./scope.ts";
-import { frozenIn, newestByHand, stableLane } from "./stable-lane.ts";
+import { blockBudget, frozenIn, newestByHand, stableLane } from "./stable-lane.ts";
 
 declare module "../agent/features.ts" {
   interface FeatureEvents {
@@ -31,7 +33,8 @@ export interface MemoryMiddlewareOptions {
   readonly repository: Repository;
   /** Off: what is remembered stays out of the prompt, and learning goes on. */
   readonly injection?: "on" | "off";
-  readonly maxInjectionTokens?: number;
+  /** The most for the `<memory>` block: 2,000, and in windows under 128,000 a sixty-fourth of the window unless it is given. */
+  readonly maxInjectionTokens?: number | undefined;
   /** The most for one question (1,000); a small window allows less. */
   readonly evidenceTokens?: number;
   readonly count?: (text: string) => number;
@@ -41,18 +44,33 @@ export interface MemoryMiddlewareOptions {
 
 export function memory(options: MemoryMiddlewareOptions): Middleware {
   const { injection = "on", evidenceTokens = 1000, queue } = options;
+  // At which compaction a run's question was looked up.
+  const searched = new WeakMap<Run, number | null>();
+  const lookUp = async (run: Run): Promise<void> => {
+    if (injection === "off" || evidenceTokens === 0 || !remembers(run)) return;
+    const again = searched.has(run);
+    const { compaction } = run.conversation.head();
+    if (again && searched.get(run) === compaction) return;
+    searched.set(run, compaction);
+    await attempt(run, () => addEvidence(run, options, again ? "again" : "first"), undefined);
+  };
   return {
     name: "memory",
     async prompt(run) {
       if (!remembers(run)) return [];
       await makeDueAfterCompaction(run, queue);
       if (injection === "off") return [];
-      return attempt(run, () => stableSection(run, options), frozenSection(run));
+      const section = await attempt(run, () => stableSection(run, options), frozenSection(run));
+      // A compaction in mid-run hides what the question may be about.
+      if (searched.has(run)) await lookUp(run);
+      return section;
     },
-    async beforeAgent(run) {
-      if (injection === "off" || evidenceTokens === 0 || !remembers(run)) return;
-      await attempt(run, () => addEvidence(run, options), undefined);
+    async corrected(hits, run) {
+      const none: Awaited<ReturnType<typeof correctedHits>> = new Map();
+      if (!remembers(run)) return none;
+      return attempt(run, async () => correctedHits(run.deps.store, await readDocument(run, options), hits), none);
     },
+    beforeAgent: lookUp,
     jobs(run, throughSeq) {
       if (queue === undefined || !remembers(run) || turnOf(run).content === "trivial") return [];
       return [queue.job({ agentName: run.agentName, throughSeq })];
@@ -87,7 +105,7 @@ function remembers({ conversation }: Run): boolean {
 
 async function stableSection(run: Run, options: MemoryMiddlewareOptions): Promise<PromptSection[]> {
   const { conversation, deps, threadId } = run;
-  const { maxInjectionTokens: tokens = 2000, count = charsPerToken(4) } = options;
+  const { maxInjectionTokens: tokens = blockBudget(run.window()), count = charsPerToken(4) } = options;
   const started = deps.clock().getTime();
   const document = await readDocument(run, options);
   const stable = stableLane(conversation.head(), document, {
@@ -95,6 +113,7 @@ async function stableSection(run: Run, options: MemoryMiddlewareOptions): Promis
     whenIdle: run.bindsReasoning ? "keep" : "render",
     tokens,
     count,
+    relevance: await relevanceTo(document, run.asked),
   });
   const { text, factIds, tokens: spent } = stable.frozen;
   if (stable.kind === "rendered") {
@@ -119,16 +138,18 @@ function frozenSection(run: Run): PromptSection[] {
   return text === "" ? [] : [{ slot: "memory", text }];
 }
 
-/** Once per question: a run that goes on after a crash finds the record already there. */
-async function addEvidence(run: Run, options: MemoryMiddlewareOptions): Promise<void> {
+/** Once per question and compaction: a run that goes on after a crash finds the record already there. */
+async function addEvidence(run: Run, options: MemoryMiddlewareOptions, time: "first" | "again"): Promise<void> {
   const { conversation, deps, question, threadId } = run;
   const started = deps.clock().getTime();
   const live = conversation.live();
   const record = live.tail.find(({ seq }) => seq === question);
-  if (record === undefined || live.evidence.some(({ of }) => of === question)) return;
+  if (record === undefined || (time === "first" && live.evidence.some(({ of }) => of === question))) return;
   const parts = aiSdkShape.parts(conversation.original(record));
   const words = parts.map((part) => (part.kind === "text" ? part.text : "")).join("\n");
   const head = conversation.head();
+  // Where nothing is hidden the prompt holds all that was said here; other threads matter to what is asked.
+  if (head.hiddenThrough === 0 && asksNothing(words)) return;
   const count = options.count ?? charsPerToken(4);
   const current = live.evidence.reduce((sum, { text }) => sum + count(text), 0);
   const evidence = await gatherEvidence(deps.store, await readDocument(run, options), {
@@ -137,6 +158,7 @@ async function addEvidence(run: Run, options: MemoryMiddlewareOptions): Promise<
     threadId,
     visibleAfter: head.hiddenThrough,
     shown: new Set([...(frozenIn(head)?.factIds ?? []), ...live.evidence.flatMap(({ ids }) => ids)]),
+    earlier: live.evidence.map(({ text }) => text),
     tokens: evidenceBudget({ limit: options.evidenceTokens ?? 1000, window: run.window(), current }),
     count,
     tools: deps.tools,
@@ -167,7 +189,7 @@ async function stillThere(run: Run, options: MemoryMiddlewareOptions, ids: reado
 async function readDocument(run: Run, { repository }: MemoryMiddlewareOptions): Promise<MemoryDocument> {
   const checked = checkScope(run.userId, run.agentName);
   if (checked.kind === "invalid") throw new Error(`${checked.problem}: nothing is remembered for it`);
-  return repository.read(checked.scope);
+  return repository.view(checked.scope);
 }
 
 /** A lost lease is the run's affair and ends it; everything else is only memory's. */

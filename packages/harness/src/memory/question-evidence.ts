@@ -3,6 +3,7 @@
  * beside the question, which shows it from then on until the next compaction. There is no system prompt of ours to hold
  * the stable block, so the first question that gets evidence gets the block too, and again after a compaction.
  */
+import { asksNothing } from "@palimpsest/core/internal/memory";
 import type { EvidenceRecord } from "@palimpsest/core/log";
 import { type MemoryDocument, renderMemory } from "@palimpsest/core/memory";
 import type { Shape } from "@palimpsest/core/message";
@@ -12,6 +13,8 @@ import type { Store } from "../stores/store.ts";
 import { openConversation } from "../threads/conversation.ts";
 import { commit, type Writer } from "../threads/writer.ts";
 import { type Evidence, evidenceBudget, gatherEvidence } from "./evidence.ts";
+import { relevanceTo } from "./fact-index.ts";
+import { blockBudget } from "./stable-lane.ts";
 
 export interface QuestionRequest<M extends object> {
   /** Where it stands in the log, and its words. */
@@ -26,7 +29,8 @@ export interface QuestionRequest<M extends object> {
   readonly document: () => Promise<MemoryDocument>;
   /** The most for one question, and for the stable block. */
   readonly evidenceTokens: number;
-  readonly memoryTokens: number;
+  /** Undefined: as the window allows. */
+  readonly memoryTokens: number | undefined;
 }
 
 /** Null: nothing matters to it. Under the writer's lease. */
@@ -54,12 +58,15 @@ async function evidenceFor<M extends object>(
   const { threadId } = lease;
   const head = await store.head(threadId);
   if (head === undefined || words.trim() === "") return null;
+  if (head.hiddenThrough === 0 && asksNothing(words)) return null;
   const earlier = await recordsAt(store, threadId, head.evidence);
   const known = await document();
   const count = charsPerToken(4);
-  const most = Math.min(memoryTokens, Math.floor(window / 16));
+  const most = memoryTokens === undefined ? blockBudget(window) : Math.min(memoryTokens, Math.floor(window / 16));
   const block =
-    scope === "user" && earlier.length === 0 && most > 0 ? renderMemory(known, { tokens: most, count }) : null;
+    scope === "user" && earlier.length === 0 && most > 0
+      ? renderMemory(known, { tokens: most, count, relevance: await relevanceTo(known, words) })
+      : null;
   const limit = { limit: evidenceTokens, window, current: earlier.reduce((sum, { text }) => sum + count(text), 0) };
   const gathered = await gatherEvidence(store, known, {
     question: words,
@@ -67,6 +74,7 @@ async function evidenceFor<M extends object>(
     threadId,
     visibleAfter: head.hiddenThrough,
     shown: new Set([...(block?.factIds ?? []), ...earlier.flatMap(({ ids }) => ids)]),
+    earlier: earlier.map(({ text }) => text),
     tokens: evidenceBudget(limit),
     count,
     tools,

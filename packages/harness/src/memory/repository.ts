@@ -1,7 +1,8 @@
 /**
  * Reads and changes documents, whatever keeps them. A change is a pure function of the document: when somebody else saved
  * in between, it is asked again about the newer one, and no model or person is waited for meanwhile [F52]. An agent
- * without a document reads its user's, and its first save makes a copy.
+ * without a document reads its user's, and its first save makes a copy. What a person corrects in the user's memory holds for
+ * prompts of such an agent, too.
  */
 import { setTimeout as wait } from "node:timers/promises";
 import { applyChanges } from "@palimpsest/core/internal/memory";
@@ -24,6 +25,8 @@ export interface Changed {
 export interface Repository {
   readonly storage: MemoryStorage;
   read(scope: ScopeName): Promise<MemoryDocument>;
+  /** What a prompt is made from: as `read`, with the corrections of the document that it was copied from. Never saved. */
+  view(scope: ScopeName): Promise<MemoryDocument>;
   change(scope: ScopeName, edit: (document: MemoryDocument) => Edit | null, by: Stamp["by"]): Promise<Changed>;
 }
 
@@ -37,6 +40,14 @@ export function openRepository(storage: MemoryStorage, clock: () => Date): Repos
   return {
     storage,
     read: async (scope) => read(checked(scope), "load"),
+    async view(target) {
+      const scope = checked(target);
+      const own = await storage.load(scope);
+      const isCopy = own === null || own.copiedFrom !== undefined;
+      const global = scope.agentName === null || !isCopy ? null : await storage.load({ ...scope, agentName: null });
+      if (own === null) return global ?? emptyDocument();
+      return global === null ? own : withCorrections(own, global);
+    },
     async change(target, edit, by) {
       const scope = checked(target);
       for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
@@ -75,4 +86,15 @@ function copyOf(document: MemoryDocument): MemoryDocument {
   return copy;
 }
 
+/** The audit of both, in order of time. The same view each time, as facts are indexed once for each document. */
+function withCorrections(own: MemoryDocument, global: MemoryDocument): MemoryDocument {
+  const known = views.get(own);
+  if (known?.global === global) return known.view;
+  const changes = [...(global.changes ?? []), ...(own.changes ?? [])].sort((a, b) => (a.at < b.at ? -1 : 1));
+  const view = { ...own, changes };
+  views.set(own, { global, view });
+  return view;
+}
+
+const views = new WeakMap<MemoryDocument, { readonly global: MemoryDocument; readonly view: MemoryDocument }>();
 const copies = new WeakMap<MemoryDocument, MemoryDocument>();

@@ -22,6 +22,8 @@ export interface StableOptions {
   readonly whenIdle: "render" | "keep";
   readonly tokens: number;
   readonly count: (text: string) => number;
+  /** By the ids of facts, to what is asked when the block is rendered. */
+  readonly relevance?: ReadonlyMap<string, number> | undefined;
 }
 
 export type StableLane =
@@ -53,6 +55,18 @@ export function newestByHand({ changes }: MemoryDocument): string | null {
 export function frozenIn(head: Head): FrozenMemory | null {
   const value = head.state["memory"];
   return typeof value === "object" && value !== null && "text" in value ? (value as FrozenMemory) : null;
+}
+
+/** What the block may have where nobody says how much: in a small window evidence that is chosen for the question is worth more. */
+export function blockBudget(window: number): number {
+  return Math.min(MOST, Math.max(LEAST, Math.floor(window / 64)));
+}
+
+const [LEAST, MOST] = [125, 2_000];
+
+/** What a configuration says, where it says something else than the default: that holds in every window. */
+export function givenBlockTokens(setting: number): number | undefined {
+  return setting === MOST ? undefined : setting;
 }
 
 const NOTHING: FrozenMemory = { text: "", factIds: [], tokens: 0, compaction: null, manual: null };

@@ -151,3 +151,12 @@ for (const [given, why] of [
     await assert.rejects(compactMessages([{ role: "user", content: "Hello." }], given), why);
   });
 }
+
+test("an option that isn't one is refused by name, with the nearest that is", async () => {
+  const wrong = { window: 6000, triger: { type: "messages", value: 12 }, summarization: {}, keep: undefined } as never;
+  await assert.rejects(compactMessages([{ role: "user", content: "hi" }], wrong), (error: Error) => {
+    assert.match(error.message, /triger is not an option; did you mean trigger\?/);
+    assert.match(error.message, /summarization is not an option/);
+    return true;
+  });
+});

@@ -2,6 +2,7 @@
  * How an array of messages is read: by its own shape or by the dialect it is in. A flat list of OpenAI's Responses items is
  * gathered into turns, since one answer is several items, and what is sent is a flat list again.
  */
+import { PalimpsestError } from "@palimpsest/core/errors";
 import { DIALECTS, openaiRules, unreadable } from "@palimpsest/core/internal/message";
 import type { MessageSource } from "@palimpsest/core/log";
 import {
@@ -16,7 +17,6 @@ import {
   type Shape,
   shapeOf,
 } from "@palimpsest/core/message";
-import { SettingsError } from "../config/summarization.ts";
 import { grownArrays } from "./grown-array.ts";
 
 export interface FormOptions<M extends object> {
@@ -56,7 +56,7 @@ const detections = grownArrays<Detection>();
 function dialectOf(messages: readonly object[]): Dialect {
   const { same, value: before, keep } = detections(messages);
   const fresh = before === undefined ? messages : messages.slice(same);
-  if (unreadable(fresh) !== null) throw new SettingsError([unreadable(messages)!]);
+  if (unreadable(fresh) !== null) throw new PalimpsestError("bad-message", unreadable(messages)!);
   const now = detectDialect(fresh);
   const stands = before !== undefined && (now.marked === 0 || now.dialect === before.dialect);
   const detection = stands ? before : before === undefined ? now : detectDialect(messages);

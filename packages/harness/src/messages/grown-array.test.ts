@@ -54,5 +54,5 @@ test("a dialect that shows only in what is new is found, and so is a message tha
   assert.ok(JSON.stringify(messages).includes('"tool_use_id":"c1"'));
   assert.ok(!JSON.stringify(messages).includes('"role":"tool"'));
   const ui = { id: "1", role: "user", parts: [{ type: "text", text: "hi" }] };
-  await assert.rejects(compactMessages<object>([...grown, ui], options), /message 8 looks like an AI SDK UI message/);
+  await assert.rejects(compactMessages<object>([...grown, ui], options), /message 9 looks like an AI SDK UI message/);
 });

@@ -6,6 +6,7 @@ import type { OnCompactionEvent } from "../compaction/events.ts";
 import { createModelWriter } from "../compaction/model-writer.ts";
 import { summarizeBy } from "../compaction/summarize.ts";
 import type { SummaryWriter } from "../compaction/summary-writer.ts";
+import { nearest } from "../config/nearest.ts";
 import {
   type PruneSettings,
   SettingsError,
@@ -93,7 +94,8 @@ export interface Settings {
 /** Throws a SettingsError with every problem at once. */
 export function settingsOf<M extends object>(options: CompactMessagesOptions<M>): Settings {
   const { window: size, reserve = answerReserve(size, null), fixed = 0, counter = charsPerToken(4) } = options;
-  const problems = [...sizeProblems({ window: size, reserve, fixed }), ...usageProblems(options.usage)];
+  const sizes = sizeProblems({ window: size, reserve, fixed });
+  const problems = [...unknownOptions(options), ...sizes, ...usageProblems(options.usage)];
   if (problems.length > 0) throw new SettingsError(problems);
   const { prune, ...rest } = options;
   const summarization = summarizationFromOptions({ ...rest, ...(prune != null && { prune: pruneSettings(prune) }) });
@@ -130,6 +132,51 @@ function writerOf<M extends object>(
     trimTokensToSummarize: settings.trimTokensToSummarize,
     maxSummarizerCalls: settings.maxSummarizerCalls,
     summaryPrompt: settings.summaryPrompt,
+  });
+}
+
+/** Checked against the type: an option that is missing here, or that isn't one, doesn't compile. */
+const OPTIONS: Readonly<Record<keyof CompactMessagesOptions, true>> = {
+  window: true,
+  reserve: true,
+  fixed: true,
+  state: true,
+  onMismatch: true,
+  usage: true,
+  counter: true,
+  prune: true,
+  pins: true,
+  focus: true,
+  cause: true,
+  originals: true,
+  summarizer: true,
+  summarizerWindow: true,
+  writer: true,
+  onEvent: true,
+  dialect: true,
+  shape: true,
+  rules: true,
+  signal: true,
+  trigger: true,
+  keep: true,
+  triggerFraction: true,
+  keepRecentMessages: true,
+  keepRecentFraction: true,
+  lowWater: true,
+  minGain: true,
+  summaryFormat: true,
+  maxSummaryTokens: true,
+  summaryPrompt: true,
+  trimTokensToSummarize: true,
+  maxSummarizerCalls: true,
+};
+
+function unknownOptions(options: object): string[] {
+  const names = Object.keys(OPTIONS);
+  const unknown = Object.keys(options).filter((name) => !names.includes(name));
+  return unknown.map((name) => {
+    const meant = nearest(name, names);
+    return `${name} is not an option; ${meant === null ? `there are ${names.join(", ")}` : `did you mean ${meant}?`}`;
   });
 }
 

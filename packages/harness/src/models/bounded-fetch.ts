@@ -1,8 +1,10 @@
 /**
  * A `fetch` for model calls whose answers can't fill the memory: a line of an event stream is kept whole until it ends,
  * and any other body until it is complete, so both have a limit. How long a whole stream may be is the caller's business.
+ * Redirects are not followed.
  */
 import { PalimpsestError } from "@palimpsest/core/errors";
+import { directFetch } from "../direct-fetch.ts";
 
 /** Far above a generated image in one event, and above any answer that isn't streamed. */
 const LIMITS = { lineBytes: 32 << 20, bodyBytes: 64 << 20 };
@@ -18,8 +20,9 @@ export class ResponseTooLarge extends PalimpsestError<"answer-too-long"> {
 type Fetch = typeof globalThis.fetch;
 
 export function boundedFetch(inner: Fetch | undefined, limits = LIMITS): Fetch {
+  const ask = directFetch(inner);
   return async (input, init) => {
-    const response = await (inner ?? globalThis.fetch)(input, init);
+    const response = await ask(input, init);
     if (response.body === null) return response;
     const isStream = /event-stream|ndjson/.test(response.headers.get("content-type") ?? "");
     const { status, statusText, headers } = response;

@@ -4,7 +4,7 @@ import { knownPrices, type TokenPrices } from "./known-prices.ts";
 import type { Usage } from "./usage.ts";
 
 export interface ModelPrices extends TokenPrices {
-  /** The table's are US dollars; a configuration's have whatever currency was meant. */
+  /** Both are US dollars. */
   readonly source: "config" | "table";
 }
 

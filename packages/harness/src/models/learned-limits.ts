@@ -4,7 +4,7 @@
  */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import type { LearnedLimits } from "@palimpsest/core/tokens";
 import { PRIVATE_FILE, PRIVATE_FOLDER } from "../trust/private-files.ts";
 
@@ -13,6 +13,11 @@ export interface LimitsStore {
   /** What others have learned meanwhile, without a wait; a store that has none of it leaves it out. */
   latest?(): LearnedLimits;
   keep(limits: LearnedLimits): void;
+}
+
+/** In the home's own file. */
+export function limitsOfHome(directory: string): LimitsStore {
+  return limitsIn(join(directory, "learned-limits.json"));
 }
 
 export function limitsIn(path: string): LimitsStore {

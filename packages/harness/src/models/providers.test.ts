@@ -16,6 +16,13 @@ test("a missing key is told with where it belongs: of a model, of the embedder, 
     );
     return true;
   });
+  const local = { ...model, provider: "openai-compatible", base_url: "http://127.0.0.1:1/v1" } as typeof model;
+  await loadLanguageModel(local, surroundings);
+  noteUnset(local, "MY_KEY");
+  await assert.rejects(
+    loadLanguageModel(local, surroundings),
+    /"mine" has no key: \$MY_KEY, which its `api_key` names/,
+  );
   noteUnset(embedder, "MY_KEY");
   await assert.rejects(loadEmbeddingModel(embedder, surroundings), /\$MY_KEY, which its `api_key` names, is not set/);
 });

@@ -67,6 +67,8 @@ async function openProvider(
       }
       case "openai-compatible": {
         const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
+        // Such a server may need no key; one whose variable isn't set was meant to be sent.
+        if (unsetVariable(entry) !== undefined) requiredKey(entry, place, surroundings.env);
         const key = entry.api_key === undefined ? {} : { apiKey: entry.api_key };
         const settings = { ...connection, ...key, name, baseURL: addressOf(entry, place) };
         const compatible = createOpenAICompatible({ ...settings, includeUsage: true });

@@ -101,3 +101,12 @@ for (const usage of NONE) {
     assert.equal(readUsage(usage), null);
   });
 }
+
+test("a figure that no model can have used counts as not reported", () => {
+  for (const wrong of [1e308, 1e9 + 1, -5, 1.5, Number.NaN, "12"]) {
+    assert.equal(readUsage({ prompt_tokens: wrong, completion_tokens: 3 }), null);
+    assert.equal(readUsage({ input_tokens: wrong, output_tokens: 3 }), null);
+    assert.equal(readUsage({ prompt_tokens: 10, completion_tokens: wrong })?.output, 0);
+  }
+  assert.equal(readUsage({ prompt_tokens: 1e9, completion_tokens: 3 })?.input, 1e9);
+});

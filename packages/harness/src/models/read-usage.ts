@@ -66,11 +66,14 @@ function aiSdkUsage(usage: Record<string, unknown>): Usage {
   };
 }
 
+/** More than any call can use: one such figure would spoil every sum it stands in. */
+const MOST_TOKENS = 1e9;
+
 function firstNumber(from: unknown, names: readonly string[]): number | null {
   if (!isRecord(from)) return null;
   for (const name of names) {
     const value = from[name];
-    if (typeof value === "number" && Number.isFinite(value) && value >= 0) return value;
+    if (typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= MOST_TOKENS) return value;
   }
   return null;
 }

@@ -11,15 +11,24 @@ export interface ModelWindow {
 
 /** What a provider stated when it refused a prompt counts, where it is less. */
 export function windowNow(
-  model: Parameters<typeof windowOf>[0] & { readonly base_url?: string | undefined },
+  model: Parameters<typeof windowOf>[0] & Addressed,
   fallback: number,
   { limits, now }: { readonly limits: LearnedLimits; readonly now: number },
 ): { readonly tokens: number; readonly source: ModelWindow["source"] | "learned" } {
   const stated = windowOf(model, fallback);
-  const address = model.base_url;
-  const baseUrl = address === undefined || !URL.canParse(address) ? null : withoutCredentials(address);
-  const learned = learnedLimit(limits, { baseUrl, model: model.model, now });
+  const learned = learnedLimit(limits, { ...addressOfLimits(model), now });
   return learned === null || learned >= stated.tokens ? stated : { tokens: learned, source: "learned" };
+}
+
+/** What the limits of a configured model are kept by. */
+export function addressOfLimits({ base_url: address, model }: Addressed) {
+  const baseUrl = address === undefined || !URL.canParse(address) ? null : withoutCredentials(address);
+  return { baseUrl, model };
+}
+
+interface Addressed {
+  readonly model: string;
+  readonly base_url?: string | undefined;
 }
 
 export function windowOf(

@@ -1,11 +1,14 @@
 /** What the recall tools answer, as text for a model: what was found in a thread, and its messages word for word. */
-import { followUps } from "@palimpsest/core/internal/recall";
+import { asksForCourse, followUps, type MapText } from "@palimpsest/core/internal/recall";
 import { mediaName } from "@palimpsest/core/internal/summary";
+import { flatten } from "@palimpsest/core/internal/text";
 import { type Part, shapeOf } from "@palimpsest/core/message";
 import { renderHits } from "@palimpsest/core/recall";
 import { charsPerToken } from "@palimpsest/core/tokens";
 import type { ThreadDeps } from "../threads/writer.ts";
-import { coverNote, type SearchCover, type SearchHit, searchAll, searchThread } from "./search.ts";
+import { refOf } from "./messages.ts";
+import { coverNote, type SearchCover, type SearchHit, type ShownWith, searchAll, searchThread } from "./search.ts";
+import { mapOfThread } from "./thread-map.ts";
 
 interface FindOptions {
   /** Most tokens of the answer, roughly. */
@@ -13,7 +16,13 @@ interface FindOptions {
   readonly scope?: "thread" | "user";
   /** The question that is being answered: it is no memory of itself. */
   readonly except?: number | null | undefined;
+  readonly corrected?: FindCorrected | undefined;
 }
+
+/** Which of these hits state something that was corrected since, by `refOf`, with what holds now, if anything does. */
+export type FindCorrected = (
+  hits: readonly SearchHit[],
+) => Promise<ReadonlyMap<string, { readonly now: string | null }>>;
 
 type Searched = Pick<ThreadDeps, "store" | "tools" | "embedder" | "onEmbedding">;
 
@@ -21,15 +30,43 @@ export async function findText(
   { store, tools, embedder, onEmbedding }: Searched,
   threadId: string,
   query: string,
-  { tokens, scope = "thread", except = null }: FindOptions,
+  { tokens, scope = "thread", except = null, corrected }: FindOptions,
 ): Promise<string> {
-  const settings = { tools, embedder, onEmbedding, askedBy: threadId };
+  const map =
+    scope === "thread" && asksForCourse(query)
+      ? await mapOfThread({ store, tools, embedder, onEmbedding }, threadId, {
+          question: query,
+          tokens: Math.floor(tokens * MAP_SHARE),
+        })
+      : null;
+  const course = map === null ? "" : `${mapNote(map)}${map.text}`;
+  const limit = hitsWithin(tokens);
+  const settings = { limit, tools, embedder, onEmbedding, askedBy: threadId, standing: "with" } as const;
   const result =
     scope === "user" ? await searchAll(store, query, settings) : await searchThread(store, threadId, query, settings);
   const cover = coverText(result);
-  if (result.kind === "nothing") return `Nothing found (${result.reason}): try other words.${cover}`;
-  const hits = result.hits.filter((hit) => hit.threadId !== threadId || hit.seq !== except);
-  return `${hitsText(hits, { tokens, question: query }) || "Nothing found: try other words."}${cover}`;
+  const isOther = (hit: SearchHit): boolean => hit.threadId !== threadId || hit.seq !== except;
+  const hits = result.kind === "found" ? result.hits.filter(isOther) : [];
+  const shown = { weights: result.weights, standing: result.standing?.filter(isOther) };
+  const room = tokens - (map?.tokens ?? 0);
+  const text = await hitsText(hits, { tokens: room, question: query, corrected, ...shown });
+  if (result.kind === "nothing" && course === "")
+    return `Nothing found (${result.reason}): try other words.${cover}${text === "" ? "" : `\n${text}`}`;
+  return `${course}${text || (course === "" ? "Nothing found: try other words." : "")}${cover}`;
+}
+
+/** How many hits to ask for: they are shown in short windows, and some that don't fit are left out. */
+export function hitsWithin(tokens: number): number {
+  return Math.min(200, Math.max(20, Math.ceil(tokens / 20)));
+}
+
+/** Of an answer about a course of events, the map has the most; the rest is for messages that say it word for word. */
+const MAP_SHARE = 0.8;
+
+/** The first line of a map: what it is, how much of the thread it shows, and how to read on. */
+export function mapNote({ shown, of }: Pick<MapText, "shown" | "of">): string {
+  const part = shown.length === of ? "" : `, ${shown.length} of ${of} stretches`;
+  return `Map of the conversation (messages, date, what it was about${part}); read a range with recall_read:\n`;
 }
 
 /** A last line for a model or a person; empty where all that was said has been searched. */
@@ -41,15 +78,35 @@ export function coverText(cover: SearchCover): string {
 /** What is kept free for the line of what to ask for next. */
 const LINE_TOKENS = 40;
 
-/** The hits that fit, and in a last line what else they name; empty when none fits. */
-export function hitsText(
+/**
+ * What holds now of all that was corrected, the hits that fit, and in a last line what else they name; empty when none fits.
+ * A hit that a correction has superseded says so.
+ */
+export async function hitsText(
   hits: readonly SearchHit[],
-  { tokens, question }: { readonly tokens: number; readonly question: string },
-): string {
+  { tokens, question, corrected, weights, standing }: HitsTextOptions,
+): Promise<string> {
   const count = charsPerToken(4);
-  const { text, shown } = renderHits(hits, { tokens: tokens - LINE_TOKENS, count, question });
-  const line = text === "" ? "" : followUps(question, hits, shown);
-  return count(line) > LINE_TOKENS ? text : `${text}${line}`;
+  const superseded =
+    (await corrected?.([...hits, ...(standing ?? [])])) ?? new Map<string, { readonly now: string | null }>();
+  const facts = new Set(
+    [...superseded.values()].flatMap(({ now }) => (now === null ? [] : [`Holds now: ${flatten(now)}\n`])),
+  );
+  const first = [...facts].join("");
+  const marked = hits.map((hit) =>
+    superseded.has(refOf(hit)) ? { ...hit, speaker: `${hit.speaker} (superseded)` } : hit,
+  );
+  const room = tokens - LINE_TOKENS - count(first);
+  const holds = (hit: SearchHit): boolean => !superseded.has(refOf(hit));
+  const current = hits.filter(holds);
+  const lane = standing?.filter(holds);
+  const { text, shown } = renderHits(marked, { tokens: room, count, question, weights, standing: lane });
+  const line = text === "" ? "" : followUps(question, current, shown);
+  return `${first}${text}${count(line) > LINE_TOKENS ? "" : line}`;
+}
+
+interface HitsTextOptions extends Pick<FindOptions, "tokens" | "corrected">, ShownWith {
+  readonly question: string;
 }
 
 interface RecordPage {
@@ -77,7 +134,7 @@ export async function readText(
     const message = JSON.parse(record.body) as never;
     const whole = shape.parts(message).map(words).filter(Boolean).join("\n");
     const text = whole.slice(skip, skip + room);
-    lines.push(`${record.seq} ${shape.role(message)}: ${text}`);
+    lines.push(readLine(record.seq, shape.role(message), text));
     const end = skip + text.length;
     if (end < whole.length) return [...lines, `(goes on: recall_read from ${record.seq} offset ${end})`].join("\n");
     room -= text.length;
@@ -85,6 +142,12 @@ export async function readText(
     if (room <= 0 && record.seq < to) return [...lines, `(goes on: recall_read from ${record.seq + 1})`].join("\n");
   }
   return lines.length === 0 ? `There is no message from ${from} to ${to}.` : lines.join("\n");
+}
+
+/** Its further lines are indented and steer no screen: a text can't look like another message or like a line of ours. */
+export function readLine(seq: number, role: string, text: string): string {
+  const lines = text.split(/\r\n|[\n\r\v\f\u0085\p{Zl}\p{Zp}]/u).map((line) => line.replace(/(?!\t)\p{Cc}/gu, ""));
+  return `${seq} ${role}: ${lines.join("\n  ")}`;
 }
 
 function words(part: Part): string {

@@ -18,7 +18,7 @@ import {
 import { type IndexEntry, indexableText, indexEntry, type Placement } from "@palimpsest/core/recall";
 import type { NewJob } from "../stores/outbox.ts";
 import { partWriter, postingWriter } from "../stores/posting-text.ts";
-import type { BlockMerging, IndexBatch, IndexedSegment, SearchableStore } from "../stores/search-tables.ts";
+import type { BlockMerging, IndexBatch, IndexedSegment, SearchableStore, Slot } from "../stores/search-tables.ts";
 import type { Store, StoredRecord } from "../stores/store.ts";
 import {
   INDEX_QUEUE,
@@ -30,6 +30,7 @@ import {
   progressOf,
   SHARE_RECORDS,
   shareOf,
+  whereNext,
 } from "./index-steps.ts";
 
 /** After this many new messages the index is brought up to date without waiting for a search. */
@@ -106,7 +107,7 @@ export async function catchUp(
     const step = nextStep(segments, store.search, by);
     if (step.kind === "done" || left <= 0) return segments;
     if (own !== undefined && Math.max(0, own.through - own.indexed) < leave) return segments;
-    if (step.kind === "fill") left -= await fill({ store, ...(tools && { tools }) }, segments, step.at, left);
+    if (step.kind === "fill") left -= await advance({ store, ...(tools && { tools }) }, segments, step.at, left);
     else if ((await store.search.merging?.merge(step.threadId)) === "nothing") left = 0;
     await pause?.();
   }
@@ -209,6 +210,15 @@ async function placementAt(
   return entry ?? inherited;
 }
 
+/** One batch further, unless the thread has to leave the pool first. */
+async function advance(deps: SearchableDeps, segments: readonly IndexedSegment[], at: number, most: number) {
+  const { search } = deps.store;
+  const segment = segments[at]!;
+  if (whereNext(segment, search) !== "leave") return fill(deps, segments, at, most);
+  await search.pool.leave(segment.threadId);
+  return 0;
+}
+
 /** One batch further, a block or a part; how many records. `most`: so many may be read. */
 async function fill(
   deps: SearchableDeps,
@@ -224,16 +234,19 @@ async function fill(
   const { blockSize } = store.search;
   const range = [segment.indexed + 1, segment.through] as const;
   let newest = segment.newest ?? inherited;
-  const part = nextPart(segment, newest, store.search, most);
+  const isPooled = whereNext(segment, store.search) === "pool";
+  const part = isPooled ? null : nextPart(segment, newest, store.search, most);
   const parted = part === null ? null : partWriter(blockSize, part);
   const postings = parted ?? postingWriter(blockSize);
+  const first = (newest?.ordinal ?? -1) + 1;
+  const pooled: { readonly ordinal: number; readonly entry: IndexEntry }[] = [];
   const [size, limit] = part === null ? [blockSize, BATCH_CHARACTERS] : [partSize(store.search), PART_CHARACTERS];
   const isFull = () => newest !== null && (newest.ordinal + 1) % size === 0;
   const entries = [];
   let [indexed, characters] = [segment.through, 0];
   const read = entryReader(deps, threadId);
   for await (const stored of store.records(threadId, { range, kinds: ["message"] })) {
-    if ((entries.length > 0 && isFull()) || characters > limit) {
+    if ((entries.length > 0 && !isPooled && isFull()) || characters > limit) {
       indexed = stored.chained.seq - 1;
       break;
     }
@@ -254,13 +267,23 @@ async function fill(
       length,
       asks,
     });
-    postings.add(ordinal, entry.terms);
+    if (isPooled) pooled.push({ ordinal, entry });
+    else postings.add(ordinal, entry.terms, entry.passages);
   }
+  const shared =
+    pooled.length === 0 ? {} : { slots: await store.search.pool.reserve(threadId, first, newest!.ordinal + 1 - first) };
+  for (const { ordinal, entry } of pooled) postings.add(placeOf(shared.slots, ordinal), entry.terms, entry.passages);
   const made = parted !== null && isFull() ? { postings: [], part: parted.merged() } : { postings: postings.rows() };
-  const batch: IndexBatch = { expect: segment.indexed, indexed, newest, entries, ...made };
+  const batch: IndexBatch = { expect: segment.indexed, indexed, newest, entries, ...made, ...shared };
   // On a conflict another process has done this batch, or erased something in it; or the thread is gone. The caller looks anew.
   await store.search.write(threadId, batch);
   return indexed - segment.indexed;
+}
+
+/** Zero where the thread is gone: then nothing is written. */
+function placeOf(slots: readonly Slot[] | undefined, ordinal: number): number {
+  const slot = slots?.find((one) => ordinal >= one.ordinal && ordinal < one.ordinal + one.size);
+  return slot === undefined ? 0 : slot.first + ordinal - slot.ordinal;
 }
 
 /** What a message is in the index. Remembers the calls it has seen, to know which results are echoes. */

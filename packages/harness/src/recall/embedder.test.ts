@@ -24,12 +24,12 @@ for (const engine of ENGINES) {
     test("orders hits by meaning where words can't, in a fork too, and only once their vectors are there", async (t) => {
       const store = await open(t);
       const writer = await writeThread(store, "t");
-      await say(writer, "The bank by the river", "The bank gave a loan");
-      await fork(writer, "t", { as: "fork", at: 2 });
+      await say(writer, "The bank by the river", "Noted", "The bank gave a loan");
+      await fork(writer, "t", { as: "fork", at: 3 });
       const byWords = await seqs(store, "t", { question: "bank" });
       // The question holds neither word, so what holds none either is the nearest.
       for (const [word, nearest] of [
-        ["river", 2],
+        ["river", 3],
         ["loan", 1],
       ] as const) {
         const embedder = embedsBy(word, { modelId: word });

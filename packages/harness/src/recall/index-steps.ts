@@ -52,6 +52,17 @@ export function nextPart(
   return isNext && Math.min(through - indexed, most) >= size ? merged : null;
 }
 
+/** Where what comes next goes: into the pool, into blocks of the thread's own, or first out of the pool, which it outgrows. */
+export function whereNext(
+  { through, indexed, newest, slots = [] }: Pick<IndexedSegment, "through" | "indexed" | "newest" | "slots">,
+  { pool }: Pick<SearchTables, "pool">,
+): "pool" | "own" | "leave" {
+  const own = newest === null ? 0 : newest.ordinal + 1 - (slots[0]?.ordinal ?? 0);
+  const isSmall = own + through - indexed <= pool.most;
+  if (slots.length === 0) return newest === null && isSmall ? "pool" : "own";
+  return isSmall ? "pool" : "leave";
+}
+
 export interface IndexProgress {
   /** Records that are in the index, of how many. */
   readonly indexed: number;

@@ -82,7 +82,7 @@ for (const engine of ENGINES) {
       await say(await writeThread(store, "t"), "kept");
       const corpus = sparseCorpus();
       await fill(store, corpus);
-      const index = storedIndex(store.search, await store.search.lineage("t"), 0);
+      const index = storedIndex(store.search, { kind: "thread", segments: await store.search.lineage("t") }, 0);
       const terms = ["tulip", "word3"];
       await index.statistics(THREAD, terms);
       await catchUp(store, "t");
@@ -184,7 +184,7 @@ async function fill(store: FullStore, corpus: readonly Placed[], part?: number):
     const postings = parts ?? postingWriter(blockSize);
     const entries = group.map(({ ordinal: own, seq, entry }) => {
       for (; ordinal <= own; ordinal += 1) newest = place(newest, entry.at);
-      postings.add(own, entry.terms);
+      postings.add(own, entry.terms, entry.passages);
       const { at, speaker, length, asks } = entry;
       return {
         ordinal: own,
@@ -215,7 +215,8 @@ const QUESTIONS = [
 async function assertAlike(store: FullStore, memory: MemoryIndex, scope: typeof THREAD | typeof FORK): Promise<void> {
   // Lists are read with their counts, or as they are needed.
   for (const fewBlocks of [undefined, 0]) {
-    const stored = async () => storedIndex(store.search, await store.search.lineage(scope.threadId), fewBlocks);
+    const stored = async () =>
+      storedIndex(store.search, { kind: "thread", segments: await store.search.lineage(scope.threadId) }, fewBlocks);
     const index = {
       statistics: async (_: unknown, terms: readonly string[]) => (await stored()).statistics(scope, terms),
       candidates: async (_: unknown, request: Parameters<MemoryIndex["candidates"]>[1]) =>

@@ -195,7 +195,10 @@ async function assertAlike(store: FullStore): Promise<void> {
   for (const threadId of ["t", "fork"]) {
     const scope = { kind: "thread", threadId } as const;
     const segments = await store.search.lineage(threadId);
-    const [index, reference] = [storedIndex(store.search, segments), storedIndex(single, segments)];
+    const [index, reference] = [
+      storedIndex(store.search, { kind: "thread", segments }),
+      storedIndex(single, { kind: "thread", segments }),
+    ];
     assert.deepEqual(await differences(index, reference, { scopes: [scope], questions, limit: 50 }), []);
   }
 }

@@ -15,6 +15,8 @@ export interface RecallOptions {
   readonly tokens?: number;
   /** `user`: the agent may also search the user's other threads. */
   readonly scope?: "thread" | "user";
+  /** What was corrected since is marked in the answer. */
+  readonly corrected?: Middleware["corrected"];
 }
 
 const QUERY = z.object({ query: z.string().describe("What to look for: names, words, a question") });
@@ -24,7 +26,7 @@ const RANGE = z.object({
   offset: z.number().int().min(0).optional().describe("Skip this many characters, to go on in a long message"),
 });
 
-export function recall({ tokens = 2000, scope = "thread" }: RecallOptions = {}): Middleware {
+export function recall({ tokens = 2000, scope = "thread", corrected }: RecallOptions = {}): Middleware {
   return {
     name: "recall",
     brings: ["recall", "recall_read"],
@@ -34,7 +36,13 @@ export function recall({ tokens = 2000, scope = "thread" }: RecallOptions = {}):
           "Search everything said earlier in this conversation, also what a summary has replaced. Returns messages with their numbers; read more around one with recall_read.",
         inputSchema: QUERY,
         metadata: toolFacts(RECALL_FACTS.recall),
-        execute: ({ query }) => findText(run.deps, run.threadId, query, { tokens, scope, except: run.question }),
+        execute: ({ query }) =>
+          findText(run.deps, run.threadId, query, {
+            tokens,
+            scope,
+            except: run.question,
+            corrected: corrected && ((hits) => corrected(hits, run)),
+          }),
       }),
       recall_read: tool({
         description:

@@ -6,7 +6,7 @@ import { indexEntry, MemoryIndex, type Placement, type RecallIndex, search } fro
 import { corpus, differences } from "@palimpsest/core/recall/conformance";
 import { openStore } from "../stores/open.ts";
 import { postingWriter } from "../stores/posting-text.ts";
-import type { IndexBatch } from "../stores/search-tables.ts";
+import { type IndexBatch, POOL } from "../stores/search-tables.ts";
 import type { FullStore, Store } from "../stores/store.ts";
 import { bothEngines, ENGINES } from "../testing/both-engines.ts";
 import { say, writeThread } from "../testing/thread-writer.ts";
@@ -49,6 +49,39 @@ for (const engine of ENGINES) {
       await store.close();
     });
 
+    test("for people, messages without a word of the question are left out before the list is cut", async () => {
+      const store = await open();
+      const writer = await writeThread(store, "t");
+      await say(
+        writer,
+        ...Array.from({ length: 12 }, (_, at) => [`How do I deploy service ${at}?`, "Use the pipeline."]).flat(),
+      );
+      for (const settings of [{}, { only: "holders" }] as const) {
+        const outcome = await searchThread(store, "t", "deploy", { limit: 10, ...settings });
+        assert.ok(outcome.kind === "found");
+        assert.equal(outcome.hits.length, 10);
+        assert.ok(outcome.hits.every(({ text }) => text.includes("deploy")));
+      }
+      const all = await searchThread(store, "t", "deploy", { limit: 100, only: "holders" });
+      assert.equal(all.kind === "found" && all.hits.length, 12);
+      await store.close();
+    });
+
+    test("standing instructions are found whatever is asked, where they are asked for", async () => {
+      const store = await open();
+      const writer = await writeThread(store, "t");
+      await say(writer, "Always use type hints.", "Noted.", "What about lunch?", "Soup.");
+      const outcome = await searchThread(store, "t", "soup", { standing: "with" });
+      assert.deepEqual(
+        outcome.standing?.map(({ seq }) => seq),
+        [1],
+      );
+      const nothing = await searchThread(store, "t", "zeppelin", { standing: "with" });
+      assert.deepEqual([nothing.kind, nothing.standing?.map(({ seq }) => seq)], ["nothing", [1]]);
+      assert.equal((await searchThread(store, "t", "soup")).standing, undefined);
+      await store.close();
+    });
+
     test("a fork finds what it shares and its own, its parent doesn't find the fork's; also after the parent is gone", async () => {
       const store = await open();
       const writer = await writeThread(store, "parent");
@@ -79,7 +112,13 @@ for (const engine of ENGINES) {
       assert.equal(await bestOf(store, "t", "swordfish"), 1);
       await store.releaseLease(writer.lease);
       assert.equal((await redact(threadDeps(store), "t", 1)).kind, "redacted");
-      const left = await store.search.postings([{ threadId: "t", before: 9 }], ["swordfish", "password", "archeri"]);
+      const left = await store.search.postings(
+        [
+          { threadId: "t", before: 9 },
+          { threadId: POOL, before: 9 },
+        ],
+        ["swordfish", "password", "archeri"],
+      );
       assert.deepEqual(
         left.map(({ term, count }) => [term, count]),
         [["archeri", 1]],
@@ -126,7 +165,13 @@ for (const engine of ENGINES) {
       await store.releaseLease(writer.lease);
       await catchUp(racing, "t");
       assert.equal(raced, true);
-      const left = await store.search.postings([{ threadId: "t", before: 9 }], ["swordfish", "archeri"]);
+      const left = await store.search.postings(
+        [
+          { threadId: "t", before: 9 },
+          { threadId: POOL, before: 9 },
+        ],
+        ["swordfish", "archeri"],
+      );
       assert.deepEqual(
         left.map(({ term }) => term),
         ["archeri"],
@@ -184,9 +229,10 @@ for (const engine of ENGINES) {
       await Promise.all(Array.from({ length: 6 }, () => catchUp(store, "t")));
       const [segment] = await store.search.lineage("t");
       assert.deepEqual([segment!.entries, segment!.indexed], [700, 700]);
-      const { holding } = await storedIndex(store.search, [segment!]).statistics({ kind: "thread", threadId: "t" }, [
-        "common",
-      ]);
+      const { holding } = await storedIndex(store.search, { kind: "thread", segments: [segment!] }).statistics(
+        { kind: "thread", threadId: "t" },
+        ["common"],
+      );
       assert.equal(holding.get("common"), 700);
       await store.close();
     });
@@ -264,7 +310,7 @@ async function fill(store: FullStore): Promise<void> {
       const postings = postingWriter(store.search.blockSize);
       const rows = entries.slice(first, first + size).map(({ seq, entry }) => {
         newest = place(newest, entry.at);
-        postings.add(newest.ordinal, entry.terms);
+        postings.add(newest.ordinal, entry.terms, entry.passages);
         const { speaker, length, asks } = entry;
         return {
           seq,
@@ -290,7 +336,12 @@ function live(store: FullStore): RecallIndex {
     // The corpus names its threads after their users.
     const userId = scope.kind === "user" ? scope.userId : scope.threadId.split("-")[0]!;
     const { search: tables } = store.forUser(userId);
-    return storedIndex(tables, await (scope.kind === "thread" ? tables.lineage(scope.threadId) : tables.ofUser()));
+    return storedIndex(
+      tables,
+      scope.kind === "thread"
+        ? { kind: "thread", segments: await tables.lineage(scope.threadId) }
+        : { kind: "user", user: await tables.user() },
+    );
   };
   return {
     statistics: async (scope, terms) => (await of(scope)).statistics(scope, terms),

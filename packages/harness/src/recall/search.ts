@@ -3,9 +3,9 @@
  * shows the messages found. Compactions and undos hide nothing here; a fork finds what it shares.
  */
 import type { FindToolFacts, Role } from "@palimpsest/core/message";
-import { type RecallIndex, type Scope, search } from "@palimpsest/core/recall";
+import { createSnippets, type IndexedDoc, type RecallIndex, type Scope, search } from "@palimpsest/core/recall";
 import type { EmbeddingModel } from "ai";
-import type { IndexedSegment, SearchableStore } from "../stores/search-tables.ts";
+import type { IndexedSegment, SearchableStore, UserIndex } from "../stores/search-tables.ts";
 import type { Store } from "../stores/store.ts";
 import { StoreError } from "../stores/store-error.ts";
 import { catchUpShare, type IndexDeps, isSearchable, shareWork } from "./catch-up.ts";
@@ -35,7 +35,16 @@ export type SearchOutcome = (
   /** `no-terms`: the question is empty or holds only words that stand in every text. */
   | { readonly kind: "nothing"; readonly reason: "no-terms" | "no-match" | "missing" }
 ) &
-  SearchCover;
+  SearchCover &
+  ShownWith;
+
+/** What `renderHits` shows beside the hits, and by what it chooses their windows. */
+export interface ShownWith {
+  /** How much each term of the question counts in what was searched. */
+  readonly weights?: ReadonlyMap<string, number> | undefined;
+  /** The newest messages with standing instructions or preferences, whatever was asked. */
+  readonly standing?: readonly SearchHit[] | undefined;
+}
 
 /** Nothing of it where all that was said has been searched. */
 export interface SearchCover {
@@ -64,6 +73,10 @@ export interface SearchSettings {
   readonly embedder?: EmbeddingModel | undefined;
   /** What the embedder takes, and that it fails. */
   readonly onEmbedding?: OnEmbedding | undefined;
+  /** `holders`: only messages with a word of the question in their text, for people: others matter to a model only. */
+  readonly only?: "holders" | undefined;
+  /** `with`: messages with standing instructions and preferences are found as well, whatever is asked. */
+  readonly standing?: "with" | "without" | undefined;
   /** The thread that asks, where all are searched. */
   readonly askedBy?: string | undefined;
 }
@@ -88,6 +101,7 @@ export async function searchAll(store: Store, question: string, settings: Search
 
 interface ReadyIndex {
   readonly index: RecallIndex;
+  /** Of a thread. */
   readonly segments: readonly IndexedSegment[];
   readonly cover: SearchCover;
 }
@@ -99,30 +113,35 @@ async function readyIndex(store: Store, scope: Scope, tools?: FindToolFacts): Pr
     return index && { index, segments: [], cover: {} };
   }
   const deps = { store, ...(tools && { tools }) };
-  const brought =
-    scope.kind === "thread"
-      ? await asFarAsWritable(() => catchUpShare(deps, scope.threadId))
-      : await asFarAsWritable(() => allIndexed(deps));
-  const segments =
-    brought ?? (await (scope.kind === "thread" ? store.search.lineage(scope.threadId) : store.search.ofUser()));
-  if (scope.kind === "thread" && segments.length === 0) return null;
+  if (scope.kind === "user") return readyUser(deps);
+  const brought = await asFarAsWritable(() => catchUpShare(deps, scope.threadId));
+  const segments = brought ?? (await store.search.lineage(scope.threadId));
+  if (segments.length === 0) return null;
   const cover = coverOf(segments, brought === null ? "unwritable" : "building");
-  return { index: storedIndex(store.search, segments), segments, cover };
+  return { index: storedIndex(store.search, { kind: "thread", segments }), segments, cover };
+}
+
+async function readyUser(deps: IndexDeps & { readonly store: SearchableStore }): Promise<ReadyIndex> {
+  const { search } = deps.store;
+  const brought = await asFarAsWritable(() => allIndexed(deps));
+  const user = brought ?? (await search.user());
+  // How far an index is that is being built is the only thing for which every thread is looked at.
+  const cover =
+    user.late.length === 0 ? {} : coverOf(await search.ofUser(), brought === null ? "unwritable" : "building");
+  return { index: storedIndex(search, { kind: "user", user }), segments: [], cover };
 }
 
 /** In the order in which their last words were said: what is newest is asked for most. */
-async function allIndexed(deps: IndexDeps & { readonly store: SearchableStore }): Promise<readonly IndexedSegment[]> {
+async function allIndexed(deps: IndexDeps & { readonly store: SearchableStore }): Promise<UserIndex> {
   const { search } = deps.store;
-  const segments = await search.ofUser();
-  const late = segments
-    .filter(({ indexed, through }) => indexed < through)
-    .sort((a, b) => ((a.newest?.at ?? "") > (b.newest?.at ?? "") ? -1 : 1));
-  if (late.length === 0) return segments;
+  const user = await search.user();
+  if (user.late.length === 0) return user;
+  const late = [...user.late].sort((a, b) => ((a.newest?.at ?? "") > (b.newest?.at ?? "") ? -1 : 1));
   await shareWork(
     deps,
     late.map(({ threadId, indexed, through }) => ({ threadId, missing: through - indexed })),
   );
-  return search.ofUser();
+  return search.user();
 }
 
 function coverOf(segments: readonly IndexedSegment[], why: "unwritable" | "building"): SearchCover {
@@ -137,39 +156,43 @@ async function run(
   scope: Scope,
   { index, segments, cover }: ReadyIndex,
   question: string,
-  { k, limit = k ?? 20, tools, embedder, onEmbedding, askedBy }: SearchSettings,
+  { k, limit = k ?? 20, tools, embedder, onEmbedding, askedBy, standing, only }: SearchSettings,
 ): Promise<SearchOutcome> {
   const asking = scope.kind === "thread" ? scope.threadId : (askedBy ?? null);
   const compared = embedder !== undefined && isSearchable(store) && { store, segments, embedder };
   const result = await search(index, scope, question, {
-    limit,
+    // A date or a name is a word of the question, too, and stands in no text: some more are asked for.
+    limit: only === undefined ? limit : limit + EXTRA,
+    standing,
+    only,
     ...(compared && {
       closeness: closenessTo(question, { ...compared, tell: (event) => onEmbedding?.(event, asking, store.userId) }),
     }),
   });
-  if (result.kind === "nothing") return { ...result, ...cover };
-  const messages = await readMessages(
-    store,
-    result.hits.map(({ doc }) => doc),
-    tools,
-  );
-  const hits = result.hits.flatMap(({ doc, score }): SearchHit[] => {
+  const ranked = result.kind === "found" ? result.hits : [];
+  const docs = [...ranked.map(({ doc }) => doc), ...(result.standing ?? [])];
+  if (docs.length === 0)
+    return { kind: "nothing", reason: result.kind === "nothing" ? result.reason : "no-match", ...cover };
+  const messages = await readMessages(store, docs, tools);
+  const shown = (doc: IndexedDoc, score: number): SearchHit[] => {
     const { threadId, seq, at, speaker, session } = doc;
     const message = messages.get(refOf(doc));
-    if (message === undefined) return [];
-    return [
-      {
-        threadId,
-        seq,
-        score,
-        speaker,
-        session,
-        ...message,
-        at,
-      },
-    ];
-  });
-  return { kind: "found", hits, ...cover };
+    const place = { threadId, seq, session };
+    return message === undefined ? [] : [{ ...message, ...place, score, speaker, at }];
+  };
+  const rules = result.standing && { standing: result.standing.flatMap((doc) => shown(doc, 0)) };
+  if (result.kind === "nothing") return { kind: "nothing", reason: result.reason, ...rules, ...cover };
+  const all = ranked.flatMap(({ doc, score }) => shown(doc, score));
+  const hits = only === undefined ? all : holders(all, question).slice(0, limit);
+  if (hits.length === 0) return { kind: "nothing", reason: "no-match", ...rules, ...cover };
+  return { kind: "found", hits, weights: result.weights, ...rules, ...cover };
+}
+
+const EXTRA = 20;
+
+function holders(hits: readonly SearchHit[], question: string): SearchHit[] {
+  const snippetOf = createSnippets(question);
+  return hits.filter(({ text }) => snippetOf(text).marks.length > 0);
 }
 
 /** Null where the index can't be written: it answers as far as it goes. */

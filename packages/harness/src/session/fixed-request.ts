@@ -1,10 +1,15 @@
-/** What a loop sends beside the messages, as it states it: the texts themselves, or what they count. */
+/**
+ * What is sent beside the messages: how a loop states it, and what the log keeps of it. That is an event which names system
+ * prompt, tools and parameters by their hashes, and the texts themselves for the store to keep once per user. Of a memory
+ * block the event has the hash only: its text stands in the thread's state, where it can be erased.
+ */
 import { fixedSize } from "@palimpsest/core/internal/prompt";
 import type { Hash, Head } from "@palimpsest/core/log";
+import type { Dialect, RuleSet } from "@palimpsest/core/message";
 import type { FixedSize } from "@palimpsest/core/prompt";
 import type { Meter } from "@palimpsest/core/tokens";
-import type { ThreadDeps } from "../threads/writer.ts";
-import { keepFixed, type RequestParameters } from "./kept-request.ts";
+import type { PromptText, Store } from "../stores/store.ts";
+import type { RecordInput } from "../threads/writer.ts";
 import type { Batch } from "./open-log.ts";
 
 /** `tools` are the schemas as they are sent. In tokens: by the counter of the model that is asked. */
@@ -23,17 +28,40 @@ export function sizeFixed<M>(given: FixedRequest, meter: Meter<M>, hash: Hash): 
   return named(parts, [system, tools]);
 }
 
-/** As it was stated, and its size. */
-export interface StatedRequest {
-  readonly given: FixedRequest;
-  readonly size: FixedSize;
+/** As it is sent, and its size. */
+export interface SentFixed extends Pick<FixedSize, "hash" | "parts"> {
   readonly parameters: RequestParameters;
+  /** Null where only its size is known. */
+  readonly texts: FixedTexts | null;
+  /** The date in the system prompt. `by-compaction`: it may change with a compaction only, and is noted with each. */
+  readonly dated?: { readonly date: string; readonly changes: "daily" | "by-compaction" };
 }
 
-/** What the thread last sent beside its messages; null: nothing that it knows of. */
-export function sentBefore({ state }: Head): FixedSize | null {
-  const before = state["request"] as Pick<FixedSize, "hash" | "parts"> | undefined;
-  return before?.parts === undefined ? null : fixedSize(before.parts, before.hash);
+export function statedFixed(given: FixedRequest, size: FixedSize, parameters: RequestParameters): SentFixed {
+  const { hash, parts } = size;
+  if ("tokens" in given) return { hash, parts, parameters, texts: null };
+  const { system = "", tools = [] } = given;
+  return { hash, parts, parameters, texts: { system, memory: "", tools } };
+}
+
+/** As it stands in the thread's state. The head is written with every append, so it holds no texts. */
+interface SentBefore extends Partial<Pick<FixedSize, "hash" | "parts">> {
+  readonly date?: string;
+  /** The compaction that stood then. */
+  readonly compaction?: number | null;
+  /** The hash of the parameters. */
+  readonly parameters?: string;
+}
+
+/** What the thread last sent beside its messages. */
+export function sentBefore({ state }: Pick<Head, "state">): SentBefore | undefined {
+  return state["request"] as SentBefore | undefined;
+}
+
+/** The size of that; null: nothing that the thread knows of. */
+export function sizeBefore(head: Head): FixedSize | null {
+  const { parts, hash = null } = sentBefore(head) ?? {};
+  return parts === undefined ? null : fixedSize(parts, hash);
 }
 
 /**
@@ -41,28 +69,73 @@ export function sentBefore({ state }: Head): FixedSize | null {
  * answer was given to, and its sizes in the state, so that a context can be broken down.
  */
 export function fixedChange(
-  { given, size: { hash, parts, tokens }, parameters }: StatedRequest,
-  { state }: Head,
-  deps: Pick<ThreadDeps, "hash" | "store">,
+  { hash, parts, parameters, texts, dated }: SentFixed,
+  head: Pick<Head, "state" | "compaction">,
+  deps: { readonly hash: Hash; readonly store: Pick<Store, "prompts"> },
 ): Batch {
-  const before = state["request"] as { readonly hash?: string; readonly parameters?: string } | undefined;
+  const before = sentBefore(head);
+  const { compaction } = head;
   const parametersHash = deps.hash(JSON.stringify(parameters));
-  const same = before?.hash === hash && before?.parameters === parametersHash;
-  if (same || (before === undefined && tokens === 0)) return { inputs: [] };
-  const { kept, prompts } = "tokens" in given ? { kept: {}, prompts: [] } : keepFixed(textsOf(given, parameters), deps);
-  const request = { hash, parts, parameters: parametersHash };
-  return {
-    inputs: [
-      { kind: "event", event: { type: "request", hash, ...kept } },
-      { kind: "state", patch: { request } },
-    ],
-    prompts,
-  };
+  const same = before?.hash === hash && before.parameters === parametersHash;
+  const isNoted = dated?.changes !== "by-compaction" || before?.compaction === compaction;
+  if (same && isNoted) return { inputs: [] };
+  if (before === undefined && fixedSize(parts).tokens === 0) return { inputs: [] };
+  const request = { hash, parts, ...(dated && { date: dated.date, compaction }), parameters: parametersHash };
+  const state: RecordInput = { kind: "state", patch: { request } };
+  if (same) return { inputs: [state] };
+  const { kept, prompts } = texts === null ? { kept: {}, prompts: [] } : keepFixed(texts, parameters, deps);
+  return { inputs: [{ kind: "event", event: { type: "request", hash, ...kept } }, state], prompts };
 }
 
-function textsOf(
-  { system = "", tools = [] }: Exclude<FixedRequest, { tokens: number }>,
+/** Which model was asked, and how. */
+export interface RequestParameters {
+  readonly provider: string;
+  readonly model: string;
+  readonly bindsReasoning: boolean;
+  readonly settings: Readonly<Record<string, unknown>>;
+  /** Of a loop that asks the model itself: whose messages it sends, and by which rules they were made valid. */
+  readonly loop?: { readonly dialect: Dialect; readonly rules: RuleSet };
+}
+
+interface FixedTexts {
+  readonly system: string;
+  /** The block of the system prompt that is kept elsewhere; empty where there is none. */
+  readonly memory: string;
+  /** The schemas as they are sent. */
+  readonly tools: readonly unknown[];
+}
+
+/**
+ * The event's fields beside its own hash. Texts where the store keeps none; before hashes there were only these. Neither
+ * where a loop gave only the size of what it sends.
+ */
+export interface KeptRequest {
+  readonly stored?: { readonly system: string; readonly tools: string; readonly parameters: string };
+  readonly system?: string;
+  readonly tools?: readonly unknown[];
+  readonly parameters?: RequestParameters;
+  /** The hash of the block that stood where the mark is. */
+  readonly memory?: string;
+}
+
+function keepFixed(
+  { system: text, memory, tools }: FixedTexts,
   parameters: RequestParameters,
-) {
-  return { system, memory: "", tools, parameters };
+  { hash, store }: { readonly hash: Hash; readonly store: Pick<Store, "prompts"> },
+): { readonly kept: KeptRequest; readonly prompts: readonly PromptText[] } {
+  const system = memory === "" ? text : text.replace(memory, () => MEMORY_MARK);
+  const block = memory === "" ? {} : { memory: hash(memory) };
+  if (store.prompts === undefined) return { kept: { system, ...block, tools, parameters }, prompts: [] };
+  const named = (one: string): PromptText => ({ hash: hash(one), text: one });
+  const [first, second, third] = [named(system), named(JSON.stringify(tools)), named(JSON.stringify(parameters))];
+  const stored = { system: first.hash, tools: second.hash, parameters: third.hash };
+  return { kept: { stored, ...block }, prompts: [first, second, third] };
+}
+
+const MEMORY_MARK = "<memory>[see the thread's state]</memory>";
+
+/** The system prompt with the block in its place; null when the block was erased or is another one. */
+export function withMemory(system: string, { memory }: KeptRequest, block: string | null, hash: Hash): string | null {
+  if (memory === undefined) return system;
+  return block !== null && hash(block) === memory ? system.replace(MEMORY_MARK, () => block) : null;
 }

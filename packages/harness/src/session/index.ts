@@ -1,5 +1,5 @@
+export type { GivenMessage, IdentifiedMessage } from "./body.ts";
 export type { FixedRequest } from "./fixed-request.ts";
-export type { GivenMessage, IdentifiedMessage } from "./given-message.ts";
 export { type OpenedThread, type OpenThreadOptions, openThread } from "./open-thread.ts";
 export type { PromptCache } from "./prompt-cache.ts";
 export type { OverflowEvent, ThreadEvent } from "./session.ts";
@@ -11,5 +11,7 @@ export type {
   Reported,
   ReportedUsage,
   ReportOptions,
+  ThreadChanges,
   ThreadPrompt,
+  WriteAlso,
 } from "./thread-session.ts";

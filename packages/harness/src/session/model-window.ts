@@ -40,7 +40,8 @@ export function createModelWindow({ endpoint, window, reserve, clock, limitsStor
       const own = effectiveWindow(window(), { limits, endpoint, now });
       const told = effectiveWindow(window(), { limits: limitsStore?.latest?.() ?? {}, endpoint, now });
       const size = told.tokens < accepted ? own.tokens : Math.min(own.tokens, told.tokens);
-      return { size, reserve: Math.min(reserve(size), Math.floor(size / 2)) };
+      const configured = size < window() ? window() : undefined;
+      return { size, reserve: Math.min(reserve(size), Math.floor(size / 2)), configured };
     },
     accept(tokens) {
       accepted = Math.max(accepted, tokens);

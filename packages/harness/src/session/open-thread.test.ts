@@ -3,14 +3,15 @@ import { type TestContext, test } from "node:test";
 import { type OpenAiMessage, shapeOf } from "@palimpsest/core/message";
 import { charsPerToken } from "@palimpsest/core/tokens";
 import { openSqlite } from "../stores/sqlite.ts";
-import type { Store } from "../stores/store.ts";
+import type { AppendBatch, HeldLease, Store } from "../stores/store.ts";
 import { fork, pin, undo, withWriter } from "../threads/acts.ts";
 import { replay, verify } from "../threads/audit.ts";
-import { threadDeps } from "../threads/writer.ts";
+import { redact } from "../threads/redact.ts";
+import { commit, threadDeps } from "../threads/writer.ts";
 import { type OpenThreadOptions, openThread } from "./open-thread.ts";
 import type { ThreadEvent } from "./session.ts";
 import { ThreadError } from "./thread-error.ts";
-import type { OpenThread } from "./thread-session.ts";
+import type { OpenThread, WriteAlso } from "./thread-session.ts";
 
 const user = (content: string): OpenAiMessage => ({ role: "user", content });
 const answer = (content: string): OpenAiMessage => ({ role: "assistant", content });
@@ -148,16 +149,101 @@ test("nothing is held between two calls, and a thread that somebody holds is wai
 
 test("held from opening to closing, a thread is nobody else's", async (t) => {
   const store = newStore(t);
-  const thread = await opened(store, { hold: true });
+  const thread = await opened(store, { lease: "held" });
   await thread.append([user("mine")]);
-  const other = await openThread({ store, id: "t", shape: SHAPE, window: 4000, hold: true });
+  const other = await openThread({ store, id: "t", shape: SHAPE, window: 4000, lease: "held" });
   assert.equal(other.kind, "busy");
   await thread.close();
-  const next = await opened(store, { hold: true });
+  const next = await opened(store, { lease: "held" });
   assert.deepEqual(await contents(next), ["mine"]);
   await next.close();
   await assert.rejects(thread.append([user("late")]), { code: "closed" });
   await thread.close();
+});
+
+test("a thread that stays open is held and released again and again, and sees what was written in between", async (t) => {
+  const store = newStore(t);
+  const thread = await opened(store);
+  assert.equal(await thread.hold(), "held");
+  await thread.append([user("one")]);
+  const other = await opened(store, { waitMs: 0 });
+  await assert.rejects(other.append([user("no")]), { code: "busy" });
+  assert.equal(((await other.hold()) as HeldLease).kind, "busy");
+  await thread.release();
+  await other.append([user("two")]);
+  assert.equal(await thread.hold(), "held");
+  assert.deepEqual(await contents(thread), ["one", "two"]);
+  await thread.close();
+  await other.append([user("three")]);
+});
+
+test("under a lease that the caller holds, a thread is written to; once it is lost nothing is", async (t) => {
+  const store = newStore(t);
+  await (await opened(store)).append([user("one")]);
+  const taken = await store.acquireLease("t", "me", 60_000);
+  assert.ok(taken.kind === "acquired");
+  const lost = new AbortController();
+  const thread = await opened(store, { lease: { lease: taken.lease, lost: lost.signal } });
+  await thread.append([user("two")]);
+  lost.abort();
+  await assert.rejects(thread.append([user("three")]), { code: "lease-lost" });
+  await thread.close();
+  assert.equal((await store.acquireLease("t", "other", 1)).kind, "busy", "whoever took it gives it back");
+});
+
+test("what belongs to an append is written in the same commit, with the places of its messages", async (t) => {
+  const store = newStore(t);
+  const batches: AppendBatch[] = [];
+  const append: Store["append"] = (id, batch) => {
+    batches.push(batch);
+    return store.append(id, batch);
+  };
+  const thread = await opened({ ...store, append, forUser: () => ({ ...store, append }) });
+  const match = { hash: "h", answer: "a", group: "g", fixed: "f" };
+  const also: WriteAlso = ([first]) => ({
+    matches: [{ ...match, seq: first! }],
+    flush: "later",
+    state: { title: "T" },
+  });
+  await thread.append([{ id: "a", message: user("one") }, user("two")], also);
+  assert.deepEqual(batches[0]?.matches, [{ ...match, seq: 1 }]);
+  assert.equal(batches[0]?.flush, "later");
+  assert.equal((await store.head("t"))?.state["title"], "T");
+  await thread.append([{ id: "a", message: user("one") }], () => assert.fail("nothing is written"));
+  assert.equal(batches.length, 1);
+});
+
+test("another act on an open thread is done under its lease, and the thread goes on from it", async (t) => {
+  const store = newStore(t);
+  const thread = await opened(store, { lease: "held" });
+  await thread.append([user("one")]);
+  await thread.act((writer) => commit(writer, [{ kind: "message", ...injected("two") }]));
+  assert.deepEqual(await contents(thread), ["one", "two"]);
+  await thread.close();
+});
+
+const injected = (text: string) =>
+  ({ id: text, dialect: "openai", origin: "user", body: JSON.stringify(user(text)) }) as const;
+
+test("a thread says how its view differs from what was said", async (t) => {
+  const store = newStore(t);
+  const thread = await opened(store, { lease: "held" });
+  const [seq] = await thread.append([user(`secret ${"s".repeat(4000)}`), answer("two"), user("three")]);
+  assert.deepEqual(await thread.changes(), { version: 3, hidden: false, erased: false, added: false });
+  await thread.compact({ keep: { type: "messages", value: 1 } });
+  assert.equal((await thread.changes()).hidden, true);
+  await thread.release();
+  await redact(threadDeps(store), "t", seq!);
+  assert.equal((await thread.changes()).erased, true);
+  await thread.close();
+});
+
+test("a thread that doesn't exist is not made where that is refused", async (t) => {
+  const store = newStore(t);
+  const given = { store, id: "t", shape: SHAPE, window: 4000, ifMissing: "refuse" } as const;
+  for (const lease of ["per-write", "held"] as const)
+    assert.deepEqual(await openThread({ ...given, lease }), { kind: "missing" });
+  assert.equal(await store.header("t"), undefined);
 });
 
 test("a thread deleted while it is open is named as such", async (t) => {

@@ -20,12 +20,10 @@ import { bindsReasoning } from "../models/binds-reasoning.ts";
 import { cachePrices, type GivenPrices } from "../models/cache-prices.ts";
 import type { LimitsStore } from "../models/learned-limits.ts";
 import { type GivenCounter, modelCounter } from "../models/tokenizers.ts";
-import type { Store } from "../stores/store.ts";
+import type { HeldLease, Lease, Store } from "../stores/store.ts";
 import { asUser } from "../stores/users.ts";
-import { openConversation } from "../threads/conversation.ts";
 import { createThread, type ThreadDeps, threadDeps } from "../threads/writer.ts";
-import { type FixedRequest, sentBefore, sizeFixed } from "./fixed-request.ts";
-import { holdPerWrite, holdThread } from "./hold.ts";
+import { type FixedRequest, sizeBefore, sizeFixed, statedFixed } from "./fixed-request.ts";
 import { createModelWindow } from "./model-window.ts";
 import { type OpenLog, openLog } from "./open-log.ts";
 import type { PromptCache } from "./prompt-cache.ts";
@@ -74,8 +72,13 @@ export interface OpenThreadOptions<M extends object> {
   readonly writer?: SummaryWriter | undefined;
   /** What finds the hidden messages again, if your agent has it: `find them with ...` says the summary. */
   readonly originals?: string | null | undefined;
-  /** `true`: the thread is held from opening to closing, and nobody else can write to it. */
-  readonly hold?: boolean | undefined;
+  /**
+   * `per-write` unless told: the lease is taken for each write and given back after it. `held`: nobody else can write to
+   * the thread from opening to closing. Or a lease that you hold and give back, with a signal that says it was lost.
+   */
+  readonly lease?: "per-write" | "held" | { readonly lease: Lease; readonly lost: AbortSignal } | undefined;
+  /** `create` unless told: a thread that doesn't exist is made. `refuse`: the answer is `missing`. */
+  readonly ifMissing?: "create" | "refuse" | undefined;
   /** How long a write waits for a thread that somebody else holds; 5 seconds unless told. */
   readonly waitMs?: number | undefined;
   /** Stops compactions under way. */
@@ -86,28 +89,35 @@ export interface OpenThreadOptions<M extends object> {
 
 export type OpenedThread<M> =
   | { readonly kind: "open"; readonly thread: OpenThread<M> }
-  /** Only with `hold`: somebody else holds it. */
-  | { readonly kind: "busy"; readonly owner: string; readonly expiresAt: string }
+  /** Only with `lease: "held"`: somebody else holds it. */
+  | HeldLease
+  /** Only with `ifMissing: "refuse"`. */
+  | { readonly kind: "missing" }
   | { readonly kind: "bad-id" | "bad-user" | "bad-shape"; readonly problem: string };
 
-/** A thread that doesn't exist is made. Throws a `SettingsError` for settings that can't be meant. */
+/** Throws a `SettingsError` for invalid settings. */
 export async function openThread<M extends object>(options: OpenThreadOptions<M>): Promise<OpenedThread<M>> {
-  const { store, id, userId = store.userId, agentName, hold = false, waitMs = WAIT_MS } = options;
+  const { store, id, userId = store.userId, agentName, lease = "per-write", waitMs = WAIT_MS } = options;
   const refused = refusalOf(options, userId);
   if (refused !== null) return refused;
   const settings = summarizationFromOptions(options.summarization ?? {});
   if (typeof options.window !== "function") checkedWindow(options.window);
   const deps = threadDeps(asUser(store, userId), options.deps);
-  if ((await deps.store.header(id)) === undefined)
+  const creates = options.ifMissing !== "refuse";
+  if (creates && (await deps.store.header(id)) === undefined)
     await createThread(deps, { id, ...(agentName === undefined ? {} : { agentName }) });
-  const held = hold ? await holdThread(deps, id) : { kind: "held" as const, hold: holdPerWrite(deps, id, waitMs) };
-  if (held.kind === "busy") return held;
   const shape = deps.tools === undefined ? options.shape : withToolFacts(options.shape, deps.tools);
-  const conversation = held.kind === "held" ? await openConversation(held.hold.writer, shape) : null;
+  const opened = await openLog({ deps, id, shape, lease, waitMs });
   // Deleted in between: it is made anew.
-  if (held.kind === "missing" || conversation === null) return openThread(options);
-  const log = openLog(held.hold, conversation);
-  return { kind: "open", thread: threadSession(await threadParts({ ...options, shape }, { deps, settings, log })) };
+  if (opened.kind === "missing") return creates ? openThread(options) : opened;
+  if (opened.kind !== "open") return opened;
+  const { log } = opened;
+  try {
+    return { kind: "open", thread: threadSession(await threadParts({ ...options, shape }, { deps, settings, log })) };
+  } catch (error) {
+    await log.release();
+    throw error;
+  }
 }
 
 const WAIT_MS = 5_000;
@@ -130,7 +140,10 @@ async function threadParts<M extends object>(
   const rules = options.rules ?? rulesOf(dialect);
   const promptCache = options.promptCache ?? (dialect === "anthropic" ? "end" : "prefix");
   const parameters = { provider: dialect, model, bindsReasoning: binds, settings: {}, loop: { dialect, rules } };
-  const state = (given: FixedRequest) => ({ given, size: sizeFixed(given, meter, deps.hash), parameters });
+  const state = (given: FixedRequest) => {
+    const size = sizeFixed(given, meter, deps.hash);
+    return { size, sent: statedFixed(given, size, parameters) };
+  };
   const openingOf = ({ size }: ReturnType<typeof state>) => (binds ? () => ({ hash: size.hash, messages: 0 }) : null);
   let stated = state(options.fixed ?? {});
   const modelWindow = createModelWindow({
@@ -149,13 +162,13 @@ async function threadParts<M extends object>(
     model,
     settings,
     // Reports rest on what was sent then: who hasn't said yet what goes beside the messages is taken to send the same.
-    fixed: (options.fixed === undefined ? sentBefore(log.conversation.head()) : null) ?? stated.size,
+    fixed: (options.fixed === undefined ? sizeBefore(log.conversation.head()) : null) ?? stated.size,
     opening: openingOf(stated),
     prices: cachePrices(model, options.prices ?? null),
     promptCache,
     before: null,
     writer: (place) => writerOf(options, settings, place),
-    label: JSON.stringify(["given", settings.summaryPrompt]),
+    label: () => JSON.stringify(["given", settings.summaryPrompt]),
     ahead: "yes",
     archive: null,
     originals: () => ({ ...NOWHERE, finder: options.originals ?? null }),
@@ -174,7 +187,7 @@ async function threadParts<M extends object>(
     promptCache,
     signal,
     fix,
-    stated: () => stated,
+    stated: () => stated.sent,
   };
 }
 

@@ -1,11 +1,15 @@
 /**
- * One open thread and one model: its prompts, their counts and compactions, what to do about a refusal for length. An
+ * One open thread and one model: its prompts, the reports on them, compactions, what to do about a refusal for length. An
  * agent's run and a thread that is open for another loop stand on it alike. Calls no model itself.
  */
 import type { CompactionOutcome } from "@palimpsest/core/compaction";
 import { isCold } from "@palimpsest/core/internal/pricing";
+import { sizeOf } from "@palimpsest/core/internal/prompt";
 import { maskSecrets } from "@palimpsest/core/internal/text";
+import type { UsageFlaw, UsageRecord } from "@palimpsest/core/log";
+import { type RuleSet, repair, type Shape } from "@palimpsest/core/message";
 import type { Prices } from "@palimpsest/core/pricing";
+import type { FixedSize, Prompt, SizerOptions } from "@palimpsest/core/prompt";
 import { drafting } from "../compaction/background.ts";
 import {
   type Compactor,
@@ -19,13 +23,15 @@ import { readQuotes } from "../compaction/summary-job.ts";
 import type { SummaryWriter } from "../compaction/summary-writer.ts";
 import type { Summarization } from "../config/summarization.ts";
 import type { ModelCounter } from "../models/tokenizers.ts";
-import type { ThreadDeps } from "../threads/writer.ts";
-import { inTurn } from "./hold.ts";
+import type { Usage } from "../models/usage.ts";
+import { pace } from "../pace.ts";
+import { countOnReports, livePrompt, type OpenSizer, openSizer, shownAt } from "../threads/live-prompt.ts";
+import type { RecordInput, ThreadDeps } from "../threads/writer.ts";
+import { type Opening, thoughtBinder } from "./bound-thoughts.ts";
 import type { ModelWindow } from "./model-window.ts";
-import type { Moved, OpenLog } from "./open-log.ts";
+import { inTurn, type Moved, type OpenLog } from "./open-log.ts";
 import { type Overflow, overflowOf } from "./overflow.ts";
 import { cacheTerms, type PromptCache } from "./prompt-cache.ts";
-import { openPrompting, type Prompting, type PromptingOptions } from "./prompting.ts";
 
 export interface OverflowEvent {
   readonly type: "overflow-recover";
@@ -39,15 +45,23 @@ export interface OverflowEvent {
 export type ThreadEvent = CompactionEvent | OverflowEvent;
 
 export interface SessionOptions<M extends object>
-  extends Omit<PromptingOptions<M>, "clock" | "hash" | "prior">,
+  extends Pick<SizerOptions<M>, "rules" | "meter">,
     Pick<CompactorOptions<M>, "archive"> {
   readonly deps: ThreadDeps;
+  readonly fixed: FixedSize;
+  /** What thoughts are bound to beside the messages; null: the model takes every thought back. */
+  readonly opening: Opening<M> | null;
+  /** Who is asked: whose reports count. */
+  readonly model: string;
+  readonly modelWindow: ModelWindow;
+  /** What was counted with when the thread was open before. */
+  readonly before: OpenSizer<M> | null;
   readonly counter: ModelCounter;
   readonly settings: Summarization;
   /** Who writes the summaries; null: they are extracted. */
   readonly writer: (place: WriterContext<M>) => SummaryWriter | null;
   /** Names what a draft depends on beside the conversation. */
-  readonly label: string;
+  readonly label: () => string;
   /** `no`: nothing is drafted ahead, whatever the settings say. */
   readonly ahead: "yes" | "no";
   readonly originals: NonNullable<CompactorOptions<M>["originals"]>;
@@ -58,7 +72,7 @@ export interface SessionOptions<M extends object>
 
 /** What a summary writer may need of the session it writes for. */
 export interface WriterContext<M> {
-  readonly prompting: Prompting<M>;
+  readonly prompt: () => Prompt<M>;
   /** Where what is prepared for the thread is kept. */
   readonly drafts: DraftTable;
   /** Whether the provider may still hold the last request in its cache. */
@@ -68,11 +82,35 @@ export interface WriterContext<M> {
   readonly count: (text: string) => number;
 }
 
-export interface Session<M> extends Omit<Prompting<M>, "recount" | "lastAt"> {
+/** A prompt that was sent, and the view it showed. */
+export interface Asked<M> {
+  readonly prompt: Prompt<M>;
+  /** As they go out: the prompt's, and where that ends with an answer, a word that asks for the next one. */
+  readonly messages: readonly M[];
+  /** The hash of the whole request, where the model binds its thoughts to it. */
+  readonly prefix: string | null;
+  readonly measured: UsageRecord["measured"];
+}
+
+export type UsageInput = Extract<RecordInput, { kind: "usage" }>;
+
+export interface Session<M> {
   readonly log: OpenLog<M>;
   readonly modelWindow: ModelWindow;
+  /** What would be sent now. */
+  prompt(): Prompt<M>;
+  /** The same, and it is sent: the next report is on it. */
+  ask(): Asked<M>;
+  /** Another system prompt, other tools from here on. */
+  fix(fixed: FixedSize, opening: Opening<M> | null): void;
+  /** The usage record for the message at `of`. `asked`: what it answered, when that isn't what was sent last. */
+  report(usage: Usage, of: number, asked?: Asked<M> | null): UsageInput;
+  /** For whoever opens the thread next. */
+  opened(): OpenSizer<M>;
   /** What others have written is counted from here on; for whoever has caught up with the log. */
   counted(moved: Moved): Promise<void>;
+  /** Sizes many new messages ahead of a prompt, so that others get their turns meanwhile. */
+  size(): Promise<void>;
   /** One after the other. */
   compact(request: CompactRequest): Promise<CompactionOutcome<M>>;
   /**
@@ -87,43 +125,134 @@ export interface Session<M> extends Omit<Prompting<M>, "recount" | "lastAt"> {
 }
 
 export async function openSession<M extends object>(log: OpenLog<M>, options: SessionOptions<M>): Promise<Session<M>> {
-  const { deps, counter, modelWindow, on } = options;
-  const { clock, hash, store } = deps;
-  const { conversation } = log;
-  const { prior } = counter;
-  const thread = { store, conversation };
-  const { recount, lastAt, ...prompting } = await openPrompting(thread, { ...options, prior, clock, hash });
+  const { modelWindow, on } = options;
+  const size = sizingInTurns(log.conversation, options.meter);
+  if (options.before === null) await size();
+  const { recount, lastAt, ...prompts } = await openPrompts(log, options);
+  const { prompt } = prompts;
   const counted = async (moved: Moved): Promise<void> => {
     if (moved !== "current") await recount();
   };
-  const compactor = openCompactor(log.onSameFold(counted), options, { ...prompting, recount, lastAt });
+  // Most turns compact nothing: what would is made when it is first asked.
+  let made: Compactor<M> | null = null;
+  const compactor = (): Compactor<M> => {
+    made ??= openCompactor(log.onSameFold(counted), options, { prompt, lastAt });
+    return made;
+  };
   const oneByOne = inTurn((work) => work());
-  const compact = (request: CompactRequest) => oneByOne(() => compactor.compact(request));
+  const compact = (request: CompactRequest) => oneByOne(() => compactor().compact(request));
   return {
-    ...prompting,
+    ...prompts,
     log,
     modelWindow,
     counted,
+    size,
     compact,
     async recover(error, signal) {
       const overflow = overflowOf(error);
       if (overflow === null) return false;
-      const { tokens } = prompting.prompt().count;
-      const window = windowAfter(overflow, modelWindow, tokens);
+      const window = windowAfter(overflow, modelWindow, prompt().count.tokens);
       const reason = maskSecrets(error instanceof Error ? error.message || error.name : String(error));
       on({ type: "overflow-recover", reason, stated: overflow.limit, window: window.size });
       const outcome = await compact({ cause: "overflow", model: "none", signal, window });
       return outcome.kind === "compacted";
     },
-    settled: compactor.settled,
-    close: compactor.close,
+    settled: async () => made?.settled(),
+    close: async () => made?.close(),
+  };
+}
+
+/** The prompts of the thread and the reports on them. Writes nothing. */
+async function openPrompts<M extends object>({ conversation }: OpenLog<M>, options: SessionOptions<M>) {
+  const { deps, modelWindow, counter, model } = options;
+  const { shape } = conversation;
+  const thread = { store: deps.store, conversation };
+  let binder: ReturnType<typeof thoughtBinder<M>> | undefined;
+  const bind = (opening: Opening<M> | null) => {
+    if (opening === null) return null;
+    binder ??= thoughtBinder(conversation, deps.hash);
+    return binder(opening);
+  };
+  const counting = { ...options, prior: counter.prior, window: (): number => modelWindow.window().size };
+  const { sizer, ...known } = await openSizer(thread, { ...counting, bind: bind(options.opening) });
+  const prompt = livePrompt(conversation, sizer, known.prompt);
+  let { lastAt } = known;
+  let last: Asked<M> | null = null;
+  const now = (): Asked<M> => {
+    const measured = { ...shownAt(conversation), promptHash: sizer.fixed.hash };
+    const whole = prompt();
+    if (last?.prompt.messages === whole.messages) return { ...last, prompt: whole, measured };
+    const messages = endingWithRequest(whole.messages, shape);
+    const { prefix } = messages === whole.messages ? whole : (sizer.bind?.(messages) ?? whole);
+    return { prompt: whole, messages, prefix, measured };
+  };
+  return {
+    prompt,
+    ask() {
+      last = now();
+      return last;
+    },
+    fix: (fixed: FixedSize, opening: Opening<M> | null) => sizer.fix(fixed, bind(opening)),
+    report(usage: Usage, of: number, asked: Asked<M> | null = last): UsageInput {
+      const { prompt: sent, measured } = asked ?? now();
+      const settled = sizer.settle({ of, ...usage }, sizeOf(sent), counting.window());
+      lastAt = deps.clock().getTime();
+      if (settled.kind === "accepted") modelWindow.accept(usage.input);
+      const result =
+        settled.kind === "accepted"
+          ? { factor: settled.factor, flaw: null }
+          : { factor: null, flaw: flawOf(settled.reason) };
+      return { kind: "usage", of, model, ...usage, measured, ...result };
+    },
+    opened: (): OpenSizer<M> => ({ sizer, prompt: last?.prompt ?? known.prompt, lastAt }),
+    /** When the provider was asked last, as far as its reports say. */
+    lastAt: () => lastAt,
+    /** Somebody else has written: counts on the reports that the log has now. */
+    async recount(): Promise<void> {
+      lastAt = (await countOnReports(thread, sizer, { ...counting, prompt: prompt() })) ?? lastAt;
+    },
+  };
+}
+
+function flawOf(reason: string): UsageFlaw {
+  return reason === "zero" || reason === "over-window" ? reason : "implausible";
+}
+
+/** What a list that keeps all other rules needs to be sent. */
+const LAST_RULE: RuleSet = { name: "request", rules: ["ends-with-request"] };
+
+export function endingWithRequest<M>(messages: readonly M[], shape: Shape<M>): readonly M[] {
+  const last = messages.at(-1);
+  const role = last === undefined ? null : shape.role(last);
+  return role === "user" || role === "tool" ? messages : repair(messages, shape, LAST_RULE).messages;
+}
+
+/** Fewer new messages are sized with the prompt. */
+const FEW = 20;
+
+/** The meter remembers what it has sized: the prompt that is built next finds it there. */
+function sizingInTurns<M extends object>(
+  { view }: OpenLog<M>["conversation"],
+  meter: SessionOptions<M>["meter"],
+): () => Promise<void> {
+  let known = 0;
+  return async () => {
+    const entries = view();
+    if (entries.length - known > FEW) {
+      const steps = pace();
+      for (const { message } of entries) {
+        meter.size(message);
+        if (steps.isDue()) await steps.turn();
+      }
+    }
+    known = entries.length;
   };
 }
 
 function openCompactor<M extends object>(
   conversation: OpenLog<M>["conversation"],
   options: SessionOptions<M>,
-  prompting: Prompting<M>,
+  { prompt, lastAt }: { readonly prompt: () => Prompt<M>; readonly lastAt: () => number | null },
 ): Compactor<M> {
   const { deps, counter, settings, modelWindow, archive, originals, ahead, label, on, writer } = options;
   const { store, clock } = deps;
@@ -131,22 +260,30 @@ function openCompactor<M extends object>(
   const { enabled, from, protectTokens, minGainTokens } = settings.prune;
   const policy = { protectTokens, minGainTokens, ...(from === null ? {} : { from }) };
   const { marks, prices, isKept } = cacheTerms(options.promptCache, options.prices);
-  const cache = () => (isKept && !isCold(prompting.lastAt(), clock().getTime(), prices) ? "warm" : "cold");
+  const cache = () => (isKept && !isCold(lastAt(), clock().getTime(), prices) ? "warm" : "cold");
   const table = draftTable(store.drafts, id, clock);
   const count = (text: string): number => Math.ceil(counter.count(text) * counter.prior);
+  const summaryWriter = writer({ prompt, drafts: table, cache, count, window: () => modelWindow.window().size });
+  const summaries = summaryWriter === null ? "rules" : "model";
   return createCompactor({
     conversation,
-    prompt: prompting.prompt,
+    prompt,
     window: () => modelWindow.window(),
     policy: settings.policy,
-    prune: enabled ? () => ({ policy, prices, cache: cache(), marks: marks(conversation.head().reach) }) : null,
-    writer: writer({ prompting, drafts: table, cache, count, window: () => modelWindow.window().size }),
+    prune: enabled
+      ? () => ({ policy, prices, summaries, cache: cache(), marks: marks(conversation.head().reach) })
+      : null,
+    writer: summaryWriter,
     quotes: readQuotes(store, id),
     archive,
     originals,
     clock,
     on,
-    background: drafting({ table, label, ahead: settings.drafts && store.drafts !== undefined ? ahead : "no" }),
+    background: drafting({
+      table,
+      label: label(),
+      ahead: settings.drafts && store.drafts !== undefined ? ahead : "no",
+    }),
   });
 }
 
@@ -154,9 +291,9 @@ function openCompactor<M extends object>(
 function windowAfter(overflow: Overflow, modelWindow: ModelWindow, counted: number) {
   const { kind, limit } = overflow;
   if (kind === "tokens") modelWindow.learn(limit ?? counted, limit === null ? "guessed" : "stated");
-  const { size: most, reserve } = modelWindow.window();
+  const { size: most, reserve, configured = most } = modelWindow.window();
   const size = Math.min(fittingSize(overflow, { counted, size: most }), Math.floor(counted * SHRINK) + reserve);
-  return { size, reserve: Math.min(reserve, size / 2) };
+  return { size, reserve: Math.min(reserve, size / 2), configured };
 }
 
 /** What was refused is sent again this much smaller at least. */

@@ -13,14 +13,14 @@ import { FloorError } from "../compaction/floor-error.ts";
 import { readUsage } from "../models/read-usage.ts";
 import { NO_USAGE, type Usage } from "../models/usage.ts";
 import { type SearchOutcome, type SearchSettings, searchThread } from "../recall/search.ts";
-import type { RecordInput, ThreadDeps } from "../threads/writer.ts";
-import { type FixedRequest, fixedChange, type StatedRequest } from "./fixed-request.ts";
-import { type GivenMessage, type ReadGiven, readGiven } from "./given-message.ts";
-import { inTurn } from "./hold.ts";
+import type { AppendBatch } from "../stores/store.ts";
+import type { RecordInput, ThreadDeps, Writer } from "../threads/writer.ts";
+import { type GivenMessage, type ReadGiven, readGiven } from "./body.ts";
+import { type FixedRequest, fixedChange, type SentFixed } from "./fixed-request.ts";
+import { inTurn, type OpenLog } from "./open-log.ts";
 import { overflowOf } from "./overflow.ts";
 import { markedIndices, type PromptCache } from "./prompt-cache.ts";
-import type { Asked, UsageInput } from "./prompting.ts";
-import type { Session } from "./session.ts";
+import type { Asked, Session, UsageInput } from "./session.ts";
 import { ThreadError } from "./thread-error.ts";
 
 export interface OpenThread<M> {
@@ -28,9 +28,10 @@ export interface OpenThread<M> {
   readonly userId: string;
   /**
    * Writes messages to the log, all or none, and returns the place of each. One whose id is in the log already, however
-   * far back, is passed over and its place returned, so that a whole history may be given again and again.
+   * far back, is passed over and its place returned, so that a whole history may be given again and again. What `also`
+   * makes of these places is written in the same commit.
    */
-  append(messages: readonly GivenMessage<M>[]): Promise<readonly number[]>;
+  append(messages: readonly GivenMessage<M>[], also?: WriteAlso): Promise<readonly number[]>;
   /** What to send now: compacted first if the policy says so. The same array as long as nothing has changed. */
   prompt(options?: PromptRequest): Promise<ThreadPrompt<M>>;
   /** What the provider counted for the last prompt: from here on counts are anchored on it. */
@@ -41,8 +42,31 @@ export interface OpenThread<M> {
   compact(request?: Pick<CompactRequest, "focus" | "keep" | "signal">): Promise<CompactionOutcome<M>>;
   /** In everything ever said here, hidden or not. */
   search(question: string, settings?: Pick<SearchSettings, "limit" | "k">): Promise<SearchOutcome>;
+  /** Any other act on the thread, in turn and under its lease: `thread.act((writer) => undo(writer))`. */
+  act<T>(work: (writer: Writer) => Promise<T>): Promise<T>;
+  /** How the view differs from what was said, and where the log stands. */
+  changes(): Promise<ThreadChanges>;
+  /** From here on nobody else can write to the thread, until it is released or closed. */
+  hold: OpenLog<M>["hold"];
+  /** Gives the lease back, if it is held. The thread stays open: the lease is taken for each write then. */
+  release(): Promise<void>;
   /** Gives the thread back, if it was held, and stops a summary being drafted. */
   close(): Promise<void>;
+}
+
+/** Made of the places of the messages, once they are known. */
+export type WriteAlso = (seqs: readonly number[]) => Pick<AppendBatch, "jobs" | "matches" | "flush"> & {
+  /** Changes of the thread's state. */
+  readonly state?: Extract<RecordInput, { kind: "state" }>["patch"];
+};
+
+export interface ThreadChanges {
+  readonly version: number;
+  /** A summary stands for some of it, or parts are shortened. */
+  readonly hidden: boolean;
+  readonly erased: boolean;
+  /** Something is shown beside a question. */
+  readonly added: boolean;
 }
 
 export interface PromptRequest {
@@ -95,7 +119,7 @@ export interface ThreadParts<M extends object> {
   readonly promptCache: PromptCache;
   readonly fix: (fixed: FixedRequest) => void;
   /** What is sent beside the messages now. */
-  readonly stated: () => StatedRequest;
+  readonly stated: () => SentFixed;
   readonly signal: AbortSignal | null;
 }
 
@@ -109,14 +133,15 @@ export function threadSession<M extends object>(parts: ThreadParts<M>): OpenThre
   return {
     id,
     userId,
-    append: async (messages) => {
+    append: async (messages, also) => {
       const inputs = readGiven(messages, shape);
-      return calls.next(() => appendGiven(inputs, parts, state));
+      return calls.next(() => appendGiven({ given: inputs, also }, parts, state));
     },
     prompt: ({ fixed, signal } = {}) =>
       calls.next(async () => {
         await catchUp();
         if (fixed !== undefined) parts.fix(fixed);
+        await session.size();
         const outcome = parts.automatic ? await compactDue(session, stopOf(parts, signal), catchUp) : null;
         return askNow(parts, state, outcome);
       }),
@@ -139,10 +164,19 @@ export function threadSession<M extends object>(parts: ThreadParts<M>): OpenThre
         ...settings,
         tools: deps.tools,
       }),
+    act: (work) => calls.next(() => log.act(work)),
+    changes: () =>
+      calls.next(async () => {
+        const erased = await log.erased();
+        const { version, compaction, prunes, evidence } = log.conversation.head();
+        return { version, hidden: compaction !== null || prunes.length > 0, erased, added: evidence.length > 0 };
+      }),
+    hold: log.hold,
+    release: log.release,
     close: () =>
       calls.last(async () => {
         await session.close();
-        await log.close();
+        await log.release();
       }),
   };
 }
@@ -155,7 +189,7 @@ function unlessFloor(error: unknown): false {
 
 interface LastAsked<M> extends Asked<M> {
   readonly version: number;
-  readonly stated: StatedRequest;
+  readonly stated: SentFixed;
 }
 
 interface SessionState<M> {
@@ -168,7 +202,7 @@ interface SessionState<M> {
 }
 
 async function appendGiven<M extends object>(
-  given: readonly ReadGiven[],
+  { given, also }: { readonly given: readonly ReadGiven[]; readonly also: WriteAlso | undefined },
   { deps, session }: ThreadParts<M>,
   state: SessionState<M>,
 ): Promise<readonly number[]> {
@@ -203,7 +237,10 @@ async function appendGiven<M extends object>(
     seqs = given.map((one) => places.get(one) ?? seqById.get(one.id!) ?? places.get(first.get(one.id!)!)!);
     if (pending !== null && answer !== undefined)
       inputs.push(session.report(pending.usage, places.get(answer)!, pending.asked));
-    return { ...request, inputs };
+    if (also === undefined || inputs.length === 0) return { ...request, inputs };
+    const { state: patch, ...beside } = also(seqs);
+    if (patch !== undefined) inputs.push({ kind: "state", patch });
+    return { ...request, ...beside, inputs };
   });
   if (answered) {
     if (isOwnAnswer && unanswered !== null && pending === null) session.modelWindow.accept(surelyTaken(unanswered));

@@ -3,15 +3,12 @@
  * its signal that the lease was lost; the store refuses its late appends either way.
  */
 import { untilAborted } from "../abort.ts";
-import type { Lease, Store } from "./store.ts";
+import type { HeldLease, Lease, Store } from "./store.ts";
 
 export const LEASE_TTL_MS = 30_000;
 const HEARTBEAT_MS = 10_000;
 
-export type Leased<T> =
-  | { readonly kind: "done"; readonly value: T }
-  | { readonly kind: "busy"; readonly owner: string; readonly expiresAt: string }
-  | { readonly kind: "missing" };
+export type Leased<T> = { readonly kind: "done"; readonly value: T } | HeldLease | { readonly kind: "missing" };
 
 export interface LeaseOptions {
   readonly owner: string;
@@ -21,26 +18,55 @@ export interface LeaseOptions {
   readonly abandon?: AbortSignal | undefined;
 }
 
-export async function withLease<T>(
+/** A lease that a heartbeat keeps until it is given back. */
+export interface KeptLease {
+  readonly kind: "kept";
+  readonly lease: Lease;
+  /** Aborted once the lease was taken over. */
+  readonly lost: AbortSignal;
+  release(): Promise<void>;
+}
+
+export async function keepLease(
   store: Store,
   threadId: string,
-  { owner, ttlMs = LEASE_TTL_MS, heartbeatMs = HEARTBEAT_MS, abandon }: LeaseOptions,
-  work: (lease: Lease, signal: AbortSignal) => Promise<T>,
-): Promise<Leased<T>> {
+  { owner, ttlMs = LEASE_TTL_MS, heartbeatMs = HEARTBEAT_MS }: Omit<LeaseOptions, "abandon">,
+): Promise<KeptLease | HeldLease | { readonly kind: "missing" }> {
   const taken = await store.acquireLease(threadId, owner, ttlMs);
   if (taken.kind !== "acquired") return taken;
+  const { lease } = taken;
   const lost = new AbortController();
   const beat = setInterval(async () => {
     // A failed renewal is no proof of loss; the next append asks the database.
-    const result = await store.renewLease(taken.lease, ttlMs).catch(() => "unknown" as const);
+    const result = await store.renewLease(lease, ttlMs).catch(() => "unknown" as const);
     if (result === "lost") lost.abort(new Error(`the lease on thread ${threadId} was taken over`));
   }, heartbeatMs);
   beat.unref();
+  const release = async (): Promise<void> => {
+    clearInterval(beat);
+    await store.releaseLease(lease).catch(() => {});
+  };
+  return { kind: "kept", lease, lost: lost.signal, release };
+}
+
+export async function withLease<T>(
+  store: Store,
+  threadId: string,
+  { abandon, ...options }: LeaseOptions,
+  work: (lease: Lease, signal: AbortSignal) => Promise<T>,
+): Promise<Leased<T>> {
+  const kept = await keepLease(store, threadId, options);
+  if (kept.kind !== "kept") return kept;
   try {
-    const run = (): Promise<T> => work(taken.lease, lost.signal);
+    const run = (): Promise<T> => work(kept.lease, kept.lost);
     return { kind: "done", value: await (abandon === undefined ? run() : untilAborted(abandon, run)) };
   } finally {
-    clearInterval(beat);
-    await store.releaseLease(taken.lease).catch(() => {});
+    await kept.release();
   }
+}
+
+/** In brackets, behind a refusal; empty if unknown. A lease that was not renewed for a while is that of a process that hangs or is gone. */
+export function heldText({ renewedAt, expiresAt }: Partial<Pick<HeldLease, "renewedAt" | "expiresAt">> = {}): string {
+  if (renewedAt === undefined || expiresAt === undefined) return "";
+  return ` (its lease was last renewed ${renewedAt} and ends ${expiresAt} at the latest)`;
 }

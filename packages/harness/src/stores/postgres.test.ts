@@ -11,6 +11,7 @@ import { prepare } from "../threads/writer.ts";
 import { openStore } from "./open.ts";
 import { connectPostgres } from "./postgres/connection.ts";
 import { migrate, STEPS } from "./postgres/schema.ts";
+import { refuseServer } from "./postgres/server-settings.ts";
 import { openPostgres } from "./postgres.ts";
 import type { FullStore } from "./store.ts";
 import { StoreError } from "./store-error.ts";
@@ -122,14 +123,23 @@ test("while programs are exchanged, one of before and one of after a step work o
   assert.deepEqual(row, { version: STEPS.length + 1 }, "the older program has left the newer tables as they are");
 });
 
-test("since programs of two versions may share a database, a step only adds", () => {
+test("since programs of two versions may share a database, a step only adds, or says that they may not", () => {
+  const raising = /^UPDATE \S+\.schema_version SET least = \d+$/;
   const adding =
-    /^(CREATE (UNLOGGED )?TABLE|CREATE (UNIQUE )?INDEX|CREATE (FUNCTION|TRIGGER)|ALTER TABLE \S+ (ADD COLUMN|SET \(autovacuum_\S+)) /;
-  const statements = STEPS.slice(13).flatMap((step) => step('"palimpsest"'));
+    /^(CREATE (UNLOGGED )?TABLE|CREATE (UNIQUE )?INDEX|CREATE (FUNCTION|TRIGGER)|ALTER TABLE \S+ (ADD COLUMN|ALTER COLUMN \S+ SET STORAGE|SET \(autovacuum_\S+)) /;
+  const steps = STEPS.slice(13).map((step) => step('"palimpsest"'));
+  const sharing = steps.filter((statements) => !statements.some((statement) => raising.test(statement)));
   assert.deepEqual(
-    statements.filter((statement) => !adding.test(statement)),
+    sharing.flat().filter((statement) => !adding.test(statement)),
     [],
   );
+});
+
+test("a server that is older than the oldest supported one is refused with a sentence", async () => {
+  const server = (version: string, number: number) => async () => [{ version, number, encoding: "UTF8" }] as never[];
+  await assert.rejects(refuseServer(server("14.19", 140_019)), /PostgreSQL 14\.19; palimpsest works with 15 to 18/);
+  await refuseServer(server("15.0", 150_000));
+  await refuseServer(server("19beta1", 190_000));
 });
 
 test("every table's key begins with its thread or its user, so that it can be cut by them; the few that don't are small", async () => {

@@ -91,3 +91,36 @@ function read(list: string, start = 0): Place[] {
   readPostings(list, BLOCK, (offset, weight) => places.push([offset, weight]), start);
   return places;
 }
+
+test("the passages of a term are kept beside its weight, in blocks, in parts and after an erasure", () => {
+  const terms = new Map([
+    ["one", 1],
+    ["two", 2.5],
+    ["far", 1],
+    ["all", 3],
+  ]);
+  const passages = new Map([
+    ["one", 1 << 9],
+    ["two", 0b101],
+    ["far", 1 << 11],
+  ]);
+  const [part, single] = [partWriter(64, 0), postingWriter(64)];
+  for (const writer of [part, single]) {
+    writer.add(3, terms, passages);
+    writer.add(40, terms);
+  }
+  const read = (list: string): number[][] => {
+    const places: number[][] = [];
+    readPostings(list, 64, (...place) => places.push(place));
+    return places;
+  };
+  for (const rows of [part.merged(), part.rows(), single.rows()])
+    for (const { term, list } of rows) {
+      const [weight, bits] = [terms.get(term)!, passages.get(term) ?? 0];
+      assert.deepEqual(read(list), [
+        [3, weight, bits],
+        [40, weight, 0],
+      ]);
+      assert.deepEqual(read(withoutEntry(list, 40, 64)), [[3, weight, bits]]);
+    }
+});

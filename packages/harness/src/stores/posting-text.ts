@@ -2,6 +2,7 @@
  * How a term's places in one block are spelled: two digits of base 64 for the entry, and its weight where that isn't 1:
  * a sign from `!` on for 2, 3, ..., or hundredths between `:` and `;`. `0c0e"0g:150;` says entry 38 with weight 1,
  * entry 40 with weight 3, entry 42 with weight 1.5. Text, because appending to it is one concatenation in every engine.
+ * Of a long message follow the passages that hold the term: one of ten signs for a single one of the first ten, else `=` and two digits of bits.
  * What will not be appended to, such as the list of merged blocks, is spelled as `@` and distances from place to place: one digit
  * for the near ones, up to three. Merged lists of before stand one behind the other, each after `|` and one digit for its block.
  */
@@ -11,13 +12,14 @@ import type { NewPosting } from "./search-tables.ts";
 export function postingWriter(blockSize: number) {
   const blocks = new Map<number, Map<string, { term: string; block: number; count: number; list: string }>>();
   return {
-    add(ordinal: number, terms: ReadonlyMap<string, number>): void {
+    add(ordinal: number, terms: ReadonlyMap<string, number>, passages?: ReadonlyMap<string, number>): void {
       const block = Math.floor(ordinal / blockSize);
       const place = spellPlace(ordinal % blockSize);
       const rows = blocks.get(block) ?? new Map();
       blocks.set(block, rows);
       for (const [term, weight] of terms) {
-        const spelled = weight === 1 ? place : place + spellWeight(Math.round(weight * 100));
+        const bits = passages?.get(term) ?? 0;
+        const spelled = weight === 1 && bits === 0 ? place : place + spellValue(Math.round(weight * 100), bits);
         const row = rows.get(term);
         if (row === undefined) rows.set(term, { term, block, count: 1, list: spelled });
         else {
@@ -35,15 +37,16 @@ export function postingWriter(blockSize: number) {
 export function partWriter(blockSize: number, first: number) {
   const lists = new PlaceLists();
   return {
-    add(ordinal: number, weights: ReadonlyMap<string, number>): void {
-      for (const [term, weight] of weights) lists.add(term, ordinal - first * blockSize, weight);
+    add(ordinal: number, weights: ReadonlyMap<string, number>, passages?: ReadonlyMap<string, number>): void {
+      for (const [term, weight] of weights)
+        lists.add(term, ordinal - first * blockSize, weight, passages?.get(term) ?? 0);
     },
     /** Where the part isn't full: its blocks one by one, to be appended to. */
     rows(): NewPosting[] {
       const single = postingWriter(blockSize);
       for (const { term, list } of lists.merged())
-        readPostings(list, blockSize, (offset, weight) =>
-          single.add(first * blockSize + offset, new Map([[term, weight]])),
+        readPostings(list, blockSize, (offset, weight, passages) =>
+          single.add(first * blockSize + offset, new Map([[term, weight]]), new Map([[term, passages]])),
         );
       return single.rows().sort((a, b) => a.block - b.block);
     },
@@ -65,7 +68,7 @@ export class PlaceLists {
   #terms = new Uint32Array(4096);
   #places = new Float64Array(4096);
 
-  add(term: string, place: number, weight: number): void {
+  add(term: string, place: number, weight: number, passages = 0): void {
     let id = this.#ids.get(term);
     if (id === undefined) {
       id = this.#ids.size;
@@ -73,7 +76,7 @@ export class PlaceLists {
     }
     if (this.#size === this.#terms.length) this.#grow();
     this.#terms[this.#size] = id;
-    this.#places[this.#size] = withWeight(place, weight);
+    this.#places[this.#size] = withWeight(place, weight, passages);
     this.#size += 1;
   }
 
@@ -122,6 +125,19 @@ const VALUES = new Uint8Array(128);
 const CODES = Uint8Array.from(DIGITS, (digit) => digit.charCodeAt(0));
 for (const [digit, code] of CODES.entries()) VALUES[code] = digit;
 
+/**
+ * Signs of which one stands in each list of a block that holds an entry from one place to another: a digit and those that may follow it,
+ * as a class that SQLite's GLOB and PostgreSQL's regular expressions read alike. Other lists may have one, too.
+ */
+export function signsOf(first: number, last: number): string[] {
+  const signs: string[] = [];
+  for (let high = first >> 6; high <= last >> 6; high += 1) {
+    const [low, most] = [Math.max(first - 64 * high, 0), Math.min(last - 64 * high, 63)];
+    signs.push(`${DIGITS[high]!}[${DIGITS[low]!}-${DIGITS[most]!}]`);
+  }
+  return signs;
+}
+
 function spellPlace(offset: number): string {
   return DIGITS[offset >> 6]! + DIGITS[offset & 63]!;
 }
@@ -132,6 +148,19 @@ function spellWeight(hundredths: number): string {
   if (Number.isInteger(whole) && whole >= 2 && whole < 2 + SIGNS) return String.fromCharCode(FIRST_SIGN + whole - 2);
   return `:${hundredths};`;
 }
+
+function spellValue(hundredths: number, passages: number): string {
+  if (passages === 0) return spellWeight(hundredths);
+  const sign = (passages & (passages - 1)) === 0 ? ONE_PASSAGE[31 - Math.clz32(passages)] : undefined;
+  return spellWeight(hundredths) + (sign ?? `=${spellNumber(passages).padStart(PASSAGE_DIGITS, "0")}`);
+}
+
+/** No digits, and no signs that tell a weight or a block. */
+const ONE_PASSAGE = "<>?[]^`{}\\";
+const [PASSAGES, PASSAGE_DIGITS] = [61, 2] as const;
+/** By the code of a sign: the one passage it tells. */
+const PASSAGE_OF = new Uint16Array(128);
+for (const [passage, sign] of [...ONE_PASSAGE].entries()) PASSAGE_OF[sign.charCodeAt(0)] = 1 << passage;
 
 /** A whole number in digits of base 64, the highest first. */
 export function spellNumber(value: number): string {
@@ -153,8 +182,8 @@ export class DistanceList {
     return this.#places.length;
   }
 
-  add(place: number, weight: number): void {
-    this.#places.push(withWeight(place, weight));
+  add(place: number, weight: number, passages = 0): void {
+    this.#places.push(withWeight(place, weight, passages));
   }
 
   text(): string {
@@ -162,12 +191,13 @@ export class DistanceList {
   }
 }
 
-/** A place and, below it, hundredths of the weight. */
-function withWeight(place: number, weight: number): number {
-  return place * WEIGHTS + Math.round(weight * 100);
+/** A place and, below it, passages and hundredths of the weight. */
+function withWeight(place: number, weight: number, passages: number): number {
+  return place * VALUES_EACH + passages * WEIGHTS + Math.round(weight * 100);
 }
 
-const WEIGHTS = 2 ** 32;
+const WEIGHTS = 2 ** 18;
+const VALUES_EACH = WEIGHTS * 2 ** 18;
 
 /** Below the first it is one digit, below the second two. */
 const [TWO_DIGITS, THREE_DIGITS] = [40, 60] as const;
@@ -180,16 +210,17 @@ function spellDistances(places: ArrayLike<number>, start: number, end: number): 
   spelled[0] = AT;
   let [length, last] = [1, -1];
   for (let at = start; at < end; at += 1) {
-    const place = Math.floor(places[at]! / WEIGHTS);
-    const hundredths = places[at]! - place * WEIGHTS;
+    const place = Math.floor(places[at]! / VALUES_EACH);
+    const value = places[at]! - place * VALUES_EACH;
     length = writeDistance(place - last - 1, length);
-    if (hundredths !== 100) length += spelled.write(spellWeight(hundredths), length, "latin1");
+    if (value !== 100)
+      length += spelled.write(spellValue(value % WEIGHTS, Math.floor(value / WEIGHTS)), length, "latin1");
     last = place;
   }
   return spelled.toString("latin1", 0, length);
 }
 
-/** Three digits of the distance, and hundredths up to 2 to the power of 32 between their marks. */
+/** Three digits of the distance, hundredths up to 2 to the power of 18 between their marks, and passages. */
 const LONGEST_PLACE = 16;
 let spelled = Buffer.alloc(1024 * LONGEST_PLACE);
 
@@ -215,11 +246,11 @@ function writeDistance(distance: number, at: number): number {
 /** A list of several blocks as one list for each, by the number of the block. */
 export function listsByBlock(list: string, blockSize: number): Map<number, DistanceList> {
   const lists = new Map<number, DistanceList>();
-  readPostings(list, blockSize, (offset, weight) => {
+  readPostings(list, blockSize, (offset, weight, passages) => {
     const block = Math.floor(offset / blockSize);
     const own = lists.get(block) ?? new DistanceList();
     lists.set(block, own);
-    own.add(offset % blockSize, weight);
+    own.add(offset % blockSize, weight, passages);
   });
   return lists;
 }
@@ -251,25 +282,31 @@ export function withoutEntry(list: string, wanted: number, blockSize: number): s
 
 function distancesWithout(list: string, wanted: number): string {
   const left = new DistanceList();
-  readPostings(list, 0, (offset, weight) => {
-    if (offset !== wanted) left.add(offset, weight);
+  readPostings(list, 0, (offset, weight, passages) => {
+    if (offset !== wanted) left.add(offset, weight, passages);
   });
   return left.text();
 }
 
 function withoutPlace(list: string, wanted: number): string {
-  let left = "";
-  readPostings(list, 0, (offset, weight) => {
-    if (offset !== wanted) left += spellPlace(offset) + spellWeight(Math.round(weight * 100));
-  });
-  return left;
+  return withoutPlaces(list, wanted, wanted).list;
 }
 
-/** Calls back with each place in the block or blocks, ascending, and its weight. `start` is where the list's own begin. */
+/** The list of a block without the entries from one place to another. */
+export function withoutPlaces(list: string, first: number, last: number): { list: string; removed: number } {
+  let [left, removed] = ["", 0];
+  readPostings(list, 0, (offset, weight, passages) => {
+    if (offset >= first && offset <= last) removed += 1;
+    else left += spellPlace(offset) + spellValue(Math.round(weight * 100), passages);
+  });
+  return { list: left, removed };
+}
+
+/** Calls back with each place in the block or blocks, ascending, its weight and its passages. `start` is where the list's own begin. */
 export function readPostings(
   list: string,
   blockSize: number,
-  each: (offset: number, weight: number) => void,
+  each: (offset: number, weight: number, passages: number) => void,
   start = 0,
 ): void {
   const distances = isDistances(list);
@@ -298,15 +335,25 @@ export function readPostings(
       offset = first + digit * 64 + VALUES[list.charCodeAt(at + 1)]!;
       at += 2;
     }
-    const next = at < list.length ? list.charCodeAt(at) : 0;
+    let next = at < list.length ? list.charCodeAt(at) : 0;
+    let weight = 1;
     if (next === COLON) {
       const end = list.indexOf(";", at);
-      each(offset, Number(list.slice(at + 1, end)) / 100);
+      weight = Number(list.slice(at + 1, end)) / 100;
       at = end + 1;
+      next = at < list.length ? list.charCodeAt(at) : 0;
     } else if (next >= FIRST_SIGN && next < FIRST_SIGN + SIGNS) {
-      each(offset, next - FIRST_SIGN + 2);
+      weight = next - FIRST_SIGN + 2;
       at += 1;
-    } else each(offset, 1);
+      next = at < list.length ? list.charCodeAt(at) : 0;
+    }
+    if (PASSAGE_OF[next] !== 0) {
+      each(offset, weight, PASSAGE_OF[next]!);
+      at += 1;
+    } else if (next === PASSAGES) {
+      each(offset, weight, readNumber(list, at + 1, at + 1 + PASSAGE_DIGITS));
+      at += 1 + PASSAGE_DIGITS;
+    } else each(offset, weight, 0);
   }
 }
 

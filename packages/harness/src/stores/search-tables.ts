@@ -18,8 +18,11 @@ export interface SearchTables {
   readonly blockSize: number;
   /** The thread and, for a fork, those it reads from, oldest first. Nothing for a missing thread. */
   lineage(threadId: string): Promise<readonly IndexedSegment[]>;
-  /** Every thread of the user, each with its own entries only. */
+  /** Every thread of the user, each with its own entries only: as many rows as there are threads. */
   ofUser(): Promise<readonly IndexedSegment[]>;
+  /** The index over all threads of the user, in a few rows, however many threads there are. */
+  user(): Promise<UserIndex>;
+  readonly pool: PostingPool;
   /**
    * Threads of all users whose index lacks at least so many records, some after the mark of the page before; a last page has
    * no mark. Without it only what is searched is built in the background.
@@ -39,6 +42,47 @@ export interface SearchTables {
   entries(ranges: readonly OrdinalRange[]): Promise<readonly SearchEntry[]>;
   /** What an embedder made of entries; forgotten with them. Without it an embedder isn't asked. */
   readonly vectors?: VectorTable;
+}
+
+/**
+ * Blocks that the small threads of a user share: a search over all of them reads a row a term for hundreds of threads. All
+ * entries of a thread have places there (slots), or it has blocks of its own.
+ */
+export interface PostingPool {
+  /** A thread with more own entries than this has blocks of its own. */
+  readonly most: number;
+  /** Slots for so many entries of the thread from `ordinal` on, made if they aren't there. Nothing for a missing thread. */
+  reserve(threadId: string, ordinal: number, count: number): Promise<readonly Slot[]>;
+  /** Forgets the thread's index, and its slots, but not its vectors: it is filled again elsewhere. */
+  leave(threadId: string): Promise<void>;
+  /** Every slot of each thread that has one of the places. */
+  locate(places: readonly number[]): Promise<readonly Slot[]>;
+}
+
+/** Places of the pool, one behind the other, for as many ordinals of a thread. */
+export interface Slot {
+  readonly threadId: string;
+  readonly ordinal: number;
+  /** The place of the first one. */
+  readonly first: number;
+  readonly size: number;
+}
+
+/** Stands for the thread where a row is one of the pool's: no thread has an empty id. */
+export const POOL = "";
+
+export interface UserIndex {
+  /** All entries of the user, and the sum of their lengths. */
+  readonly entries: number;
+  readonly length: number;
+  /** The pool's blocks from `from` on, before `before`, each with the time of the last message of the last thread in it. */
+  readonly from: number;
+  readonly before: number;
+  readonly times: ReadonlyMap<number, string>;
+  /** Threads with blocks of their own. */
+  readonly large: readonly IndexedSegment[];
+  /** Threads whose index lacks records. */
+  readonly late: readonly IndexedSegment[];
 }
 
 /** Vectors of one embedder for each thread, a byte for each number. Another embedder's take the place of all that were there. */
@@ -118,6 +162,8 @@ export interface IndexedSegment {
   readonly length: number;
   /** Blocks that are merged; 0 unless told. */
   readonly merged?: number;
+  /** Its places in the pool, ascending; some may still be free. None: it has blocks of its own. */
+  readonly slots?: readonly Slot[];
 }
 
 export interface OrdinalRange {
@@ -126,9 +172,11 @@ export interface OrdinalRange {
   readonly last: number;
 }
 
-/** The blocks of a thread before `before`. */
+/** The blocks of a thread, or of the pool, before `before`. */
 export interface Span {
   readonly threadId: string;
+  /** The first of them; 0 unless told. */
+  readonly from?: number;
   readonly before: number;
 }
 
@@ -138,6 +186,8 @@ export interface IndexBatch {
   readonly newest: Placement | null;
   readonly entries: readonly Omit<SearchEntry, "threadId">[];
   readonly postings: readonly NewPosting[];
+  /** The postings are of these places of the pool. */
+  readonly slots?: readonly Slot[] | undefined;
   /** All postings of a part, the next to be merged, of whose blocks nothing is there yet: then there are no others. */
   readonly part?: readonly MergedPosting[];
 }

@@ -187,11 +187,13 @@ test("gateways are counted while they are heard of; workers are none", async () 
   assert.deepEqual(await sql("SELECT 1 FROM palimpsest.instances WHERE id = 'g1'"), []);
 });
 
-test("a window that one instance was told is known to all; the newer word counts", async () => {
+test("a window that one instance was told is known to all; the newer word counts, until it is forgotten", async () => {
   const { limits } = of("x");
   await limits.putWindow({ endpoint: "e", tokens: 8_000, learnedAt: 2 });
   await limits.putWindow({ endpoint: "e", tokens: 9_000, learnedAt: 1 });
   assert.deepEqual(await limits.windows(), [{ endpoint: "e", tokens: 8_000, learnedAt: 2 }]);
+  await limits.dropWindow("e");
+  assert.deepEqual(await limits.windows(), []);
 });
 
 test("who listens is woken with the runs' names; without an address nobody listens, and nothing depends on it", async (t) => {

@@ -88,6 +88,7 @@ export interface SharedLimits {
   /** Windows that providers have stated, by their endpoint; milliseconds since 1970. */
   windows(): Promise<readonly StatedWindow[]>;
   putWindow(window: StatedWindow): Promise<void>;
+  dropWindow(endpoint: string): Promise<void>;
 }
 
 /** Times are how long an even pace takes for what was asked. */

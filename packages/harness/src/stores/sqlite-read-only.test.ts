@@ -74,7 +74,8 @@ async function written(t: TestContext) {
     rmSync(folder, { recursive: true });
   });
   const path = join(folder, "log.db");
-  const store = openSqlite({ path });
+  // Opens by the way that the stranger takes: nobody may not read a clone in a closed folder, so it is loaded before.
+  const store = await openStore(path);
   const writer = await freshThread(store);
   const { threadId } = writer.lease;
   await say(writer, "the first words");

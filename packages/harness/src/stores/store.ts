@@ -82,6 +82,8 @@ export interface Upkeep {
   check(): Promise<{ readonly ok: boolean; readonly detail: string }>;
   /** Gives freed space back. */
   vacuum(): Promise<void>;
+  /** Writes about as much as a long message and takes it back: throws if the store can't be written. */
+  probe?(): Promise<void>;
   /** Builds what indexes are missing after an update, beside all other work; their names. */
   index?(): Promise<readonly string[]>;
 }
@@ -198,8 +200,18 @@ export interface Lease {
 
 export type LeaseResult =
   | { readonly kind: "acquired"; readonly lease: Lease }
-  | { readonly kind: "busy"; readonly owner: string; readonly expiresAt: string }
+  | HeldLease
   | { readonly kind: "missing" };
+
+/** Somebody else's, by the database's clock. */
+export interface HeldLease {
+  readonly kind: "busy";
+  readonly owner: string;
+  /** When its owner took it or last renewed it. One that works renews it every 10 seconds. */
+  readonly renewedAt: string;
+  /** When it is free, unless its owner renews it or is found to be gone before. */
+  readonly expiresAt: string;
+}
 
 export interface Drafts {
   get(threadId: string, key: string): Promise<Draft | undefined>;

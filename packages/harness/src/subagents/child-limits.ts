@@ -4,8 +4,8 @@
  * child's run, so that every way out leaves a whole log.
  */
 import type { StepUsage } from "../agent/events.ts";
+import type { ModelRequest } from "../agent/fixed-part.ts";
 import type { Middleware } from "../agent/middleware.ts";
-import type { ModelRequest } from "../agent/request.ts";
 import type { Answered } from "../agent/step.ts";
 import { addUsage, NO_USAGE } from "../models/usage.ts";
 

@@ -20,18 +20,15 @@ const CHILDREN = fileURLToPath(new URL("../../test/subagents/crash-children.ts",
 test("[F71] kill -9 while three children run: each is interrupted at the next start, and one is continued to its end", async () => {
   const folder = mkdtempSync(join(tmpdir(), "palimpsest-children-crash-"));
   const path = join(folder, "log.db");
-  await killWhileRunning(path);
+  const kill = await startChildren(path);
   const store = openSqlite({ path });
   try {
+    const whileAlive = await settleInterrupted(threadDeps(store));
+    assert.deepEqual(whileAlive, [], "whoever holds the parent may still be running them");
+    await kill();
     const left = delegationsOf((await store.head("t"))!.state);
     assert.deepEqual(statuses(left), ["running", "running", "running"]);
-    assert.deepEqual(
-      await settleInterrupted(threadDeps(store)),
-      [],
-      "whoever holds the parent may still be running them",
-    );
-    for (const threadId of ["t", ...left.map(({ threadId }) => threadId)]) await letLeaseExpire(store, threadId);
-
+    // Their process is proven dead, so nobody has to wait for its leases to run out.
     const marked = await settleInterrupted(threadDeps(store));
     assert.deepEqual(new Set(marked), new Set(left.map(({ threadId }) => threadId)));
     const { threadId } = left[0]!;
@@ -72,17 +69,15 @@ async function writeState(store: Store, patch: Readonly<Record<string, unknown>>
   await withWriter(threadDeps(store), "t", (writer) => commit(writer, [{ kind: "state", patch }]));
 }
 
-async function killWhileRunning(path: string): Promise<void> {
+/** Returns once all of them run; the function kills their process. */
+async function startChildren(path: string): Promise<() => Promise<void>> {
   const child = spawn(process.execPath, ["--conditions=palimpsest-source", CHILDREN, path], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   await once(child.stdout, "data");
-  child.kill("SIGKILL");
-  assert.deepEqual(await once(child, "close"), [null, "SIGKILL"]);
-}
-
-/** The dead process still holds its threads for the rest of its half minute; a test doesn't wait for it. */
-async function letLeaseExpire(store: Store, threadId: string): Promise<void> {
-  const held = await store.acquireLease(threadId, "next", 1);
-  if (held.kind === "busy") await store.releaseLease({ threadId, owner: held.owner, epoch: 1 });
+  return async () => {
+    const closed = once(child, "close");
+    child.kill("SIGKILL");
+    assert.deepEqual(await closed, [null, "SIGKILL"]);
+  };
 }

@@ -2,7 +2,7 @@
 import type { ConfigFile } from "../config/schema.ts";
 import { pricingOf } from "../models/cache-prices.ts";
 import { resolveModel } from "../models/resolve-model.ts";
-import type { SubagentLimits, SubagentModel, SubagentSpec } from "./spec.ts";
+import { BASH, GENERAL_PURPOSE, type SubagentLimits, type SubagentModel, type SubagentSpec } from "./spec.ts";
 
 type AgentFile = ConfigFile["subagents"]["agents"][string];
 
@@ -22,9 +22,7 @@ export function subagentsFromConfig(
     retentionDays: file.retention_days,
     agents: Object.entries(agents).map(([name, agent]) => ({
       name,
-      description: agent.description,
-      systemPrompt: agent.system_prompt,
-      tools: agent.tools,
+      ...described(name, agent),
       disallowedTools: agent.disallowed_tools,
       skills: agent.skills,
       model: config.models.length === 0 ? null : once(() => modelOf(config, agent, parentModel)),
@@ -33,6 +31,16 @@ export function subagentsFromConfig(
       tokenBudget: agent.token_budget,
     })),
   };
+}
+
+/** A built-in agent whose limits alone are set stays what it is. */
+function described(name: string, agent: AgentFile): Pick<SubagentSpec, "description" | "systemPrompt" | "tools"> {
+  const builtIn = [GENERAL_PURPOSE, BASH].find((one) => one.name === name);
+  if (agent.description === undefined && builtIn !== undefined) {
+    const { description, systemPrompt, tools = null } = builtIn;
+    return { description, systemPrompt: agent.system_prompt ?? systemPrompt, tools: agent.tools ?? tools };
+  }
+  return { description: agent.description ?? "", systemPrompt: agent.system_prompt, tools: agent.tools };
 }
 
 async function modelOf(config: ConfigFile, agent: AgentFile, parentModel: string | null): Promise<SubagentModel> {

@@ -3,7 +3,8 @@
  * again. Every word of user and assistant is its own, so that the report can say which of them were never read.
  */
 
-import { NOWHERE } from "@palimpsest/core/internal/summary";
+import { NO_OWN_WORDS } from "@palimpsest/core/internal/compaction";
+import { NO_QUOTES, NOWHERE } from "@palimpsest/core/internal/summary";
 import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
 import { charsPerToken } from "@palimpsest/core/tokens";
 import type { DraftTable } from "../compaction/draft-table.ts";
@@ -138,6 +139,8 @@ function jobOf(messages: readonly OpenAiMessage[]): SummaryJob<OpenAiMessage> {
       entries: messages.map((message, index) => ({ seq: index + 1, message })),
       pins: [],
       userTurns: [],
+      own: NO_OWN_WORDS,
+      quotes: NO_QUOTES,
       lines: { todos: [], delegations: [], skills: [] },
       originals: NOWHERE,
     },

@@ -5,6 +5,7 @@
 import type { CompactionOutcome, Growth, Policy, PruneRung, Window } from "@palimpsest/core/compaction";
 import { limitsOf } from "@palimpsest/core/internal/compaction";
 import { RECALL } from "@palimpsest/core/internal/summary";
+import type { MessageRecord } from "@palimpsest/core/log";
 import { forRequest, type Role, type RuleSet, type Shape, violations } from "@palimpsest/core/message";
 import { createSizer } from "@palimpsest/core/prompt";
 import type { Meter } from "@palimpsest/core/tokens";
@@ -72,6 +73,7 @@ export async function playback<M extends object>(options: PlaybackOptions<M>): P
   const rules = forRequest(options.rules);
   const bound = options.reasoning === "bound" ? boundPlayback(shape) : null;
   const prompt = livePrompt(conversation, createSizer({ shape, rules, meter }));
+  const records = new Map<number, MessageRecord>();
   let now = options.times?.[0] ?? 0;
   const compactor = createCompactor({
     conversation,
@@ -80,7 +82,7 @@ export async function playback<M extends object>(options: PlaybackOptions<M>): P
     policy: options.policy,
     prune: options.prune === null ? null : () => options.prune!,
     writer: options.writer,
-    quotes: async () => [],
+    quotes: async (seqs) => seqs.flatMap((seq) => records.get(seq) ?? []),
     archive: null,
     originals: () => RECALL,
     clock: () => new Date(now),
@@ -97,6 +99,8 @@ export async function playback<M extends object>(options: PlaybackOptions<M>): P
       bound?.answered(message);
     }
     await conversation.say(message);
+    const record = conversation.live().tail.at(-1);
+    if (record !== undefined) records.set(record.seq, record);
     tally.grew(meter.message(message), shape.role(message));
   }
   return tally.report(conversation, messages);

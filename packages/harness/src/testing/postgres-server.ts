@@ -9,7 +9,7 @@ import { once } from "node:events";
 import { appendFile, chmod, chown, cp, mkdtemp, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { createConnection } from "node:net";
 import { tmpdir } from "node:os";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, extname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -29,16 +29,22 @@ export interface PostgresServer {
   crash(): Promise<void>;
 }
 
-/** `standbyOf`: a copy of that server, which must stand still for it, that follows it once it runs again. */
+interface ServerOptions {
+  /** A copy of that server, which must stand still for it, that follows it once it runs again. */
+  readonly standbyOf?: PostgresServer;
+  /** An installation of another version: the folder above its `bin`. */
+  readonly installation?: string;
+}
+
 export async function startPostgres(
   settings: readonly string[] = [],
-  { standbyOf }: { readonly standbyOf?: PostgresServer } = {},
+  { standbyOf, installation }: ServerOptions = {},
 ): Promise<PostgresServer> {
   const temporary = tmpdir().length < 60 ? tmpdir() : "/tmp";
   const folder = await mkdtemp(join(temporary, "pal-pg-"));
   if (asRoot) await chown(folder, nobody.uid, nobody.gid);
   const keeper = startKeeper(folder);
-  const { native, data } = await makeCluster(folder, standbyOf);
+  const { native, data } = await makeCluster(folder, standbyOf, installation);
   let server: ChildProcess | undefined;
   let output = "";
   const launch = () => {
@@ -87,7 +93,7 @@ export async function startPostgres(
     stop: async () => {
       await end("SIGQUIT");
       keeper.ref();
-      const closed = once(keeper, "exit");
+      const closed = runs(keeper) ? once(keeper, "exit") : null;
       keeper.stdin!.end();
       await closed;
     },
@@ -104,7 +110,9 @@ const nobody = { uid: 65534, gid: 65534 };
 const account = asRoot ? nobody : {};
 
 function startKeeper(folder: string): ChildProcess {
-  const script = fileURLToPath(new URL("./postgres-keeper.ts", import.meta.url));
+  const source = fileURLToPath(new URL("./postgres-keeper.ts", import.meta.url));
+  // Built, it stands beside this file as JavaScript.
+  const script = source.replace(/\.ts$/, extname(import.meta.url));
   // Detached: a Ctrl-C in the terminal must not end the keeper before it has cleaned up.
   const keeper = spawn(process.execPath, [script, folder], { detached: true, stdio: ["pipe", "ignore", "inherit"] });
   keeper.unref();
@@ -116,8 +124,9 @@ function startKeeper(folder: string): ChildProcess {
 async function makeCluster(
   folder: string,
   primary: PostgresServer | undefined,
+  installation: string | undefined,
 ): Promise<{ readonly native: string; readonly data: string }> {
-  const native = await usableBinaries(folder);
+  const native = installation ?? (await usableBinaries(folder));
   const data = join(folder, "data");
   if (primary !== undefined) {
     await run("cp", ["-a", join(primary.folder, "data"), data]);

@@ -113,7 +113,8 @@ function sumBy(a: Readonly<Record<string, number>>, b: Readonly<Record<string, n
   return Object.fromEntries(names.map((name) => [name, (a[name] ?? 0) + (b[name] ?? 0)]));
 }
 
-const KEEPS: readonly Keep[] = [
+const KEEPS: readonly (Keep | null)[] = [
+  null,
   { type: "messages", value: 20 },
   [
     { type: "messages", value: 6 },

@@ -38,6 +38,7 @@ const SHORT_SUMMARY = 300;
 function brokenKeep(kept: Kept, { policy, window }: Settings): string[] {
   const { keep } = policy;
   const { tail, promised, before, outcome } = kept;
+  if (keep === null) return [];
   if (isCeilings(keep)) {
     const over = keep.filter((ceiling) => inUnit(tail, ceiling, window) > ceiling.value);
     if (kept.cutsInside === 0) return [];

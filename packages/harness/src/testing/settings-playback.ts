@@ -131,7 +131,7 @@ function amountsIn<M>({ shape, meter, fixed, policy, window }: SettingsPlayback<
   };
   const promisedTail = (view: View<M>): Amount | null => {
     const { keep } = policy;
-    if (isCeilings(keep)) return null;
+    if (keep === null || isCeilings(keep)) return null;
     const holds = ({ index }: Boundary): boolean => inUnit(amountOf(view.slice(index)), keep, window) >= keep.value;
     const cut = boundaries(view, shape).findLast(holds);
     if (cut === undefined || cut.index <= view.findIndex(({ source }) => source === "message")) return null;

@@ -4,6 +4,7 @@
  * know one name and take things back.
  */
 import { setTimeout as pause } from "node:timers/promises";
+import type { HeldLease } from "../stores/store.ts";
 import { fork, withWriter } from "./acts.ts";
 import { continuedIn, continuedPatch } from "./current-thread.ts";
 import { commit, createThread, type RecordInput, type ThreadDeps, type Writer } from "./writer.ts";
@@ -30,7 +31,7 @@ export async function continuations({ store, name }: Pick<NamedConversation, "st
 export type Continuing<T> =
   | { readonly kind: "written"; readonly value: T }
   | { readonly kind: "moved" }
-  | { readonly kind: "busy"; readonly expiresAt: string };
+  | Omit<HeldLease, "owner">;
 
 /** While nobody else can write, and only if the conversation still stands in this thread. */
 export async function writeWhereItStands<T>(
@@ -48,7 +49,8 @@ export async function writeWhereItStands<T>(
     });
     if (leased.kind === "done") return leased.value;
     if (leased.kind === "missing") return { kind: "moved" };
-    if (clock().getTime() + ms > until) return { kind: "busy", expiresAt: leased.expiresAt };
+    if (clock().getTime() + ms > until)
+      return { kind: "busy", renewedAt: leased.renewedAt, expiresAt: leased.expiresAt };
     await pause(ms);
   }
 }

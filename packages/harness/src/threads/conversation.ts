@@ -3,7 +3,7 @@
  * message shape. Message objects are kept while they are visible, so that counts stay cached. It appends by
  * compare-and-set on the head it knows; what is not appended has not happened.
  */
-import { link, liveAfter, liveRecords, view } from "@palimpsest/core/internal/log";
+import { link, liveAfterAll, liveRecords, view } from "@palimpsest/core/internal/log";
 import {
   type Head,
   type Json,
@@ -43,7 +43,7 @@ export interface Conversation<M> {
   /** All of them or none; on success the conversation stands after them. */
   commit(
     inputs: readonly RecordInput[],
-    also?: Pick<AppendBatch, "jobs" | "prompts">,
+    also?: Pick<AppendBatch, "jobs" | "prompts" | "matches" | "flush">,
   ): Promise<Committed & { readonly records?: readonly LogRecord[] }>;
   /** Erases bodies for good, with a receipt: for words that were erased elsewhere while they were being written here. */
   erase(bodies: readonly ErasedBody[], inputs: readonly RecordInput[]): Promise<Committed>;
@@ -106,7 +106,7 @@ export async function openConversation<M>(
       head = batch.head;
       reports = null;
       if (records.some((record) => record.kind === "undo")) await reload();
-      else for (const record of records) live = liveAfter(live, record as Exclude<LogRecord, { kind: "undo" }>);
+      else live = liveAfterAll(live, records as Exclude<LogRecord, { kind: "undo" }>[]);
       for (const record of records) if (record.kind === "compaction") rememberStateChain(chain, record);
       await keepIndexed(writer, lease.threadId, indexed, head.messages);
       return { kind: "committed", head, seqs: records.map(({ seq }) => seq), records };
@@ -140,13 +140,13 @@ function loadedOf<M>(conversation: Conversation<M>): LoadedThread {
   return { header: conversation.header, head: conversation.head(), live: conversation.live(), reports: null };
 }
 
-interface Moved {
+interface LoadedNow {
   readonly moved: "current" | "grown" | "reread";
   /** Null: there is no such thread. */
   readonly now: LoadedThread | null;
 }
 
-async function loadedNow(writer: Writer, known: LoadedThread | null): Promise<Moved> {
+async function loadedNow(writer: Writer, known: LoadedThread | null): Promise<LoadedNow> {
   const now = known === null ? null : await grownFrom(writer, known);
   if (known === null || now === null) return { moved: "reread", now: await loadWhole(writer) };
   return { moved: now.head.version === known.head.version ? "current" : "grown", now };
@@ -160,15 +160,16 @@ async function grownFrom({ store, lease, hash }: Writer, known: LoadedThread): P
   const { version } = known.head;
   const head = await store.head(lease.threadId);
   if (head === undefined || version === 0 || head.version < version) return null;
-  let { live } = known;
+  const added: Exclude<LogRecord, { kind: "undo" }>[] = [];
   let last = known.head.hash;
   if (head.version > version) {
     for await (const { record, chained } of store.records(lease.threadId, { range: [version + 1, head.version] })) {
       if (record.kind === "undo" || (record.kind === "event" && record.event.type === "redacted")) return null;
       last = link(last, chained.header, chained.bodyHash, hash);
-      live = liveAfter(live, record);
+      added.push(record);
     }
   }
+  const live = liveAfterAll(known.live, added);
   return last === head.hash ? { header: known.header, head, live, reports: null } : null;
 }
 

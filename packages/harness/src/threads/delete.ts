@@ -10,7 +10,7 @@ import type { ThreadDeps } from "./writer.ts";
 
 export type DeletedThread =
   | { readonly kind: "deleted"; readonly scrubbed: Scrubbed }
-  | { readonly kind: "busy"; readonly threadId: string; readonly expiresAt?: string }
+  | { readonly kind: "busy"; readonly threadId: string; readonly renewedAt?: string; readonly expiresAt?: string }
   | { readonly kind: "missing" };
 
 /**
@@ -38,7 +38,7 @@ export async function deleteThread(
     return store.deleteThread(threadId, lease);
   });
   if (held.kind === "missing") return held;
-  if (held.kind === "busy") return { kind: "busy", threadId, expiresAt: held.expiresAt };
+  if (held.kind === "busy") return { kind: "busy", threadId, renewedAt: held.renewedAt, expiresAt: held.expiresAt };
   if (held.value !== "deleted") return { kind: held.value, threadId };
   return { kind: "deleted", scrubbed: await scrub(store) };
 }

@@ -1,4 +1,5 @@
 /** What our own packages use of this folder beyond its public names. No promise is made about it. */
+export { inTurns, pace } from "../pace.ts";
 export { withWriter } from "./acts.ts";
 export {
   type Continuation,
@@ -8,4 +9,5 @@ export {
   writeWhereItStands,
 } from "./continue-thread.ts";
 export { currentThread } from "./current-thread.ts";
+export { type LeftOpen, leftOpen } from "./left-open.ts";
 export { commit } from "./writer.ts";

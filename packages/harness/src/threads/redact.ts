@@ -5,19 +5,18 @@
  */
 
 import { erase, erasedState, memoryText, skeleton } from "@palimpsest/core/internal/log";
-import type { CompactionRecord, Erasure, Head, LogRecord, MessageRecord, StoredSummary } from "@palimpsest/core/log";
+import type { Erasure, Head, LogRecord, MessageRecord, StoredSummary } from "@palimpsest/core/log";
 import { type Part, type Shape, shapeOf } from "@palimpsest/core/message";
 import { scrub } from "../stores/capabilities.ts";
 import { withLease } from "../stores/leases.ts";
-import type { Lease, RedactRequest } from "../stores/store.ts";
+import type { HeldLease, Lease, RedactRequest } from "../stores/store.ts";
 import { everyThread } from "../stores/users.ts";
 import { erasePrompts } from "./kept-prompts.ts";
+import { type RebuiltSummaries, rebuildSummaries } from "./rebuild-summaries.ts";
 import { receipts, type SeqRewrite, settleReceipts } from "./receipts.ts";
 import { prepare, type RecordInput, type ThreadDeps, type Writer } from "./writer.ts";
 
 export interface RedactOptions {
-  /** How a summary that covers the message is rewritten; by default nothing of it stays. */
-  readonly rewriteSummary?: (record: CompactionRecord) => StoredSummary;
   readonly owner?: string;
 }
 
@@ -33,13 +32,15 @@ export type Redacted =
       readonly threads: readonly string[];
       /** Other threads of the user that showed it as evidence; that is erased too. */
       readonly evidenceIn: readonly string[];
+      /** Summaries of its thread that stood for it: made anew from what is left, or erased where that can't be. */
+      readonly summaries: { readonly rebuilt: number; readonly erased: number };
     }
   | { readonly kind: "no-message"; readonly seq: number }
   | Refused;
 
-type Refused =
-  | { readonly kind: "busy"; readonly threadId: string; readonly owner: string; readonly expiresAt: string }
-  | { readonly kind: "missing" | "lease-lost" | "conflict" };
+type SummaryCounts = Extract<Redacted, { readonly threads: unknown }>["summaries"];
+
+type Refused = (HeldLease & { readonly threadId: string }) | { readonly kind: "missing" | "lease-lost" | "conflict" };
 
 /** The log's part of it: `eraseMessage` (memory) also erases what was learned from it, and files. */
 export async function redact(
@@ -56,12 +57,9 @@ export async function redact(
   const evidenceIn = (await borrowers(deps, names)).filter((one) => !threads.includes(one));
   const texts = messageTexts(target.record);
   const message = { seq, id: target.record.id };
-  const { rewriteSummary } = options;
   const erasure = { names, texts: target.redacted ? [] : texts, blocks: "named" as const };
   const inThread = (one: string): Erasure =>
-    threads.includes(one)
-      ? { ...erasure, message, ...(rewriteSummary && { rewriteSummary }) }
-      : { ...erasure, message: null };
+    threads.includes(one) ? { ...erasure, message } : { ...erasure, message: null };
   const own = target.redacted ? null : { seq, body: skeletonOf(target.record) };
   // First: afterwards nobody knows the words.
   await erasePrompts(deps.store, erasure.texts);
@@ -73,8 +71,15 @@ export async function redact(
   const now = new Set([...(await deps.store.sharers(threadId, seq)), ...(await borrowers(deps, names))]);
   for (const late of now) if (![...threads, ...evidenceIn].includes(late)) await settleReceipts(deps, late);
   await scrub(deps.store);
-  const bodies = result.counts.get(threads[0]!) ?? 0;
-  return { kind: target.redacted ? "already-redacted" : "redacted", seq, id: message.id, bodies, threads, evidenceIn };
+  const { bodies, summaries } = result.counts.get(threads[0]!) ?? NOTHING_REWRITTEN;
+  return {
+    kind: target.redacted ? "already-redacted" : "redacted",
+    ...message,
+    bodies,
+    threads,
+    evidenceIn,
+    summaries,
+  };
 }
 
 export interface ErasedFacts {
@@ -136,7 +141,14 @@ async function borrowers({ store }: ThreadDeps, names: ReadonlySet<string>): Pro
   return threads;
 }
 
-type Rewritten = { readonly kind: "rewritten"; readonly counts: ReadonlyMap<string, number> } | Refused;
+type Rewritten = { readonly kind: "rewritten"; readonly counts: ReadonlyMap<string, Counts> } | Refused;
+
+interface Counts {
+  readonly bodies: number;
+  readonly summaries: SummaryCounts;
+}
+
+const NOTHING_REWRITTEN: Counts = { bodies: 0, summaries: { rebuilt: 0, erased: 0 } };
 
 /** In one transaction, with a receipt in each thread that had anything to rewrite. */
 async function rewriteAll(
@@ -147,16 +159,19 @@ async function rewriteAll(
 ): Promise<Rewritten> {
   const [bodies, headers]: [Bodies[number][], Headers[number][]] = [[], []];
   const batches: RedactRequest["batches"][number][] = [];
-  const counts = new Map<string, number>();
+  const counts = new Map<string, Counts>();
+  const known: RebuiltSummaries = new Map();
   for (const lease of leases) {
     const { threadId } = lease;
     const head = await deps.store.head(threadId);
     if (!head) return { kind: "missing" };
     const own = ownIn(threadId);
-    const rewrites = [...(own ? [own] : []), ...(await quoting(deps, threadId, erasureIn(threadId)))];
+    const summaries = await rebuildSummaries(deps.store, threadId, erasureIn(threadId), known);
+    const quotes = await quoting(deps, threadId, { ...erasureIn(threadId), summaries });
+    const rewrites = [...(own ? [own] : []), ...quotes];
     const inputs = [...receipts(deps, rewrites), ...stateErased(head, erasureIn(threadId))];
     if (inputs.length === 0) continue;
-    counts.set(threadId, rewrites.length);
+    counts.set(threadId, { bodies: rewrites.length, summaries: countSummaries(quotes, summaries) });
     batches.push({ threadId, batch: await prepare({ ...deps, lease, runId: null } satisfies Writer, head, inputs) });
     for (const one of rewrites) {
       if ("body" in one) bodies.push({ threadId, ...one });
@@ -188,6 +203,13 @@ async function quoting({ store }: ThreadDeps, threadId: string, erasure: Erasure
   // A system prompt that was recorded holds the blocks themselves, and doesn't say which facts they show.
   await look(["event"], { ...erasure, texts: [...erasure.texts, ...blocks.map((text) => text.trim())] });
   return rewrites.sort((a, b) => a.seq - b.seq);
+}
+
+/** A rewritten one that isn't the one that was made anew says only that it was erased. */
+function countSummaries(rewrites: readonly SeqRewrite[], summaries: ReadonlyMap<number, StoredSummary>): SummaryCounts {
+  const bodies = rewrites.flatMap((one) => ("body" in one && summaries.has(one.seq) ? [one] : []));
+  const rebuilt = bodies.filter(({ seq, body }) => body === JSON.stringify(summaries.get(seq))).length;
+  return { rebuilt, erased: bodies.length - rebuilt };
 }
 
 /** What the state says now of what goes; a memory block is rendered anew with the next turn. */

@@ -15,7 +15,7 @@ import { exactCounterFor, type ModelCounter } from "../models/tokenizers.ts";
 import type { Store, ThreadLoad } from "../stores/store.ts";
 import { type Conversation, readBody } from "./conversation.ts";
 import { inMemoryConversation } from "./in-memory.ts";
-import { livePrompt } from "./live-prompt.ts";
+import { livePrompt, REPORTS } from "./live-prompt.ts";
 import { stateChainOf } from "./state-chain.ts";
 
 export interface SizedThread {
@@ -60,9 +60,6 @@ export async function sizedThread(store: Store, load: ThreadLoad, asker?: Asker)
   sizer.countOn({ account: resumeAccount(recentReports(records, model), resumed), model, prior });
   return { conversation, dialect, sizer, request, prompt };
 }
-
-/** Enough to learn a model's factor from; more would only cost time on an old thread. */
-const REPORTS = 64;
 
 function recentReports(records: readonly LogRecord[], model: string): readonly UsageRecord[] {
   return records

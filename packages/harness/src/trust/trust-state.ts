@@ -28,7 +28,18 @@ export function trustStateOf({ named, owner, made, trusted, fingerprint }: Evide
 
 /** Something a configuration or home would be allowed to do, in words that follow "it would". */
 export interface Power {
-  readonly kind: "code" | "key" | "address" | "host" | "files" | "environment" | "deletes" | "skills" | "threads";
+  readonly kind:
+    | "code"
+    | "key"
+    | "address"
+    | "host"
+    | "files"
+    | "environment"
+    | "deletes"
+    | "prompt"
+    | "approval"
+    | "skills"
+    | "threads";
   /** Where it says so: `memory.storage_class`. */
   readonly key: string;
   readonly detail: string;

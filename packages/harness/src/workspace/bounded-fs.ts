@@ -1,9 +1,13 @@
 /**
- * The sandbox's file system with the thread's quota: every write asks for room first. What was removed meanwhile counts
+ * The sandbox's file system with the thread's quota and protected names: every write asks for room first, and none goes to
+ * a protected file. What was removed meanwhile counts
  * only when the room seems used up; then what is there is measured again.
  */
+import { posix } from "node:path";
 import { ReadWriteFs, type ReadWriteFsOptions } from "just-bash";
+import { protectedFailure, protectedIn } from "./protected.ts";
 import { noRoom, quotaOf, usedBy } from "./quota.ts";
+import type { RootName } from "./virtual-path.ts";
 import type { Quota, Workspace } from "./workspace.ts";
 
 /** The room that is left, for all folders of one workspace. */
@@ -35,16 +39,27 @@ export class Room {
 
 type Content = Parameters<ReadWriteFs["writeFile"]>[1];
 
+export interface Bounds {
+  readonly name: RootName;
+  readonly protect: readonly string[];
+  readonly room: Room;
+  /** Told of each write to a protected file: some commands keep a failure to themselves, or give it a reason of their own. */
+  readonly onRefusal: (sentence: string) => void;
+}
+
 export class BoundedFs extends ReadWriteFs {
+  readonly #bounds: Bounds;
   readonly #room: Room;
 
-  constructor(options: ReadWriteFsOptions, room: Room) {
+  constructor(options: ReadWriteFsOptions, bounds: Bounds) {
     super(options);
-    this.#room = room;
+    this.#bounds = bounds;
+    this.#room = bounds.room;
   }
 
   override async writeFile(...args: Parameters<ReadWriteFs["writeFile"]>): Promise<void> {
     const [path, content] = args;
+    this.#assertOpen(path);
     const before = await this.#sizeOf(path);
     await this.#room.claim({ bytes: sizeOf(content) - (before ?? 0), entries: before === null ? 1 : 0 });
     await super.writeFile(...args);
@@ -52,24 +67,74 @@ export class BoundedFs extends ReadWriteFs {
 
   override async appendFile(...args: Parameters<ReadWriteFs["appendFile"]>): Promise<void> {
     const [path, content] = args;
+    this.#assertOpen(path);
     const entries = (await this.#sizeOf(path)) === null ? 1 : 0;
     await this.#room.claim({ bytes: sizeOf(content), entries });
     await super.appendFile(...args);
   }
 
   override async mkdir(...args: Parameters<ReadWriteFs["mkdir"]>): Promise<void> {
+    this.#assertOpen(args[0]);
     await this.#room.claim({ bytes: 0, entries: 1 });
     await super.mkdir(...args);
   }
 
   override async cp(...args: Parameters<ReadWriteFs["cp"]>): Promise<void> {
+    this.#assertOpen(args[1]);
+    await this.#assertOpenBelow(args[0]);
     await this.#room.claim(await this.#treeAt(args[0]));
     await super.cp(...args);
   }
 
+  override async mv(...args: Parameters<ReadWriteFs["mv"]>): Promise<void> {
+    this.#assertOpen(args[0]);
+    this.#assertOpen(args[1]);
+    await this.#assertOpenBelow(args[0]);
+    await super.mv(...args);
+  }
+
+  override async rm(...args: Parameters<ReadWriteFs["rm"]>): Promise<void> {
+    this.#assertOpen(args[0]);
+    await this.#assertOpenBelow(args[0]);
+    await super.rm(...args);
+  }
+
+  override async chmod(...args: Parameters<ReadWriteFs["chmod"]>): Promise<void> {
+    this.#assertOpen(args[0]);
+    await super.chmod(...args);
+  }
+
+  override async utimes(...args: Parameters<ReadWriteFs["utimes"]>): Promise<void> {
+    this.#assertOpen(args[0]);
+    await super.utimes(...args);
+  }
+
   override async link(...args: Parameters<ReadWriteFs["link"]>): Promise<void> {
+    this.#assertOpen(args[1]);
     await this.#room.claim({ bytes: 0, entries: 1 });
     await super.link(...args);
+  }
+
+  #assertOpen(path: string): void {
+    const segments = posix.normalize(`/${path}`).split("/").filter(Boolean);
+    const name = protectedIn(this.#bounds.protect, segments);
+    if (name === null) return;
+    const failure = protectedFailure({ root: this.#bounds.name, segments }, name);
+    this.#bounds.onRefusal(failure.message);
+    throw failure;
+  }
+
+  /** A folder is moved, copied and removed with what it holds. */
+  async #assertOpenBelow(path: string): Promise<void> {
+    const { protect } = this.#bounds;
+    if (protect.length === 0) return;
+    const stats = await this.lstat(path).catch(() => null);
+    if (stats?.isDirectory !== true) return;
+    for (const name of await this.readdir(path)) {
+      const inner = `${path}/${name}`;
+      if (protectedIn(protect, [name]) !== null) this.#assertOpen(inner);
+      await this.#assertOpenBelow(inner);
+    }
   }
 
   /** Null: nothing is there. */

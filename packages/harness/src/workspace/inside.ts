@@ -7,6 +7,7 @@ import { existsSync, constants as FLAGS } from "node:fs";
 import { type FileHandle, lstat, mkdir, open } from "node:fs/promises";
 import { join } from "node:path";
 import { PRIVATE_FOLDER } from "../trust/private-files.ts";
+import { protectedFailure, protectedIn } from "./protected.ts";
 import { codeOf, failureFor, ToolFailure } from "./tool-failure.ts";
 import { type Place, resolveVirtual, virtualPath } from "./virtual-path.ts";
 import type { Root, Workspace } from "./workspace.ts";
@@ -25,7 +26,10 @@ export function placeOf(path: string): Place {
 /** Refuses to write where tools may only read. */
 export function writablePlace(workspace: Workspace, path: string): Place {
   const place = placeOf(path);
-  if (workspace.roots[place.root].access === "read-only") {
+  const { access, protect = [] } = workspace.roots[place.root];
+  const name = protectedIn(protect, place.segments);
+  if (name !== null) throw protectedFailure(place, name);
+  if (access === "read-only") {
     throw new ToolFailure(
       `${virtualPath(place)} is read-only: write to /mnt/user-data/workspace or /mnt/user-data/outputs.`,
     );

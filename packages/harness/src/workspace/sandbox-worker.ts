@@ -32,10 +32,13 @@ const MEMORY = 64 << 20;
 
 const { workspace, maxOutputBytes } = workerData as WorkerSetup;
 const room = new Room(workspace);
+/** Why the command may not write where it tried to. */
+const refusals = new Set<string>();
 const bash = openBash();
 
 parentPort!.on("message", async ({ command, timeoutMs }: WorkerRequest) => {
   await room.measure();
+  refusals.clear();
   const limit = AbortSignal.timeout(timeoutMs);
   const reply = await bash.exec(command, { rawScript: true, signal: limit }).then(
     ({ stdout, stderr, exitCode }) => ({ stdout, stderr, exitCode }),
@@ -46,17 +49,20 @@ parentPort!.on("message", async ({ command, timeoutMs }: WorkerRequest) => {
       exitCode: 1,
     }),
   );
-  parentPort!.postMessage({ ...reply, timedOut: limit.aborted } satisfies WorkerReply);
+  const unsaid = [...refusals].filter((sentence) => !reply.stderr.includes(sentence));
+  const stderr = [reply.stderr, ...unsaid.slice(0, 5).map((sentence) => `bash: ${sentence}\n`)].join("");
+  parentPort!.postMessage({ ...reply, stderr, timedOut: limit.aborted } satisfies WorkerReply);
 });
 
 function openBash(): Bash {
+  const onRefusal = (sentence: string): void => void refusals.add(sentence);
   const fs = new MountableFs({ base: new InMemoryFs() });
   for (const name of ROOT_NAMES) {
-    const { directory: root, access } = workspace.roots[name];
+    const { directory: root, access, protect = [] } = workspace.roots[name];
     const files =
       access === "read-only"
         ? new OverlayFs({ root, mountPoint: "/", readOnly: true, maxFileReadSize: MAX_FILE })
-        : new BoundedFs({ root, maxFileReadSize: MAX_FILE, maxCopySize: MAX_FILE }, room);
+        : new BoundedFs({ root, maxFileReadSize: MAX_FILE, maxCopySize: MAX_FILE }, { name, protect, room, onRefusal });
     fs.mount(`${VIRTUAL_ROOT}/${name}`, files);
   }
   const shell = new Bash({

@@ -27,6 +27,8 @@ export interface Root {
   /** On the host. */
   readonly directory: string;
   readonly access: "read-write" | "read-only";
+  /** Files and folders of these names, at any depth, are read-only even so (`protected.ts`). */
+  readonly protect?: readonly string[];
 }
 
 /** The folders of one thread: `{base}/threads/{thread}/...`, for another user under `{base}/users/{user}`. */

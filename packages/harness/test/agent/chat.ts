@@ -2,16 +2,16 @@
 import {
   AbstractChat,
   type ChatState,
-  type ChatTransport,
   isToolUIPart,
   lastAssistantMessageIsCompleteWithApprovalResponses,
   lastAssistantMessageIsCompleteWithToolCalls,
   type UIMessage,
 } from "ai";
 import type { Agent } from "../../src/agent/create-agent.ts";
+import { lastMessageTransport } from "../../src/ai-sdk/transport.ts";
 
 /** What a framework's own state would hold. */
-export function plainState(messages: UIMessage[]): ChatState<UIMessage> {
+function plainState(messages: UIMessage[]): ChatState<UIMessage> {
   const state: ChatState<UIMessage> = {
     status: "ready",
     error: undefined,
@@ -32,7 +32,7 @@ export class Chat extends AbstractChat<UIMessage> {
       sendAutomaticallyWhen: (options) =>
         lastAssistantMessageIsCompleteWithApprovalResponses(options) ||
         lastAssistantMessageIsCompleteWithToolCalls(options),
-      transport: { sendMessages: (request) => answer(agent, request), reconnectToStream: async () => null },
+      transport: lastMessageTransport({ api: "http://server/api/chat", fetch: handlerOf(agent) }),
     });
   }
 
@@ -55,16 +55,14 @@ export class Chat extends AbstractChat<UIMessage> {
 export const textsOf = ({ parts }: UIMessage): string[] =>
   parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
 
-type SendRequest = Parameters<ChatTransport<UIMessage>["sendMessages"]>[0];
-
-async function answer(agent: Agent, { chatId, messages, trigger, messageId }: SendRequest) {
-  const threadId = await agent.thread(chatId).current();
-  const edited = messageId !== undefined && messages.at(-1)?.role === "user";
-  const run =
-    trigger === "regenerate-message"
-      ? agent.regenerate({ threadId, messageId })
-      : edited
-        ? agent.edit({ threadId, messageId, uiMessages: messages })
-        : agent.stream({ threadId, uiMessages: messages });
-  return run.toUIMessageStream({ originalMessages: messages });
+/** A server's routes in a few lines: `POST /api/chat` and `GET /api/chat/{id}/stream`. */
+function handlerOf(agent: Agent): typeof fetch {
+  return async (url, init) => {
+    const request = new Request(url as string, init);
+    const body =
+      request.method === "POST"
+        ? await request.json()
+        : { id: request.url.split("/").at(-2), trigger: "resume-stream" };
+    return agent.respond(body, { signal: request.signal });
+  };
 }

@@ -6,7 +6,7 @@ import { followThreads, stopFollowing } from "../api/threads.ts";
 import { isTyping, offered } from "../keyboard/actions.ts";
 import { Empty } from "../parts/empty.tsx";
 import { go, place } from "../router/navigate.ts";
-import { addressOf, VIEWS, type View } from "../router/place.ts";
+import { addressOf, isOfThread, VIEWS, type View } from "../router/place.ts";
 import { views } from "../views/views.tsx";
 import { isPaletteOpen, moves, Palette } from "./palette.tsx";
 import { Rail } from "./rail.tsx";
@@ -85,8 +85,7 @@ function Leave({ onLeave }: { readonly onLeave: () => void }) {
 
 function NavLink({ view }: { readonly view: View }) {
   const current = place.value;
-  const isOfThread = view === "window" || view === "timeline" || view === "chat";
-  const id = isOfThread && current.view !== "requests" ? current.id : null;
+  const id = isOfThread(view) && current.view !== "requests" ? current.id : null;
   return (
     <a href={addressOf(view, id)} aria-current={current.view === view ? "page" : undefined}>
       {views[view].title}

@@ -1,9 +1,11 @@
 /** Everything that can be done from here, found by typing: views, actions of the view, and what others offer. */
 import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { threads } from "../api/threads.ts";
 import { type Action, offered } from "../keyboard/actions.ts";
 import { go, place } from "../router/navigate.ts";
-import { VIEWS } from "../router/place.ts";
+import { isOfThread, VIEWS } from "../router/place.ts";
+import { visible } from "../text/format.ts";
 import { views } from "../views/views.tsx";
 
 export const isPaletteOpen = signal(false);
@@ -13,7 +15,10 @@ export function Palette() {
   const [text, setText] = useState("");
   const [chosen, setChosen] = useState(0);
   useEffect(() => dialog.current?.showModal(), []);
-  const actions = matching([...offered.value, ...moves()], text);
+  const actions = [
+    ...matching([...offered.value, ...moves()], text),
+    ...(text.trim() === "" ? [] : matching(threadMoves(), text).slice(0, MOST_THREADS)),
+  ];
   const index = Math.min(chosen, actions.length - 1);
   const close = () => {
     isPaletteOpen.value = false;
@@ -73,8 +78,21 @@ export function moves(): readonly Action[] {
   return VIEWS.map((name, index) => ({
     name: `Go to ${views[name].title.toLowerCase()}`,
     key: String(index + 1),
-    run: () => go(name, name === "window" || name === "timeline" || name === "chat" ? threadId : null),
+    run: () => go(name, isOfThread(name) ? threadId : null),
   }));
+}
+
+/** So many at once; whoever types on finds the others. */
+const MOST_THREADS = 20;
+
+/** Each by its title and its id, the newest change first. */
+function threadMoves(): readonly Action[] {
+  return [...threads.value.values()]
+    .toSorted((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1))
+    .map(({ id, title }) => ({
+      name: title === null ? `Open ${visible(id)}` : `Open ${visible(title)} · ${visible(id)}`,
+      run: () => go("window", id),
+    }));
 }
 
 function matching(actions: readonly Action[], text: string): readonly Action[] {

@@ -4,11 +4,12 @@ import { threads } from "../api/threads.ts";
 import { ThreadList } from "../parts/thread-list.tsx";
 import { branchesOf } from "../parts/tree.ts";
 import { go, place } from "../router/navigate.ts";
+import { isOfThread } from "../router/place.ts";
 
 export function Rail() {
   const branches = useComputed(() => branchesOf(threads.value.values()));
   const { view, id } = place.value;
-  if (view !== "window" && view !== "timeline" && view !== "chat") return null;
+  if (view === "nowhere" || !isOfThread(view)) return null;
   return (
     <aside class="rail" aria-label="Threads">
       <ThreadList branches={branches.value} chosen={id} now={new Date()} onChoose={(threadId) => go(view, threadId)} />

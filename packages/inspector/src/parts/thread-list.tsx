@@ -40,6 +40,7 @@ function ThreadItem({ branch: { thread, depth }, now }: { readonly branch: Branc
       <span class="dim number">{grouped(thread.messages)}</span>
       <small class="dim cut">
         {thread.run != null && <span class="running">running</span>}
+        {thread.title !== null && <span class="mono">{visible(thread.id)} · </span>}
         {relation(thread)}
         {ago(thread.updatedAt, now)}
       </small>

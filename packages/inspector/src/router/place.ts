@@ -2,7 +2,7 @@
  * Where one is on the page, as a value, and the address it has. Every place has an address that leads back to it; an
  * address that leads nowhere is a place of its own. Knows no browser.
  */
-export const VIEWS = ["threads", "window", "timeline", "chat", "memory", "requests", "lab"] as const;
+export const VIEWS = ["threads", "window", "timeline", "chat", "memory", "requests", "lab", "map"] as const;
 
 export type View = (typeof VIEWS)[number];
 
@@ -14,7 +14,12 @@ export interface Place {
   readonly query: Readonly<Record<string, string>>;
 }
 
-const OF_THREAD: ReadonlySet<string> = new Set(["window", "timeline", "chat"]);
+const OF_THREAD: ReadonlySet<string> = new Set(["window", "timeline", "chat", "map"]);
+
+/** Whether a view shows one thread. */
+export function isOfThread(view: Place["view"]): boolean {
+  return OF_THREAD.has(view);
+}
 
 /** `path` is as the address has it: percent signs and all. */
 export function placeOf(path: string, search = ""): Place {

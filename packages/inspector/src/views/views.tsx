@@ -3,6 +3,7 @@ import type { ComponentType } from "preact";
 import type { View } from "../router/place.ts";
 import { ChatView } from "./chat/chat-view.tsx";
 import { LabView } from "./lab/lab-view.tsx";
+import { MapView } from "./map/map-view.tsx";
 import { MemoryView } from "./memory/memory-view.tsx";
 import { RequestsView } from "./requests/requests-view.tsx";
 import { ThreadsView } from "./threads/threads-view.tsx";
@@ -22,4 +23,5 @@ export const views: Readonly<Record<View, ViewEntry>> = {
   memory: { title: "Memory", component: MemoryView },
   requests: { title: "Requests", component: RequestsView },
   lab: { title: "Lab", component: LabView },
+  map: { title: "Map", component: MapView },
 };

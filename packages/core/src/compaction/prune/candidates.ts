@@ -1,12 +1,11 @@
 /**
- * What may be pruned from a view and why: parts outside the protected tail that the agent can get back. Never the current
- * request, never anybody's words, never a call in a message with signed reasoning (its provider would refuse the message),
- * never an output that was pruned before. Says nothing about whether pruning pays.
+ * What may be pruned from a view and why: results and images outside the protected tail that the agent can get back. Never
+ * the current request, never anybody's words, never what the model wrote itself, never an output that was pruned before.
+ * Says nothing about whether pruning pays.
  */
 import type { PruneReason } from "../../log/record.ts";
 import type { CallPart, ImagePart, Part, ResultPart, Shape } from "../../message/shape.ts";
 import type { Prompt, SizedEntry } from "../../prompt/prompt.ts";
-import { type Going, goingShare } from "./input-strings.ts";
 import { isPruned } from "./mark.ts";
 import { type ToolUse, toolUse } from "./tool-use.ts";
 
@@ -15,12 +14,10 @@ export interface CandidateOptions {
   readonly protectTokens: number;
   /** Smaller parts aren't worth a pointer. */
   readonly minPartTokens: number;
-  /** Of the input of a call whose file stands nowhere else: all that is long, or only what the call itself replaced. */
-  readonly inputs: Going;
 }
 
-/** `clamped` is no reason to prune: it shortens what the model hasn't seen yet. */
-type Reason = Exclude<PruneReason, "clamped">;
+/** Not `clamped`, which shortens what the model hasn't seen yet; nor `long-input`, which older versions did. */
+type Reason = Exclude<PruneReason, "clamped" | "long-input">;
 
 /** What is said of a part that was pruned for this reason, and whether the model may ask for it again. */
 export const REASONS: { readonly [R in Reason]: { readonly words: string; readonly wantedAgain: boolean } } = {
@@ -28,7 +25,6 @@ export const REASONS: { readonly [R in Reason]: { readonly words: string; readon
   superseded: { words: "read or changed again later", wantedAgain: false },
   repeated: { words: "same call made again later", wantedAgain: false },
   "stale-output": { words: "old output", wantedAgain: true },
-  "long-input": { words: "old input", wantedAgain: true },
   "old-image": { words: "old image", wantedAgain: true },
 };
 
@@ -38,10 +34,7 @@ export interface PruneCandidate {
   readonly target: number;
   readonly part: number;
   readonly reason: Reason;
-  readonly original: CallPart | ResultPart | ImagePart;
-  /** Of a call: which strings of its input go. */
-  readonly going: Going;
-  /** Of what goes. */
+  readonly original: PrunablePart;
   readonly tokens: number;
   /** The call behind it. */
   readonly tool: string | null;
@@ -69,31 +62,25 @@ export function pruneCandidates<M>(
   const later = laterUses(entries, sizer.shape);
   const requests = requestsBefore(entries);
   const carried = carriedRequests(sizes, requests, options.protectTokens);
-  return large.flatMap(({ index, target, position, part, tokens: whole }): PruneCandidate[] => {
+  return large.map(({ index, target, position, part, tokens }): PruneCandidate => {
     const called = part.kind === "image" ? undefined : calls.get(part.id);
     const use: ToolUse = called?.use ?? { kind: "other" };
-    const why = reasonFor(part, { known: called, index, later });
-    const going = why === "long-input" ? options.inputs : "all";
-    const tokens = part.kind === "call" ? Math.floor(whole * (called?.share(going) ?? 0)) : whole;
-    if (tokens < options.minPartTokens) return [];
-    const candidate = {
+    return {
       index,
       target,
       part: position,
-      reason: going === "replaced" ? ("superseded" as const) : why,
+      reason: reasonFor(part, { known: called, index, later }),
       original: part,
-      going,
       tokens,
       tool: called?.call.name ?? (part.kind === "result" ? part.name : null),
       use,
       carried: carried(index),
       idle: requests.at(-1)! - requests[Math.max(index, touched(use, later)) + 1]!,
     };
-    return [candidate];
   });
 }
 
-type PrunablePart = CallPart | ResultPart | ImagePart;
+type PrunablePart = ResultPart | ImagePart;
 
 interface LargePart {
   readonly index: number;
@@ -110,19 +97,14 @@ function largeParts<M>(prompt: Prompt<M>, sizes: readonly number[], options: Can
   const request = entries.findLastIndex(({ role }) => role === "user");
   const large: LargePart[] = [];
   for (let index = 0; index < tail; index++) {
-    const { seq, message, role } = entries[index]!;
-    // Beside a call's input, which may be longer as text than as it is sent, no part is larger than its message.
-    const calling = role === "assistant" && sizer.shape.calls(message).length > 0;
-    if (seq === null || index === request || (!calling && sizes[index]! < options.minPartTokens)) continue;
+    const { seq, message } = entries[index]!;
+    if (seq === null || index === request || sizes[index]! < options.minPartTokens) continue;
     const parts = sizer.shape.parts(message);
     if (!parts.some(isPrunable)) continue;
     const own = sizer.parts(message);
-    const signed = parts.some((part) => part.kind === "reasoning" && part.signature !== null);
     for (const [position, part] of parts.entries()) {
       const tokens = Math.ceil(own[position]!.whole * factor);
-      if (!isPrunable(part) || tokens < options.minPartTokens) continue;
-      // What is left of an input may go later, when its file is read or written again.
-      if (part.kind === "call" ? signed : isPruned(part)) continue;
+      if (!isPrunable(part) || tokens < options.minPartTokens || isPruned(part)) continue;
       large.push({ index, target: seq, position, part, tokens });
     }
   }
@@ -130,7 +112,7 @@ function largeParts<M>(prompt: Prompt<M>, sizes: readonly number[], options: Can
 }
 
 function isPrunable(part: Part): part is PrunablePart {
-  return part.kind === "result" || part.kind === "call" || part.kind === "image";
+  return part.kind === "result" || part.kind === "image";
 }
 
 /** First index that is protected: everything from it on is at most the protected tokens, and at least the last message. */
@@ -147,8 +129,6 @@ interface KnownCall {
   readonly call: CallPart;
   readonly use: ToolUse;
   readonly signature: string;
-  /** Of its input, what goes. */
-  readonly share: (going: Going) => number;
 }
 
 const readCalls = new WeakMap<object, readonly KnownCall[]>();
@@ -159,13 +139,7 @@ function callsOf<M>(message: M, shape: Shape<M>): readonly KnownCall[] {
   if (cached !== undefined) return cached;
   const calls = shape.parts(message).flatMap((part): KnownCall[] => {
     if (part.kind !== "call") return [];
-    const shares = new Map<Going, number>();
-    const share = (going: Going): number => {
-      const known = shares.get(going) ?? goingShare(part.input, going);
-      shares.set(going, known);
-      return known;
-    };
-    return [{ call: part, use: toolUse(part), signature: `${part.name}\n${part.input}`, share }];
+    return [{ call: part, use: toolUse(part), signature: `${part.name}\n${part.input}` }];
   });
   readCalls.set(message as object, calls);
   return calls;
@@ -200,17 +174,15 @@ function laterUses<M>(entries: readonly SizedEntry<M>[], shape: Shape<M>): Later
 }
 
 function reasonFor(
-  part: CallPart | ResultPart | ImagePart,
+  part: PrunablePart,
   about: { known: KnownCall | undefined; index: number; later: LaterUses },
 ): Reason {
   if (part.kind === "image") return "old-image";
   const { known, index, later } = about;
   const { use } = known ?? {};
-  const shownAgain = (use?.kind === "read" || use?.kind === "change") && (later.whole.get(use.path) ?? -1) > index;
-  if (part.kind === "call") return use?.kind === "change" && shownAgain ? "superseded" : "long-input";
   if (known === undefined) return "stale-output";
   if ((later.same.get(known.signature) ?? -1) > index) return "repeated";
-  if (use?.kind === "read" && shownAgain) return "superseded";
+  if (use?.kind === "read" && (later.whole.get(use.path) ?? -1) > index) return "superseded";
   return "stale-output";
 }
 

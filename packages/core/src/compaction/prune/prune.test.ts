@@ -14,7 +14,7 @@ import { decidePrune, type PruneDecision, type PruneOptions } from "./prune.ts";
 const meter = createMeter(openaiShape, { counter: charsPerToken(4) });
 const eager = { from: 0, protectTokens: 200, minGainTokens: 1, minPartTokens: 30 };
 const originals = { ...RECALL, folder: "history/" };
-const must = { when: "must", policy: eager, originals } as const;
+const atOnce = { cache: "cold", policy: { ...eager, useAgain: 0, payback: 1e6 }, originals } as const;
 
 const user = (text: string): OpenAiMessage => ({ role: "user", content: text });
 const call = (id: string, name: string, input: object): OpenAiMessage => ({
@@ -63,7 +63,7 @@ test("a file read in full again makes its first reading superseded, the same cal
     result(id, filler(80)),
   ];
   const reasons = (first: OpenAiMessage[], second: OpenAiMessage[]): string[] =>
-    entriesOf(decide([...first, ...second, ...later()], must)).map((entry) => `${entry.target} ${entry.reason}`);
+    entriesOf(decide([...first, ...second, ...later()], atOnce)).map((entry) => `${entry.target} ${entry.reason}`);
   assert.deepEqual(reasons(reading("1", "a.ts", { offset: 5 }), reading("2", "a.ts")), [
     "2 superseded",
     "4 stale-output",
@@ -72,48 +72,17 @@ test("a file read in full again makes its first reading superseded, the same cal
   assert.deepEqual(reasons(reading("1", "a.ts"), reading("2", "b.ts")), ["2 stale-output", "4 stale-output"]);
 });
 
-test("a long input keeps its keys and its short values and stays JSON", () => {
-  const edits = [{ oldText: filler(40), newText: `${filler(40)} renamedThing` }];
-  const view = [call("1", "edit", { path: "src/a.ts", edits, replaceAll: true }), result("1", "ok"), ...later()];
-  const [entry] = entriesOf(decide(view, must));
-  assert.equal(entry!.reason, "long-input");
-  const input = JSON.parse(entry!.replacement);
-  assert.equal(input.path, "src/a.ts");
-  assert.equal(input.replaceAll, true);
-  assert.deepEqual(Object.keys(input.edits[0]), ["oldText", "newText"]);
-  assert.match(input.edits[0].newText, /renamedThing/);
-});
-
-test("while there is room, of what the model wrote itself only the text goes that an edit has replaced", () => {
-  const edits = [{ oldText: `${filler(40)} oldThing`, newText: `${filler(40)} newThing` }];
+test("what the model wrote itself stays, however old it is and whatever has become of it since", () => {
   const view = [
-    call("1", "edit", { path: "src/a.ts", edits }),
+    call("1", "edit", { path: "src/a.ts", oldText: filler(40), newText: filler(40) }),
     result("1", "ok"),
     call("2", "write", { path: "src/b.ts", content: filler(80) }),
     result("2", "ok"),
+    call("3", "write", { path: "src/b.ts", content: "short" }),
+    result("3", "ok"),
     ...later(),
   ];
-  const entries = entriesOf(decide(view, { cache: "cold", policy: { ...eager, useAgain: 0 } }));
-  assert.deepEqual(
-    entries.map(({ target, reason }) => [target, reason]),
-    [[1, "superseded"]],
-  );
-  const [edit] = JSON.parse(entries[0]!.replacement).edits;
-  assert.match(edit.oldText, /^\[pruned: /);
-  assert.equal(edit.newText, edits[0]!.newText);
-});
-
-test("what was written of a file goes once the whole file is read or written again, also what an earlier pass has left of it", () => {
-  const edit = { path: "a.ts", oldText: filler(40), newText: `${filler(40)} newThing` };
-  const first = [call("1", "edit", edit), result("1", "ok"), ...later()];
-  const cold = { cache: "cold", policy: { ...eager, useAgain: 0 } } as const;
-  const pruned = applied(numbered(first), decide(first, cold), openaiShape).map(({ message }) => message);
-  const again = [...pruned, call("2", "read", { path: "a.ts" }), result("2", filler(80)), ...later()];
-  const [entry] = entriesOf(decide(again, cold));
-  assert.deepEqual([entry!.target, entry!.reason], [1, "superseded"]);
-  const input = JSON.parse(entry!.replacement);
-  assert.equal(input.oldText, JSON.parse(entriesOf(decide(first, cold))[0]!.replacement).oldText);
-  assert.match(input.newText, /^\[pruned: .*newThing/);
+  assert.deepEqual(decide(view, atOnce), { kind: "none", reason: "nothing-to-prune" });
 });
 
 test("where the provider reads only at marks, a pass pays for everything behind the last mark before it", () => {
@@ -141,7 +110,7 @@ test("an input that isn't JSON, or holds a number JavaScript can't, is left alon
     tool_calls: [{ id: "1", type: "function", function: { name: "write", arguments: input } }],
   });
   for (const input of [`{"text": "${filler(80)}`, `{"id": 12345678901234567890, "text": "${filler(80)}"}`])
-    assert.equal(decide([broken(input), result("1", "ok"), ...later()], must).kind, "none");
+    assert.equal(decide([broken(input), result("1", "ok"), ...later()], atOnce).kind, "none");
 });
 
 test("[F19] a call beside signed reasoning is never edited", () => {
@@ -159,13 +128,13 @@ test("[F19] a call beside signed reasoning is never edited", () => {
     { role: "assistant", content: filler(80) },
     { role: "user", content: "thanks" },
   ];
-  const decision = decidePrune(plainPrompt(numbered(messages), anthropicShape), { cache: "warm", ...must });
+  const decision = decidePrune(plainPrompt(numbered(messages), anthropicShape), atOnce);
   assert.equal(decision.kind, "none");
 });
 
 test("[F20] words of the user and of the model stay, however long and old", () => {
   const view = [user(filler(200)), { role: "assistant", content: filler(200) } as OpenAiMessage, ...later()];
-  assert.equal(decide(view, must).kind, "none");
+  assert.equal(decide(view, atOnce).kind, "none");
 });
 
 test("an old picture becomes a line, the one in the current request stays", () => {
@@ -177,7 +146,7 @@ test("an old picture becomes a line, the one in the current request stays", () =
     ],
   });
   const view = [picture(), { role: "assistant", content: filler(60) } as OpenAiMessage, picture()];
-  const entries = entriesOf(decide(view, { ...must, policy: { ...eager, protectTokens: 0 } }));
+  const entries = entriesOf(decide(view, { ...atOnce, policy: { ...atOnce.policy, protectTokens: 0 } }));
   assert.deepEqual(
     entries.map(({ target, reason }) => [target, reason]),
     [[1, "old-image"]],
@@ -236,12 +205,11 @@ test("whatever is pruned: valid, shorter, paired as before, the same every time,
   fc.assert(
     fc.property(
       fc.array(STEP, { maxLength: 25 }),
-      fc.constantFrom("pays", "must"),
       fc.boolean(),
       fc.constantFrom(null, [], [2], [3, 9]),
-      (steps, when, cold, marks) => {
+      (steps, cold, marks) => {
         const messages = [user("begin"), ...steps.flatMap(played)];
-        const options = { when, cache: cold ? "cold" : "warm", policy: eager, marks } as const;
+        const options = { cache: cold ? "cold" : "warm", policy: eager, marks } as const;
         const decision = decide(messages, options);
         assert.deepEqual(decide(structuredClone(messages), options), decision);
         if (decision.kind === "none") return;
@@ -293,7 +261,7 @@ function entriesOf(decision: PruneDecision) {
 }
 
 function prunedTexts(messages: readonly OpenAiMessage[]): string[] {
-  return entriesOf(decide(messages, must)).map((entry) => entry.replacement);
+  return entriesOf(decide(messages, atOnce)).map((entry) => entry.replacement);
 }
 
 function applied<M>(view: readonly Numbered<M>[], decision: PruneDecision, shape: Shape<M>): Numbered<M>[] {

@@ -53,10 +53,6 @@ export interface PruneOptions {
    * pass that begins further back writes everything again. Null or absent: it reads any prefix.
    */
   readonly marks?: readonly number[] | null;
-  /** `pays`: when the prices say so. `must`: the window is full, take what can be taken. */
-  readonly when?: "pays" | "must";
-  /** With `must`: less than this is no help. */
-  readonly atLeast?: number;
 }
 
 export type PruneDecision =
@@ -65,16 +61,17 @@ export type PruneDecision =
       readonly entries: readonly PruneEntry[];
       readonly tokensBefore: number;
       readonly tokensAfter: number;
+      /** Of them, those that a warm cache doesn't hold any more. */
+      readonly rewritten: number;
     }
   | { readonly kind: "none"; readonly reason: "small-view" | "nothing-to-prune" | "min-gain" | "does-not-pay" };
 
 export function decidePrune<M>(prompt: Prompt<M>, options: PruneOptions): PruneDecision {
   const policy = { ...PRUNE_DEFAULTS, ...options.policy };
-  const must = options.when === "must";
   const sizes = messageTokens(prompt);
-  const total = sizes.reduce((sum, tokens) => sum + tokens, 0);
-  if (!must && total < policy.from) return { kind: "none", reason: "small-view" };
-  const candidates = pruneCandidates(prompt, sizes, { ...policy, inputs: must ? "all" : "replaced" });
+  const total = sum(sizes);
+  if (total < policy.from) return { kind: "none", reason: "small-view" };
+  const candidates = pruneCandidates(prompt, sizes, policy);
   if (candidates.length === 0) return { kind: "none", reason: "nothing-to-prune" };
   const terms = {
     policy,
@@ -86,21 +83,23 @@ export function decidePrune<M>(prompt: Prompt<M>, options: PruneOptions): PruneD
   };
   // Cheap look first: rendering replacements reads every word of the view.
   const rough = candidates.map((candidate) => ({ candidate, saved: candidate.tokens * (1 - policy.nameShare) - 40 }));
-  if (!must && bestBatch(rough, terms).length === 0) return { kind: "none", reason: "does-not-pay" };
-  const most = candidates.reduce((sum, { tokens }) => sum + tokens, 0);
-  if (must && most < (options.atLeast ?? 0)) return { kind: "none", reason: "min-gain" };
-
+  if (bestBatch(rough, terms).length === 0) return { kind: "none", reason: "does-not-pay" };
   const rendered = render(prompt, candidates, { policy, originals: options.originals ?? NOWHERE });
-  const chosen = must ? rendered : bestBatch(rendered, terms);
-  if (chosen.length === 0) return { kind: "none", reason: must ? "nothing-to-prune" : "does-not-pay" };
-  const saved = chosen.reduce((sum, item) => sum + item.saved, 0);
-  if (!must && saved < policy.minGainTokens) return { kind: "none", reason: "min-gain" };
+  const chosen = bestBatch(rendered, terms);
+  if (chosen.length === 0) return { kind: "none", reason: "does-not-pay" };
+  const saved = sum(chosen.map((item) => item.saved));
+  if (saved < policy.minGainTokens) return { kind: "none", reason: "min-gain" };
   return {
     kind: "prune",
     entries: chosen.map((item) => item.entry),
     tokensBefore: total,
     tokensAfter: total - saved,
+    rewritten: sum(sizes.slice(terms.rewrittenFrom(chosen[0]!.candidate.index))) - saved,
   };
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((all, value) => all + value, 0);
 }
 
 /** Behind the last mark before a change, or all messages: what stands before them has a mark of its own. */
@@ -132,7 +131,6 @@ function render<M>(
       nameShare: policy.nameShare,
       originals,
     });
-    if (replacement === null) continue;
     const entry = { target, part, replacement, reason };
     const { message } = entries[index]!;
     const saved = sizes.message(message) - sizes.message(applyPrune(message, entry, sizer.shape));

@@ -1,14 +1,13 @@
 /**
  * What is left behind when a part is pruned: what it was (path or command, exit code), its failing lines, the names
- * nothing else in the prompt holds, and how to get it back. The input of a call stays JSON with the same keys.
+ * nothing else in the prompt holds, and how to get it back.
  */
-import type { CallPart, ImagePart, ResultPart } from "../../message/shape.ts";
+import type { ImagePart, ResultPart } from "../../message/shape.ts";
 import { mediaName } from "../../summary/render/media-name.ts";
 import { type Originals, whereMedia, whereMessage } from "../../summary/render/originals.ts";
 import { exitCode, failingLines } from "../../text/failing-lines.ts";
 import { countNames } from "../../text/names.ts";
 import { type PruneCandidate, REASONS } from "./candidates.ts";
-import { editStrings, goes, parsedInput } from "./input-strings.ts";
 import { PRUNED } from "./mark.ts";
 import { describeUse } from "./tool-use.ts";
 
@@ -23,14 +22,11 @@ export interface ReplacementOptions {
 
 const MAX_FAILING_LINES = 8;
 
-/** Null when the part can't be replaced safely. */
-export function replacementFor(candidate: PruneCandidate, options: ReplacementOptions): string | null {
+export function replacementFor(candidate: PruneCandidate, options: ReplacementOptions): string {
   const { original } = candidate;
   switch (original.kind) {
     case "result":
       return forResult(candidate, original, options);
-    case "call":
-      return forInput(candidate, original, options);
     case "image":
       return forImage(candidate, original, options);
   }
@@ -54,36 +50,6 @@ function forResult(candidate: PruneCandidate, part: ResultPart, options: Replace
 function forImage(candidate: PruneCandidate, part: ImagePart, options: ReplacementOptions): string {
   const where = whereMedia(options.originals);
   return `${PRUNED}: old ${mediaName(part)} of message ${candidate.target}${where === "" ? "" : `; ${where} has it`}]`;
-}
-
-function forInput(candidate: PruneCandidate, part: CallPart, options: ReplacementOptions): string | null {
-  const input = parsedInput(part.input);
-  if (input === null || !survivesParsing(input)) return null;
-  let pointer = wayBack(candidate.target, options);
-  const shorten = (text: string, key: string): string => {
-    if (!goes(text, key, candidate.going)) {
-      hold(text, options.held);
-      return text;
-    }
-    const short = forString(text, { pointer, ...options });
-    // One pointer per call is enough.
-    if (short !== text) pointer = "";
-    return short;
-  };
-  return JSON.stringify(editStrings(input, shorten));
-}
-
-function forString(text: string, options: ReplacementOptions & { readonly pointer: string }): string {
-  const names = rareNames(text, options.count(text), options);
-  const short = `${PRUNED}: ${sizeOf(text)}${options.pointer}]${names.length > 0 ? ` names: ${names.join(" ")}` : ""}`;
-  return short.length < text.length ? short : text;
-}
-
-/** A number beyond what JavaScript holds exactly would come back as another one. */
-function survivesParsing(value: unknown): boolean {
-  if (typeof value === "number") return Math.abs(value) <= Number.MAX_SAFE_INTEGER;
-  if (typeof value === "object" && value !== null) return Object.values(value).every(survivesParsing);
-  return true;
 }
 
 /** The most used names first, as many as their share of the part allows. */

@@ -32,16 +32,24 @@ const MAX_CANDIDATES = 1500;
 /** Seqs, bullet, line break. */
 const ITEM_OVERHEAD = 8;
 
-export function choose(candidates: readonly Candidate[], options: ChooseOptions): { items: NewItem[]; tokens: number } {
+/** A step is a thousand candidates, or one that is chosen. */
+export function* choose(
+  candidates: readonly Candidate[],
+  options: ChooseOptions,
+): Generator<void, { readonly items: NewItem[]; readonly tokens: number }> {
   const score = (weighed: Weighed) => {
     let value = weighed.base;
     for (const name of weighed.news) if (!options.covered.has(name)) value += worth(options.frequency.get(name) ?? 1);
     return value / (weighed.tokens + ITEM_OVERHEAD) ** 0.6;
   };
+  const scored: { readonly weighed: Weighed; readonly score: number }[] = [];
+  for (const [index, candidate] of distinct(candidates).entries()) {
+    if (index % 1000 === 0) yield;
+    const weighed = weigh(candidate, options.count);
+    scored.push({ weighed, score: score(weighed) });
+  }
   const pool = new Set(
-    distinct(candidates)
-      .map((candidate) => weigh(candidate, options.count))
-      .map((weighed) => ({ weighed, score: score(weighed) }))
+    scored
       .sort((a, b) => b.score - a.score || a.weighed.seq - b.weighed.seq)
       .slice(0, MAX_CANDIDATES)
       .map(({ weighed }) => weighed),
@@ -49,6 +57,7 @@ export function choose(candidates: readonly Candidate[], options: ChooseOptions)
   const chosen: Weighed[] = [];
   let left = options.maxTokens;
   for (;;) {
+    yield;
     let best: Weighed | null = null;
     let bestScore = 0;
     for (const weighed of pool) {

@@ -34,20 +34,6 @@ test("decisions, problems, status and next steps come from what the assistant sa
   assert.match(texts(state, "next").join("\n"), /against staging/);
 });
 
-test("names that came back are named, with the turn that holds them", () => {
-  const state = extract([
-    { user: "Look at the reservation" },
-    {
-      call: "get_reservation",
-      args: { reservation_id: "ZFA04Y" },
-      gives: '{"flight":"HAT136","amount":"1530.25","payment":"credit_card_7407366"}',
-    },
-    { call: "refund", args: { payment: "credit_card_7407366", amount: "1530.25" }, gives: "done" },
-  ]);
-  const facts = texts(state, "facts").join("\n");
-  for (const name of ["HAT136", "1530.25", "credit_card_7407366"]) assert.ok(facts.includes(name), name);
-});
-
 test("what a tool was asked for is named together, and the keys of its answers are not", () => {
   const look = (id: string) => ({
     call: "get_reservation",

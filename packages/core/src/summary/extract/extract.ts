@@ -38,25 +38,44 @@ export function extractSummary<M>(
   shape: Shape<M>,
   options: ExtractOptions,
 ): SummaryState {
+  const steps = extractSteps(prior, entries, shape, options);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** The same in steps, for whoever does other work between two of them. */
+export function* extractSteps<M>(
+  prior: SummaryState | null,
+  entries: readonly NumberedMessage<M>[],
+  shape: Shape<M>,
+  options: ExtractOptions,
+): Generator<void, SummaryState> {
   let state = prior ?? emptyState();
   if (entries.length === 0) return state;
-  const gathered = gather(entries, shape);
+  const gathered = yield* gather(entries, shape);
   const ledger = extendLedger(state.ledger, entries, shape);
+  yield;
   state = { ...state, ledger, through: Math.max(state.through, entries.at(-1)!.seq) };
 
   // Names the ledger will show anyway are no news.
   const covered = new Set(ledger.files.filter(isChanged).map((file) => file.path));
   const budget = Math.max(0, options.maxTokens);
-  const pick = (candidates: readonly Candidate[], share: number) =>
-    choose(candidates, { maxTokens: budget * share, count: options.count, frequency: gathered.frequency, covered });
+  const pick = function* (candidates: readonly Candidate[], share: number) {
+    yield;
+    const { count } = options;
+    return yield* choose(candidates, { maxTokens: budget * share, count, frequency: gathered.frequency, covered });
+  };
 
-  const spoken = classify(gathered.assistant);
-  const goals = pick(goalCandidates(gathered.user, state.sections.goals.length === 0), SHARE.goals);
-  const now = pick(statusCandidates(gathered.assistant), SHARE.now);
-  const next = pick(nextCandidates(spoken.next), SHARE.next);
-  const decisions = pick(spoken.decisions, SHARE.decisions);
-  const errors = pick(spoken.errors, SHARE.errors);
-  const facts = pick(spoken.facts, SHARE.facts);
+  const spoken = yield* classify(gathered.assistant);
+  const wishes = yield* goalCandidates(gathered.user, state.sections.goals.length === 0);
+  const goals = yield* pick(wishes, SHARE.goals);
+  const now = yield* pick(statusCandidates(gathered.assistant), SHARE.now);
+  const next = yield* pick(nextCandidates(spoken.next), SHARE.next);
+  const decisions = yield* pick(spoken.decisions, SHARE.decisions);
+  const errors = yield* pick(spoken.errors, SHARE.errors);
+  const facts = yield* pick(spoken.facts, SHARE.facts);
   const media = mediaItems(gathered.media, budget * SHARE.media, options.count);
   const spent = [goals, now, next, decisions, errors, facts, media].reduce((sum, part) => sum + part.tokens, 0);
   const names = nameItems(gathered, covered, { maxTokens: budget - spent, count: options.count });
@@ -71,9 +90,10 @@ export function extractSummary<M>(
 }
 
 /** The user's words: requests quoted, the sentences that constrain the work before the rest. */
-function goalCandidates(said: readonly Said[], isFirstBlock: boolean): Candidate[] {
+function* goalCandidates(said: readonly Said[], isFirstBlock: boolean): Generator<void, Candidate[]> {
   const candidates: Candidate[] = [];
   for (const [index, { seq, text }] of said.entries()) {
+    yield;
     const opening = isFirstBlock && index === 0;
     const request = clip(text.trim().replaceAll(/\s+/g, " "), opening ? MAX_ITEM_CHARS - 100 : 280);
     const { text: quote } = neutralize(request, "user");
@@ -99,9 +119,10 @@ interface Spoken {
   readonly next: Candidate[];
 }
 
-function classify(said: readonly Said[]): Spoken {
+function* classify(said: readonly Said[]): Generator<void, Spoken> {
   const spoken: Spoken = { decisions: [], errors: [], facts: [], next: [] };
   for (const [index, { seq, text }] of said.entries()) {
+    yield;
     for (const sentence of sentences(text)) {
       if (isEmptyTalk(sentence)) continue;
       const cues = cuesOf(sentence);
@@ -164,10 +185,7 @@ function mediaItems(
   return { items, tokens };
 }
 
-/**
- * The names that nothing chosen so far holds, gathered where most of them stand together: dense keys by which recall
- * finds the turns again.
- */
+/** What each tool was asked for by name and nothing chosen so far holds: it is what the work was about. */
 function nameItems(
   gathered: Gathered,
   covered: Set<string>,
@@ -180,8 +198,7 @@ function nameItems(
     homes
       .map((home) => ({ ...home, sum: home.names.reduce((sum, name) => sum + worth(name), 0) }))
       .sort((a, b) => b.sum - a.sum || a.seq - b.seq);
-  // What was asked for by name is what the work was about.
-  for (const home of [...byWorth(gathered.asked), ...byWorth(gathered.names)]) {
+  for (const home of byWorth(gathered.asked)) {
     if (left < 12) break;
     const weighed = home.names.map((name) => ({ name, worth: worth(name) }));
     const fresh = weighed.filter((item) => item.worth > 0).sort((a, b) => b.worth - a.worth);

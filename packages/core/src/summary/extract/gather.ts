@@ -12,8 +12,6 @@ import { mediaName } from "../render/media-name.ts";
 export interface Gathered {
   readonly user: readonly Said[];
   readonly assistant: readonly Said[];
-  /** Distinct names per message, in order, with what the message is ("read main.ts", "assistant"). */
-  readonly names: readonly NameHome[];
   /** Distinct names that each tool was called with. */
   readonly asked: readonly NameHome[];
   /** Images and files in words, with who gave them. */
@@ -36,15 +34,16 @@ export interface Said {
 /** Names per message that take part; a 5 MB listing has more than a summary could ever name. */
 const MAX_NAMES = 4000;
 
-export function gather<M>(entries: readonly NumberedMessage<M>[], shape: Shape<M>): Gathered {
+/** A step is one message. */
+export function* gather<M>(entries: readonly NumberedMessage<M>[], shape: Shape<M>): Generator<void, Gathered> {
   const user: Said[] = [];
   const assistant: Said[] = [];
   const media: Said[] = [];
-  const names: { seq: number; label: string; names: string[] }[] = [];
   const frequency = new Map<string, number>();
   const labels = new Map<string, string>();
   const asked = new Map<string, { seq: number; names: Set<string> }>();
   for (const { seq, message } of entries) {
+    yield;
     const role = shape.role(message);
     if (role === "system") continue;
     const here = new Set<string>();
@@ -66,11 +65,10 @@ export function gather<M>(entries: readonly NumberedMessage<M>[], shape: Shape<M
         if (part.kind === "file" && part.name !== null) here.add(part.name);
       }
     }
-    names.push({ seq, label, names: [...here] });
     for (const name of here) frequency.set(name, (frequency.get(name) ?? 0) + 1);
   }
   const calls = [...asked].map(([tool, { seq, names: given }]) => ({ seq, label: `${tool} of`, names: [...given] }));
-  return { user, assistant, names, asked: calls, media, frequency };
+  return { user, assistant, asked: calls, media, frequency };
 }
 
 function addNames(text: string, into: Set<string>, isWanted: (name: Name) => boolean = () => true): void {

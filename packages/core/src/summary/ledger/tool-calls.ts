@@ -4,7 +4,7 @@
  * is `other`, or guessed from the verb in its name; broken argument JSON is searched for the same keys.
  */
 
-import type { CallPart } from "../../message/shape.ts";
+import type { CallPart, Part } from "../../message/shape.ts";
 import type { ToolAct } from "../../message/tool-facts.ts";
 import { isRecord } from "../../text/is-record.ts";
 import { type FileAct, shellEffects } from "./shell-effects.ts";
@@ -62,7 +62,57 @@ const COMMAND_KEYS = ["command", "cmd", "script", "code", "commands", "input"];
 const SLICE_KEYS = ["offset", "limit", "start_line", "end_line", "view_range", "startLine", "endLine", "start", "end"];
 const PATCH_KEYS = ["patch", "input", "diff", "patchText", "patch_text", "command"];
 
+/** What agents call the argument that holds what a tool of theirs writes, or puts into a file. */
+const TEXT_KEYS = [
+  "content",
+  "contents",
+  "file_text",
+  "fileText",
+  "new_string",
+  "newString",
+  "new_str",
+  "newStr",
+  "newText",
+  "new_text",
+  "insert_text",
+  "replacement",
+  "replace",
+  "code_edit",
+  "text",
+];
+
 type Call = Pick<CallPart, "name" | "input" | "facts">;
+
+/**
+ * What a call has written into a file, or run; null for every other call, and where it can't be told. That it writes is
+ * said by the tool, or by its name where that is well known, never guessed.
+ */
+export function writtenText(call: Call): string | null {
+  const act = call.facts?.act ?? ACTS.get(plainName(call.name));
+  if (act !== "write" && act !== "edit" && act !== "run") return null;
+  const args = argumentsOf(call.input);
+  const said = call.facts?.text === undefined ? null : args[call.facts.text];
+  if (typeof said === "string") return told(said);
+  if (act === "run") return told(commandText(args));
+  const edits = Array.isArray(args["edits"]) ? args["edits"].filter(isRecord) : [];
+  const texts = [args, ...edits].flatMap((each) => anyString(each, TEXT_KEYS) ?? []);
+  return told(texts.length > 0 ? texts.join("\n") : (anyString(args, PATCH_KEYS) ?? ""));
+}
+
+/** The model's own words in a part of a message; null when it has none. */
+export function ownText(part: Part | undefined): string | null {
+  if (part?.kind === "text") return told(part.text);
+  return part?.kind === "call" ? writtenText(part) : null;
+}
+
+function told(text: string): string | null {
+  return text.trim() === "" ? null : text;
+}
+
+function anyString(args: Record<string, unknown>, keys: readonly string[]): string | null {
+  const key = keys.find((each) => typeof args[each] === "string" && args[each] !== "");
+  return key === undefined ? null : (args[key] as string);
+}
 
 /** Agents bring their own tools, so no list of names is complete. Who may be wrong about one asks to `guess`. */
 export function readCall(call: Call, unknown: "other" | "guess" = "other"): CallMeaning {

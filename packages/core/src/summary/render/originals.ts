@@ -19,9 +19,26 @@ export const RECALL: Originals = { folder: null, finder: "recall", reader: "reca
 /** A sentence about all of them. */
 export function whereOriginals({ folder, finder }: Originals): string {
   if (folder === null && finder === null) return "The messages themselves are no longer shown.";
-  const promise = "The originals are kept word for word";
-  if (folder === null) return `${promise}: find them with ${finder}.`;
-  return finder === null ? `${promise} in ${folder}.` : `${promise} in ${folder} and can be found with ${finder}.`;
+  if (folder === null) return `${PROMISE}${FIND}${finder}.`;
+  return finder === null ? `${PROMISE} in ${folder}.` : `${PROMISE} in ${folder}${FOUND}${finder}.`;
+}
+
+/** What such a sentence in a summary promises. */
+export function originalsIn(summary: string): Originals {
+  const line = summary.split("\n").find((one) => one.includes(PROMISE) && one.endsWith(".")) ?? "";
+  const promise = line.slice(line.indexOf(PROMISE) + PROMISE.length, -1);
+  const folder = /^ in (\S+\/)/.exec(promise)?.[1] ?? null;
+  const finder = after(promise, FIND) ?? after(promise, FOUND);
+  return { folder, finder, reader: finder === RECALL.finder ? RECALL.reader : null };
+}
+
+const PROMISE = "The originals are kept word for word";
+const FIND = ": find them with ";
+const FOUND = " and can be found with ";
+
+function after(text: string, words: string): string | null {
+  const at = text.indexOf(words);
+  return at === -1 ? null : text.slice(at + words.length);
 }
 
 /** Where more of a list is, behind its count; "" when nowhere. */

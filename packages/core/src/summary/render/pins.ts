@@ -3,6 +3,7 @@
  * first under a token limit. They are read anew from the log at every compaction, so they can't drift.
  */
 
+import { clip } from "../../text/clip.ts";
 import { type Originals, whereMessage } from "./originals.ts";
 
 export interface Pin {
@@ -32,30 +33,43 @@ export function choosePins(
 ): ChosenPins {
   const { count, originals } = options;
   let left = options.maxTokens - count(`${HEADING}\n\n`);
-  const quotes: { seq: number; text: string }[] = [];
-  const fitting: Pin[] = [];
-  const seen = new Set<number>();
-  for (const pin of pins) {
-    if (seen.has(pin.seq) || pin.text.trim() === "") continue;
-    seen.add(pin.seq);
-    const whole = quote(pin.seq, pin.text, "");
-    const cost = pin.text.length / 20 > left ? Number.POSITIVE_INFINITY : count(`${whole}\n`);
-    if (cost <= left) {
-      left -= cost;
-      quotes.push({ seq: pin.seq, text: whole });
-      fitting.push(pin);
-    } else if (left >= 60) {
-      // One long paste must not silence all others.
-      const maxTokens = Math.min(left, Math.max(60, options.maxTokens * LONG_SHARE));
-      const cut = beginning(pin, { maxTokens, count, originals });
-      if (cut === null) continue;
-      left -= count(`${cut}\n`);
-      quotes.push({ seq: pin.seq, text: cut });
-    }
+  // The beginning of each first: one long paste must not silence all others.
+  const quotes = new Map<Pin, { text: string; cost: number }>();
+  for (const pin of distinct(pins)) {
+    const text = quote(pin.seq, clip(pin.text.trim().replaceAll(/\s+/g, " "), SHORT_CHARS), "");
+    const cost = count(`${text}\n`);
+    if (cost > left) continue;
+    left -= cost;
+    quotes.set(pin, { text, cost });
   }
-  if (quotes.length === 0) return { text: "", tokens: 0, shown: [] };
-  const text = [HEADING, ...quotes.sort((a, b) => a.seq - b.seq).map((entry) => entry.text)].join("\n");
-  return { text, tokens: options.maxTokens - left, shown: fitting };
+  const fitting: Pin[] = [];
+  for (const [pin, short] of quotes) {
+    const room = left + short.cost;
+    const whole = quote(pin.seq, pin.text, "");
+    const cost = pin.text.length / 20 > room ? Number.POSITIVE_INFINITY : count(`${whole}\n`);
+    if (cost <= room) {
+      left = room - cost;
+      quotes.set(pin, { text: whole, cost });
+      fitting.push(pin);
+      continue;
+    }
+    const cut = beginning(pin, { maxTokens: Math.min(room, options.maxTokens * LONG_SHARE), count, originals });
+    if (cut === null || cut.length <= short.text.length) continue;
+    left = room - count(`${cut}\n`);
+    quotes.set(pin, { text: cut, cost: room - left });
+  }
+  if (quotes.size === 0) return { text: "", tokens: 0, shown: [] };
+  const ordered = [...quotes].sort(([a], [b]) => a.seq - b.seq).map(([, { text }]) => text);
+  return { text: [HEADING, ...ordered].join("\n"), tokens: options.maxTokens - left, shown: fitting };
+}
+
+/** Enough to know a request by. */
+const SHORT_CHARS = 100;
+
+function distinct(pins: readonly Pin[]): readonly Pin[] {
+  const bySeq = new Map<number, Pin>();
+  for (const pin of pins) if (!bySeq.has(pin.seq) && pin.text.trim() !== "") bySeq.set(pin.seq, pin);
+  return [...bySeq.values()];
 }
 
 /** The first words of a quote too long to stand whole, and where the rest is. */

@@ -23,6 +23,8 @@ export interface RenderOptions {
   readonly todos?: readonly string[];
   readonly delegations?: readonly string[];
   readonly skills?: readonly string[];
+  /** Names, numbers and paths that were used, the likeliest first. */
+  readonly names?: readonly string[];
   /** How the model can read what the summary stands for; when absent, nothing is said about it. */
   readonly originals?: Originals;
   /** What the text begins with; `pair` when absent. */
@@ -51,7 +53,11 @@ const RANK = {
   skills: { share: 0.03, heading: "Skills loaded" },
   commits: { share: 0.03, heading: "Commits" },
   tests: { share: 0.02, heading: "Tests that passed" },
-  facts: { share: 0.22, heading: "Facts and names" },
+  names: {
+    share: 0.7,
+    heading: "Names, numbers and paths that were used",
+  },
+  facts: { share: 0.12, heading: "Facts" },
   read: { share: 0.02, heading: "Files read" },
   commands: { share: 0.01, heading: "Commands that passed" },
   resolved: { share: 0, heading: "Settled" },
@@ -76,6 +82,7 @@ const ORDER: readonly BlockName[] = [
   "commits",
   "tests",
   "facts",
+  "names",
   "read",
   "commands",
   "resolved",
@@ -90,7 +97,11 @@ export function renderSummary(state: SummaryState, options: RenderOptions): Rend
   let room = maxTokens - count(opening) - 8;
   // Counts of lines don't add up exactly to the count of the text, so the last word has the whole text.
   for (let attempt = 0; attempt < 6 && room >= 40; attempt++) {
-    const pins = choosePins(options.pins ?? [], { maxTokens: room * 0.3, count, originals });
+    const pins = choosePins(options.pins ?? [], {
+      maxTokens: room * 0.3,
+      count,
+      originals,
+    });
     const chosen = fill(withoutQuoted(blocks, pins.shown), room - pins.tokens, { count, costs });
     const text = compose(opening, pins.text, chosen, originals);
     const tokens = count(text);
@@ -176,12 +187,26 @@ function blocksOf(state: SummaryState, options: RenderOptions): Block[] {
     plain("changed", [...fileNotes, ...ledger.changed], ledger.root === "" ? "" : `Paths below ${ledger.root}`),
     plain("commits", ledger.commits),
     plain("tests", ledger.tests),
+    plain("names", joined(options.names ?? [])),
     itemised("facts", facts, byNews(facts)),
     plain("read", ledger.read),
     plain("commands", ledger.commands),
     itemised("resolved", resolved, newestFirst(resolved)),
   ];
 }
+
+/** Several in a line, so that what doesn't fit is a line or two. */
+function joined(names: readonly string[]): string[] {
+  const lines: string[] = [];
+  for (const name of names) {
+    const line = lines.at(-1);
+    if (line === undefined || line.length + name.length > NAME_LINE) lines.push(name);
+    else lines[lines.length - 1] = `${line}, ${name}`;
+  }
+  return lines;
+}
+
+const NAME_LINE = 100;
 
 function itemLine(item: SummaryItem): string {
   const why = item.why === undefined ? "" : ` (${isResolved(item) ? `${item.status}: ` : "because: "}${item.why})`;

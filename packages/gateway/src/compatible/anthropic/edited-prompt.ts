@@ -34,7 +34,7 @@ export async function pruneToolUses(
     tokensBefore: tokens,
     tokensAfter: Math.max(0, tokens - cleared.tokens),
   } as const;
-  const written = await commit(claimed.writer(call.threads), [prune]);
+  const written = await claimed.thread.act((writer) => commit(writer, [prune]));
   return written.kind === "committed" ? cleared : null;
 }
 

@@ -5,6 +5,7 @@
 import { resolveModel } from "palimpsest/models";
 import type { Exchange } from "../exchange.ts";
 import { keyMissing } from "../relay.ts";
+import { fetchWithin } from "../wire/bounded-fetch.ts";
 import type { UpstreamAnswer } from "../wire/upstream.ts";
 import { convertedFailure } from "./failure.ts";
 import { type AnswerWriter, type Piece, piecesOf } from "./pieces.ts";
@@ -27,19 +28,20 @@ export async function convertedAnswer<M extends object>(
   } catch (error) {
     if (signal.aborted) throw error;
     const { headers, ...failure } = convertedFailure(error);
-    if (failure.status === 500) call.failed(error);
+    if (failure.status === 500 || failure.code === "redirected") call.failed(error);
     const answer = answerOf(failure.status, JSON_TYPE, [JSON.stringify(vendor.failure(failure))]);
     return { ...answer, headers: { ...answer.headers, ...headers } };
   }
 }
 
 /** With the key that was chosen for it: that of the request, where one came that is for it. */
-async function modelOf<M extends object>({ deps: { settings, env }, target }: Exchange<M>) {
-  if (settings.models.length === 0) return resolveModel(settings, null, { env });
+async function modelOf<M extends object>({ call, deps: { settings, env }, target }: Exchange<M>) {
+  const surroundings = { env, fetch: fetchWithin(call.bounds) };
+  if (settings.models.length === 0) return resolveModel(settings, null, surroundings);
   const { entry, key } = target;
   const own = key === null ? entry : { ...entry, api_key: key };
   try {
-    return await resolveModel({ ...settings, models: [own] }, entry.name, { env });
+    return await resolveModel({ ...settings, models: [own] }, entry.name, surroundings);
   } catch (error) {
     throw (error as { readonly code?: unknown }).code === "no-key" ? keyMissing(target) : error;
   }

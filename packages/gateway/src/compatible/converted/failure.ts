@@ -1,4 +1,5 @@
 /** What another vendor's model fails with, as a client reads it: the provider's own verdict, or that there is none. */
+import { PalimpsestError } from "@palimpsest/core/errors";
 import { type Problem, problemOf } from "../../http/problem.ts";
 
 /** The answer broke off, by an error or without its end. */
@@ -9,6 +10,8 @@ export class BrokenAnswer extends Error {
 }
 
 export function convertedFailure(error: unknown): Problem {
+  const own = ownError(error);
+  if (own !== null) return problemOf(own);
   const { name, message, statusCode, responseHeaders, cause } = (error ?? {}) as CallError;
   // A kind of content or tool that the provider has no word for.
   if (name === "AI_UnsupportedFunctionalityError")
@@ -34,6 +37,12 @@ export function convertedFailure(error: unknown): Problem {
     const headers = after === undefined ? {} : { "retry-after": after };
     return { status: statusCode!, code: "provider", message: message!, headers };
   }
+}
+
+/** An error of ours, such as a limit's, which the SDK may have wrapped; null: there is none. */
+function ownError(error: unknown): Error | null {
+  if (!(error instanceof Error)) return null;
+  return PalimpsestError.isInstance(error) ? error : ownError(error.cause);
 }
 
 type CallError = Partial<Error> & {

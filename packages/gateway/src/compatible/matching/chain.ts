@@ -29,18 +29,40 @@ interface Pending {
 
 export const START: ChainState = { hash: "palimpsest", pending: [], calls: [] };
 
+export interface ChainOptions<M> {
+  readonly shape: Shape<M>;
+  readonly secret: Secret;
+  readonly from?: ChainState;
+}
+
+export interface Chained {
+  readonly places: readonly Place[];
+  readonly state: ChainState;
+}
+
 /** A place for each message; system messages at the start have none of their own and leave the chain where it was. */
-export function chainOf<M>(
+export function chainOf<M>(messages: readonly M[], options: ChainOptions<M>): Chained {
+  const steps = chainSteps(messages, options);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** The same in steps of one message, for whoever does other work between two of them. */
+export function* chainSteps<M>(
   messages: readonly M[],
-  { shape, secret, from = START }: { readonly shape: Shape<M>; readonly secret: Secret; readonly from?: ChainState },
-): { readonly places: readonly Place[]; readonly state: ChainState } {
+  { shape, secret, from = START }: ChainOptions<M>,
+): Generator<void, Chained> {
   let state = from;
-  const places = messages.map((message): Place => {
+  const places: Place[] = [];
+  for (const message of messages) {
     const isLeading = state === START && shape.role(message) === "system";
     const added = isLeading ? { state, answer: null } : after(state, message, { shape, secret });
     state = added.state;
-    return { hash: flushed(state, secret).hash, answer: added.answer };
-  });
+    places.push({ hash: flushed(state, secret).hash, answer: added.answer });
+    yield;
+  }
   return { places, state };
 }
 

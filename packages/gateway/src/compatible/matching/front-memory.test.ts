@@ -13,22 +13,22 @@ const SECRET = Buffer.from("a secret");
 const given = (vendor: Vendor<object>, user = "ada") => ({ user, field: vendor.field, shape: vendor.shape });
 
 /** The memory's answer for these bytes, held against what the bytes say; whether a front was known. */
-function check(memory: ReturnType<typeof frontMemory>, vendor: Vendor<object>, bytes: Buffer): boolean {
-  const reading = memory.read(bytes, given(vendor));
-  const plain = frontMemory(0).read(bytes, given(vendor));
+async function check(memory: ReturnType<typeof frontMemory>, vendor: Vendor<object>, bytes: Buffer): Promise<boolean> {
+  const reading = await memory.read(bytes, given(vendor));
+  const plain = await frontMemory(0).read(bytes, given(vendor));
   const expected = parsed(bytes);
   if (reading === null || plain === null) {
     assert.deepEqual([reading, plain, expected], [null, null, null]);
     return false;
   }
   assert.deepEqual(reading.body, expected);
-  assert.equal(reading.digest(), plain.digest());
+  assert.equal(await reading.digest(), await plain.digest());
   const read = vendor.read(reading.body, reading.checked);
   assert.deepEqual(read, vendor.read(expected as never, null));
   if (read.kind === "request") {
     const { messages } = read.request;
     const chain = chainOf(messages, { shape: vendor.shape, secret: SECRET });
-    assert.deepEqual(reading.chain(read.request, SECRET), chain);
+    assert.deepEqual(await reading.chain(read.request, SECRET), chain);
   }
   return reading.checked !== null;
 }
@@ -143,13 +143,13 @@ function bodyOf(field: string, texts: readonly string[], step: Step): Buffer {
 }
 
 for (const vendor of [openaiChat, anthropicMessages, openaiResponses] as unknown as Vendor<object>[])
-  test(`${vendor.name}: what a body says doesn't depend on what is known of it`, () => {
+  test(`${vendor.name}: what a body says doesn't depend on what is known of it`, async () => {
     const counts = { bodies: 0, known: 0 };
     const turns = fc.array(fc.tuple(fc.array(ITEMS[vendor.name]!, { minLength: 1, maxLength: 4 }), STEP), {
       maxLength: 8,
     });
-    fc.assert(
-      fc.property(turns, (steps) => {
+    await fc.assert(
+      fc.asyncProperty(turns, async (steps) => {
         const memory = frontMemory(0);
         const texts: string[] = [];
         for (const [items, step] of steps) {
@@ -157,7 +157,7 @@ for (const vendor of [openaiChat, anthropicMessages, openaiResponses] as unknown
           texts.push(...items.map((item) => SPELLINGS[step.spelling]!(item)));
           const bytes = bodyOf(vendor.field, texts, step);
           counts.bodies += 1;
-          if (check(memory, vendor, bytes)) counts.known += 1;
+          if (await check(memory, vendor, bytes)) counts.known += 1;
         }
       }),
       { numRuns: 400 },
@@ -165,7 +165,7 @@ for (const vendor of [openaiChat, anthropicMessages, openaiResponses] as unknown
     assert.ok(counts.known > counts.bodies / 10, `only ${counts.known} of ${counts.bodies} were known`);
   });
 
-test("a conversation stays known while its system prompt changes, as a field or as a message, and to its user alone", () => {
+test("a conversation stays known while its system prompt changes, as a field or as a message, and to its user alone", async () => {
   const memory = frontMemory(0);
   const vendor = openaiChat as unknown as Vendor<object>;
   const body = (system: string, turns: number) =>
@@ -179,8 +179,8 @@ test("a conversation stays known while its system prompt changes, as a field or 
         model: "m",
       }),
     );
-  check(memory, vendor, body("monday", 3));
-  assert.equal(check(memory, vendor, body("tuesday, later", 5)), true);
-  assert.equal(memory.read(body("monday", 6), given(vendor, "bob"))?.checked, null);
-  assert.deepEqual(memory.read(body("", 6), given(vendor))?.checked, { from: 1, to: 6 });
+  await check(memory, vendor, body("monday", 3));
+  assert.equal(await check(memory, vendor, body("tuesday, later", 5)), true);
+  assert.equal((await memory.read(body("monday", 6), given(vendor, "bob")))?.checked, null);
+  assert.deepEqual((await memory.read(body("", 6), given(vendor)))?.checked, { from: 1, to: 6 });
 });

@@ -5,15 +5,17 @@
  */
 import { createHash, type Hash } from "node:crypto";
 import type { Shape } from "@palimpsest/core/message";
+import { inTurns } from "palimpsest/internal/threads";
+import { parseJson } from "../../http/read-json.ts";
 import type { Fields } from "../vendor.ts";
 import { type BodyWithFront, conversationSpan, type Front, readKnown } from "../wire/known-front.ts";
 import type { Span } from "../wire/raw-json.ts";
 import type { Checked } from "../wire/read-items.ts";
-import { type ChainState, chainOf, type Place, type Secret } from "./chain.ts";
+import { type Chained, type ChainState, chainSteps, type Place, type Secret } from "./chain.ts";
 
 export interface FrontMemory {
   /** Null: the bytes are no JSON object. */
-  read<M>(bytes: Buffer, given: ReadOptions<M>): Reading<M> | null;
+  read<M>(bytes: Buffer, given: ReadOptions<M>): Promise<Reading<M> | null>;
 }
 
 interface ReadOptions<M> {
@@ -29,9 +31,9 @@ export interface Reading<M> {
   /** Items of the list that were read and found good before. */
   readonly checked: Checked | null;
   /** A hash of all bytes. */
-  digest(): string;
+  digest(): Promise<string>;
   /** What `chainOf` gives for the messages that `leading` items stand before. The next body may begin with them. */
-  chain(request: ReadMessages<M>, secret: Secret): ReturnType<typeof chainOf>;
+  chain(request: ReadMessages<M>, secret: Secret): Promise<Chained>;
 }
 
 interface ReadMessages<M> {
@@ -66,30 +68,30 @@ export function frontMemory(leastBytes = LEAST_BYTES): FrontMemory {
     entries = within([...entries.filter((one) => one !== before), entry]);
   };
   return {
-    read(bytes, { user, field, shape }) {
+    async read(bytes, { user, field, shape }) {
       const key = `${shape.dialect}\n${user}`;
       const isLeading = (item: unknown) => shape.role(item as never) === "system";
       const isLong = bytes.length >= leastBytes;
       const fronts = isLong ? entries.filter((entry) => entry.key === key) : [];
       const known = readKnown(bytes, { field, fronts, isLeading });
-      const body = known?.body ?? objectIn(bytes);
+      const body = known?.body ?? (await objectIn(bytes));
       if (body === null) return null;
       const conversation = once(() => known?.conversation ?? spanOf(bytes, body, { field, isLeading }));
-      const hash = once(() => conversationHash(bytes, known, conversation()));
+      const hash = once(() => conversationHash(bytes, known, isLong ? conversation() : null));
       return {
         body,
         checked: known && { from: known.leading, to: known.leading + known.front.items.length },
-        digest: () => digestOf(bytes, isLong ? conversation() : null, hash),
-        chain(request, secret) {
+        digest: async () => digestOf(bytes, isLong ? conversation() : null, await hash()),
+        async chain(request, secret) {
           const span = isLong ? conversation() : null;
           const before = known !== null && known.leading === request.leading.length ? known.front : null;
-          const chained = goOn(request.messages, { shape, secret, before });
+          const chained = await goOn(request.messages, { shape, secret, before });
           const last = request.messages.at(-1);
           // An answer may go on in the next item; then it is another message.
           if (span === null || last === undefined || shape.role(last) === "assistant") return chained;
           const items = (body[field] as readonly unknown[]).slice(request.leading.length);
           const room = grown(before, bytes.subarray(span.start, span.end));
-          keep({ key, room, bytes: room.buffer.subarray(0, room.used), items, hash: hash(), ...chained }, before);
+          keep({ key, room, bytes: room.buffer.subarray(0, room.used), items, hash: await hash(), ...chained }, before);
           return chained;
         },
       };
@@ -111,21 +113,23 @@ function grown(before: Entry | null, bytes: Buffer): Room {
 /** Room for what is still to come. */
 const SPARE = 1.25;
 
-function goOn<M>(
+async function goOn<M>(
   messages: readonly M[],
   { shape, secret, before }: { readonly shape: Shape<M>; readonly secret: Secret; readonly before: Entry | null },
-): ReturnType<typeof chainOf> {
-  if (before === null) return chainOf(messages, { shape, secret });
-  const rest = chainOf(messages.slice(before.places.length), { shape, secret, from: before.state });
+): Promise<Chained> {
+  if (before === null) return inTurns(chainSteps(messages, { shape, secret }));
+  const added = messages.slice(before.places.length);
+  const rest = await inTurns(chainSteps(added, { shape, secret, from: before.state }));
   return { places: before.places.concat(rest.places), state: rest.state };
 }
 
-function objectIn(bytes: Buffer): Fields | null {
+async function objectIn(bytes: Buffer): Promise<Fields | null> {
   try {
-    const value: unknown = JSON.parse(bytes.toString());
+    const value = await parseJson(bytes);
     return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : null;
-  } catch {
-    return null;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
   }
 }
 
@@ -145,18 +149,29 @@ function spanOf(
   }
 }
 
-function conversationHash(bytes: Buffer, known: BodyWithFront<Entry> | null, span: Span | null): Hash {
-  if (span === null) return createHash("sha256").update(bytes);
-  const front = known?.front;
-  const from = span.start + (front?.bytes.length ?? 0);
-  return (front?.hash.copy() ?? createHash("sha256")).update(bytes.subarray(from, span.end));
+async function conversationHash(bytes: Buffer, known: BodyWithFront<Entry> | null, span: Span | null): Promise<Hash> {
+  const front = span === null ? undefined : known?.front;
+  const from = (span?.start ?? 0) + (front?.bytes.length ?? 0);
+  const rest = bytes.subarray(from, span?.end);
+  return inTurns(hashSteps(front?.hash.copy() ?? createHash("sha256"), rest));
 }
 
+function* hashSteps(hash: Hash, bytes: Buffer): Generator<void, Hash> {
+  for (let at = 0; at < bytes.length; at += HASHED) {
+    hash.update(bytes.subarray(at, at + HASHED));
+    yield;
+  }
+  return hash;
+}
+
+/** Bytes that are hashed at a time. */
+const HASHED = 4 * 1024 * 1024;
+
 /** The same for the same bytes, whatever of them was known. */
-function digestOf(bytes: Buffer, span: Span | null, hash: () => Hash): string {
-  if (span === null) return createHash("sha256").update(bytes).digest("base64");
+function digestOf(bytes: Buffer, span: Span | null, hash: Hash): string {
+  if (span === null) return hash.copy().digest("base64");
   return createHash("sha256")
-    .update(hash().copy().digest())
+    .update(hash.copy().digest())
     .update(`${span.start}\n`)
     .update(bytes.subarray(0, span.start))
     .update(bytes.subarray(span.end))

@@ -83,7 +83,7 @@ export async function tailOf<M extends object>(
   return places;
 }
 
-function messagesOf<M extends object>({ body, dialect }: MessageRecord, shape: Shape<M>): readonly M[] {
+export function messagesOf<M extends object>({ body, dialect }: MessageRecord, shape: Shape<M>): readonly M[] {
   const value: unknown = JSON.parse(body);
   if (dialect === shape.dialect) return [value as M];
   return convert([value as never], dialect, shape.dialect as Dialect) as unknown as readonly M[];

@@ -3,6 +3,7 @@
  * bytes that are known, only the rest of the body is parsed, with `null` in their place: the body is JSON exactly if that
  * is, because both leave a parser behind one item of a list. Whatever is in doubt is not known. Pure.
  */
+import { AT_ONCE } from "../../http/read-json.ts";
 import type { Fields } from "../vendor.ts";
 import { pastSpace, type Span, stringEnd, valueEnd } from "./raw-json.ts";
 
@@ -90,6 +91,8 @@ function bodyAround<F extends Front>(
   field: string,
 ): BodyWithFront<F> | null {
   const rest = Buffer.concat([bytes.subarray(0, at), NULL, bytes.subarray(at + front.bytes.length)]);
+  // More than is parsed at once: reading the whole body gives others their turns.
+  if (rest.length > AT_ONCE) return null;
   const body: Record<string, unknown> = JSON.parse(rest.toString());
   // A list that stands there twice is the second one.
   if ([...fieldStarts(rest)].filter(({ name }) => name === field).length !== 1) return null;

@@ -13,6 +13,15 @@ export function fieldSpans(bytes: Buffer): Map<string, Span> {
   return new Map(fieldsOf(bytes).map(({ name, start, end }) => [name, { start, end }]));
 }
 
+/** The names of the object's own fields, each as often as it stands; null: the bytes are no object from end to end. */
+export function fieldNames(bytes: Buffer): string[] | null {
+  const fields = fieldsOf(bytes);
+  const first = pastSpace(bytes, 0);
+  const last = pastSpace(bytes, fields.at(-1)?.end ?? first + 1);
+  const isWhole = bytes[first] === 0x7b && bytes[last] === 0x7d && pastSpace(bytes, last + 1) === bytes.length;
+  return isWhole ? fields.map(({ name }) => name) : null;
+}
+
 /** The same bytes without these fields, each as often as it stands. */
 export function withoutFields(bytes: Buffer, names: readonly string[]): Buffer {
   const fields = names.length === 0 ? [] : fieldsOf(bytes);

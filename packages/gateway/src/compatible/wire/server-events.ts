@@ -7,12 +7,22 @@ export interface ServerEvent {
 
 export function eventParser(): (bytes: Uint8Array) => ServerEvent[] {
   const decoder = new TextDecoder();
-  let rest = "";
+  // Of an event that hasn't ended: joined once, at its end, so that a long one isn't searched again with every piece.
+  let pieces: string[] = [];
+  let last = "";
   return (bytes) => {
-    rest += decoder.decode(bytes, { stream: true });
-    if (rest.includes("\r")) rest = rest.replaceAll("\r\n", "\n");
-    const blocks = rest.split("\n\n");
-    rest = blocks.pop()!;
+    const text = (last + decoder.decode(bytes, { stream: true })).replaceAll("\r\n", "\n");
+    const end = text.lastIndexOf("\n\n");
+    // What may be the beginning of an end is looked at again with the next piece.
+    const kept = lineEndsIn(text.slice(-3));
+    if (end === -1) {
+      last = text.slice(text.length - kept);
+      pieces.push(text.slice(0, text.length - kept));
+      return [];
+    }
+    const blocks = (pieces.join("") + text.slice(0, end)).split("\n\n");
+    pieces = [];
+    last = text.slice(end + 2);
     return blocks.flatMap(eventIn);
   };
 }
@@ -49,4 +59,11 @@ export function dataOf({ data }: Pick<ServerEvent, "data">): Readonly<Record<str
   } catch {
     return null;
   }
+}
+
+/** How many characters of line ends the text ends with. */
+function lineEndsIn(text: string): number {
+  let count = 0;
+  while (count < text.length && "\r\n".includes(text.at(-1 - count)!)) count += 1;
+  return count;
 }

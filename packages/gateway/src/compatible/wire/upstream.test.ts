@@ -4,7 +4,10 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
-import { askUpstream, UpstreamError } from "./upstream.ts";
+import { askUpstream } from "./upstream.ts";
+import { UpstreamError } from "./upstream-error.ts";
+
+const bounds = { bytes: 1_000_000, idleMs: null, after: () => () => {} };
 
 /** A provider that breaks the connection at some of its requests, and how one asks it. */
 async function provider(t: TestContext, breaksAt: (request: number) => boolean) {
@@ -26,7 +29,7 @@ async function provider(t: TestContext, breaksAt: (request: number) => boolean) 
     requests: () => requests,
     async ask(): Promise<string> {
       const { signal } = new AbortController();
-      const { body } = await askUpstream({ method: "POST", url, headers: {}, body: Buffer.from("?"), signal });
+      const { body } = await askUpstream({ method: "POST", url, headers: {}, body: Buffer.from("?"), signal, bounds });
       let text = "";
       for await (const bytes of body) text += String(bytes);
       return text;

@@ -11,7 +11,7 @@ import type { AgentEvent, RunEnd } from "../events.ts";
 export interface RunBudget {
   /** Input and output of all calls together; what is read from a cache counts in full. */
   readonly tokens?: number;
-  /** In the currency of the prices. */
+  /** In US dollars. */
   readonly cost?: number;
   /** Per million tokens; without them the table of known models, in US dollars. */
   readonly prices?: TokenPrices;

@@ -24,7 +24,7 @@ export async function saidSeq(store: Store, threadId: string, messageId: string)
 }
 
 /** What a person said, as a page shows it: not what the agent told itself, and no mere results of tools. */
-function isQuestion({ origin, dialect, body }: MessageRecord): boolean {
+export function isQuestion({ origin, dialect, body }: MessageRecord): boolean {
   if (origin === "injected") return false;
   const shape = shapeOf(dialect);
   const message = JSON.parse(body) as never;
@@ -32,7 +32,8 @@ function isQuestion({ origin, dialect, body }: MessageRecord): boolean {
   return (shape.parts(message) as readonly Part[]).some(({ kind }) => kind !== "result");
 }
 
-async function* newestFirst(store: Store, threadId: string): AsyncGenerator<MessageRecord> {
+/** Messages in pages from the end. */
+export async function* newestFirst(store: Store, threadId: string): AsyncGenerator<MessageRecord> {
   const { version = 0 } = (await store.head(threadId)) ?? {};
   for (let end = version; end > 0; end -= PAGE) {
     const page: MessageRecord[] = [];

@@ -30,7 +30,7 @@ test("an earlier answer can be named by its run or by its question; a tool's rou
   t.after(() => kit.store.close());
   const first = await kit.agent.generate({ threadId: "t", prompt: "first" });
   await kit.agent.generate({ threadId: "t", prompt: "second" });
-  const [question, answer] = await kit.agent.thread("t").uiMessages();
+  const [question, answer] = await kit.agent.messages("t");
   assert.equal(answer!.id, first.runId);
   for (const [as, messageId] of [
     ["by-answer", answer!.id],
@@ -46,11 +46,11 @@ test("a message is said anew in a fork that ends before it, under the same name"
   const kit = agentKit(["one", "two", "three"]);
   t.after(() => kit.store.close());
   for (const prompt of ["first", "second"]) await kit.agent.generate({ threadId: "t", prompt });
-  const { id: messageId } = (await kit.agent.thread("t").uiMessages())[0]!;
+  const { id: messageId } = (await kit.agent.messages("t"))[0]!;
   const run = kit.agent.edit({ threadId: "t", messageId, prompt: "first, but better", as: "u" });
   assert.equal((await run.result).text, "three");
   assert.deepEqual(await texts(kit, "u"), ["first, but better", "three"]);
-  assert.equal((await kit.agent.thread("u").uiMessages())[0]!.id, messageId);
+  assert.equal((await kit.agent.messages("u"))[0]!.id, messageId);
 });
 
 test("useChat regenerates and edits under one id, and finds the same messages when its page is loaded again", async (t) => {
@@ -67,7 +67,7 @@ test("useChat regenerates and edits under one id, and finds the same messages wh
   await chat.sendMessage({ text: "third" });
   assert.equal(chat.error, undefined);
   const current = await kit.agent.thread("t").current();
-  const loaded = await kit.agent.thread(current).uiMessages();
+  const loaded = await kit.agent.messages(current);
   assert.deepEqual(
     loaded.map(({ id, role }) => [id, role]),
     chat.messages.map(({ id, role }) => [id, role]),
@@ -94,7 +94,7 @@ test("what can't be forked says why, and nothing is written", async (t) => {
   const kit = agentKit(["one"]);
   t.after(() => kit.store.close());
   await kit.agent.generate({ threadId: "t", userId: "ann", prompt: "first" });
-  const [question, answer] = await kit.agent.thread("t", { userId: "ann" }).uiMessages();
+  const [question, answer] = await kit.agent.messages("t", { userId: "ann" });
   const code = async (run: ReturnType<typeof kit.agent.regenerate>) => {
     const end = await run.started;
     return end.kind === "failed" ? end.code : end.kind;

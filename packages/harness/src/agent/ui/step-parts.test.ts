@@ -77,7 +77,7 @@ test("what a provider's own tools do, sources and files are events and parts of 
   );
   const call = message.parts.find(isToolUIPart)!;
   assert.deepEqual([call.state, call.input, call.output], ["output-available", { q: "tea" }, { hits: 2 }]);
-  const [, loaded] = await agent.thread("t").uiMessages();
+  const [, loaded] = await agent.messages("t");
   assert.deepEqual(
     loaded!.parts.map(({ type }) => type),
     ["step-start", "tool-web_search", "file", "text"],

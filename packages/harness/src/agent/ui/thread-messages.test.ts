@@ -27,7 +27,7 @@ test("a thread read back is what its streams have shown, and what useChat takes"
     for await (const message of readUIMessageStream({ stream })) last = message;
     shown.push(last!);
   }
-  const messages = await kit.agent.thread("t").uiMessages();
+  const messages = await kit.agent.messages("t");
   await validateUIMessages({ messages });
   assert.deepEqual(
     messages.map(({ role }) => role),
@@ -52,7 +52,7 @@ test("calls that wait, were refused or never answered are shown as such; another
   const kit = agentKit([{ calls: [{ id: "c1", name: "pay", input: {} }] }, "As you like."], { tools: { pay } });
   t.after(() => kit.store.close());
   const states = async () => {
-    const messages = await kit.agent.thread("t").uiMessages();
+    const messages = await kit.agent.messages("t");
     return messages.flatMap(({ parts }) => parts.filter(isToolUIPart)).map(({ state }) => state);
   };
   await kit.agent.generate({ threadId: "t", prompt: "pay" });
@@ -61,6 +61,17 @@ test("calls that wait, were refused or never answered are shown as such; another
   assert.deepEqual(await states(), ["approval-responded"]);
   await kit.agent.generate({ threadId: "t" });
   assert.deepEqual(await states(), ["output-denied"]);
-  await validateUIMessages({ messages: await kit.agent.thread("t").uiMessages() });
-  assert.deepEqual(await kit.agent.thread("t", { userId: "bob" }).uiMessages(), []);
+  await validateUIMessages({ messages: await kit.agent.messages("t") });
+  assert.deepEqual(await kit.agent.messages("t", { userId: "bob" }), []);
+});
+
+test("an attached file keeps its name, whatever its type", async (t) => {
+  const kit = agentKit(["Seen."]);
+  t.after(() => kit.store.close());
+  const files = [
+    { type: "file" as const, mediaType: "image/png", filename: "a.png", url: "data:image/png;base64,aGk=" },
+    { type: "file" as const, mediaType: "text/plain", filename: "b.txt", url: "data:text/plain;base64,aGk=" },
+  ];
+  await kit.agent.generate({ threadId: "t", uiMessages: [{ id: "m", role: "user", parts: files }] });
+  assert.deepEqual((await kit.agent.messages("t"))[0]!.parts, files);
 });

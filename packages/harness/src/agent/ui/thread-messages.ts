@@ -16,7 +16,7 @@ export interface ThreadMessagesOptions {
 }
 
 export async function uiMessagesOf(
-  records: AsyncIterable<MessageRecord>,
+  records: AsyncIterable<MessageRecord> | Iterable<MessageRecord>,
   { pending, onError = () => "An error occurred." }: ThreadMessagesOptions,
 ): Promise<UIMessage[]> {
   const messages: UIMessage[] = [];
@@ -79,10 +79,10 @@ function shownPart(part: Part, page: Page): UIPart[] {
       return [call as UIPart];
     }
     case "image": {
-      const { source, mediaType } = part;
+      const { source, mediaType, name } = part;
       const type = mediaType ?? "image/png";
       const url = source.kind === "url" ? source.url : `data:${type};base64,${source.data}`;
-      return [{ type: "file", mediaType: type, url }];
+      return [{ type: "file", mediaType: type, url, ...(name !== undefined && { filename: name }) }];
     }
     case "file": {
       const mediaType = part.mediaType ?? "application/octet-stream";

@@ -13,13 +13,13 @@ export interface UIStreamOptions {
    * What a browser is told of an error: an `AgentError` that ended the run, or a tool's. By default "An error occurred.",
    * since errors name hosts, paths and worse.
    */
-  readonly onError?: (error: Error) => string;
+  readonly onError?: ((error: Error) => string) | undefined;
   /** The messages the browser has, as in the AI SDK: where the last is an answer, the run goes on with that one. */
-  readonly originalMessages?: readonly UIMessage[];
+  readonly originalMessages?: readonly UIMessage[] | undefined;
   /** True unless given. */
-  readonly sendReasoning?: boolean;
+  readonly sendReasoning?: boolean | undefined;
   /** Asked with every event; what isn't undefined becomes the message's metadata. */
-  readonly messageMetadata?: (options: { readonly event: AgentEvent }) => unknown;
+  readonly messageMetadata?: ((options: { readonly event: AgentEvent }) => unknown) | undefined;
 }
 
 export function uiMessageStream(
@@ -131,7 +131,8 @@ class OpenParts {
   *dropInputs(onError: TellError): Generator<UIMessageChunk> {
     for (const [toolCallId, toolName] of this.#inputs) {
       const errorText = onError(new Error(`the model did not finish its call of ${toolName}`));
-      yield { type: "tool-input-error", toolCallId, toolName, input: undefined, errorText };
+      // Not left out, which the page's transport refuses.
+      yield { type: "tool-input-error", toolCallId, toolName, input: null, errorText };
     }
     this.#inputs.clear();
   }

@@ -5,12 +5,7 @@ export interface ChatRoutes {
     readonly body: {
       readonly id: string;
       readonly messages: readonly {
-        readonly id: string;
-        readonly role: "system" | "user" | "assistant";
-        readonly parts: readonly {
-          readonly type: string;
-          readonly [name: string]: unknown;
-        }[];
+        readonly role: string;
         readonly [name: string]: unknown;
       }[];
       readonly trigger?: "submit-message" | "regenerate-message";

@@ -17,34 +17,6 @@ export interface ThreadActsRoutes {
       readonly [name: string]: unknown;
     };
   };
-  /** Take back the newest compaction or prune, or the one at a record. */
-  "POST /api/threads/{id}/undo": {
-    readonly params: {
-      readonly id: string;
-    };
-    readonly body?: {
-      readonly seq?: number;
-    };
-    readonly answer: {
-      readonly thread: string;
-      readonly undone?: number;
-      readonly redone?: number;
-      readonly seq: number;
-    };
-  };
-  /** Take back the newest undo. */
-  "POST /api/threads/{id}/redo": {
-    readonly params: {
-      readonly id: string;
-    };
-    readonly body?: Record<string, never>;
-    readonly answer: {
-      readonly thread: string;
-      readonly undone?: number;
-      readonly redone?: number;
-      readonly seq: number;
-    };
-  };
   /** Make a thread that shares this one's records up to a seq. */
   "POST /api/threads/{id}/fork": {
     readonly params: {
@@ -86,14 +58,47 @@ export interface ThreadActsRoutes {
     readonly answer: {
       readonly thread: string;
       readonly redacted: number;
+      readonly before?: true;
       readonly bodies: unknown;
       readonly threads: readonly string[];
       readonly lentTo: readonly string[];
       readonly facts: readonly string[];
       readonly shownIn: readonly string[];
       readonly copies: readonly string[];
+      readonly summaries: {
+        readonly rebuilt: number;
+        readonly erased: number;
+      };
       readonly busy: readonly string[];
       readonly left: string | null;
+    };
+  };
+  /** Take back the newest undo. */
+  "POST /api/threads/{id}/redo": {
+    readonly params: {
+      readonly id: string;
+    };
+    readonly body?: Record<string, never>;
+    readonly answer: {
+      readonly thread: string;
+      readonly undone?: number;
+      readonly redone?: number;
+      readonly seq: number;
+    };
+  };
+  /** Take back the newest compaction or prune, or the one at a record. */
+  "POST /api/threads/{id}/undo": {
+    readonly params: {
+      readonly id: string;
+    };
+    readonly body?: {
+      readonly seq?: number;
+    };
+    readonly answer: {
+      readonly thread: string;
+      readonly undone?: number;
+      readonly redone?: number;
+      readonly seq: number;
     };
   };
   /** Check the thread's hash chain, record by record. */

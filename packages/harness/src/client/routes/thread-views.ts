@@ -19,28 +19,6 @@ export interface ThreadViewsRoutes {
       readonly next: string | null;
     };
   };
-  /** What would be sent to the model now. */
-  "GET /api/threads/{id}/view": {
-    readonly params: {
-      readonly id: string;
-    };
-    readonly query?: {
-      readonly window?: string | number;
-    };
-    readonly answer: {
-      readonly thread: string;
-      readonly dialect: string;
-      readonly tokens: number;
-      readonly source: string;
-      readonly simulated: boolean;
-      readonly system: unknown;
-      readonly tools: readonly unknown[];
-      readonly repairs: readonly unknown[];
-      readonly messages: readonly unknown[];
-      readonly sources: readonly unknown[];
-      readonly damage?: unknown;
-    };
-  };
   /** What fills the window, part by part. */
   "GET /api/threads/{id}/context": {
     readonly params: {
@@ -52,6 +30,7 @@ export interface ThreadViewsRoutes {
     readonly answer: {
       readonly thread: string;
       readonly window: number;
+      readonly windowAssumed?: true;
       readonly total: number;
       readonly source: string;
       readonly parts: {
@@ -61,28 +40,6 @@ export interface ThreadViewsRoutes {
       readonly simulated: boolean;
       readonly cost?: unknown;
       readonly damage?: unknown;
-    };
-  };
-  /** The tokens of every request, and each act on the thread as a mark. */
-  "GET /api/threads/{id}/timeline": {
-    readonly params: {
-      readonly id: string;
-    };
-    readonly answer: {
-      readonly thread: string;
-      readonly requests: readonly {
-        readonly seq: number;
-        readonly at: string;
-        readonly model: string;
-        readonly input: number;
-        readonly [name: string]: unknown;
-      }[];
-      readonly marks: readonly {
-        readonly seq: number;
-        readonly at: string;
-        readonly kind: string;
-        readonly [name: string]: unknown;
-      }[];
     };
   };
   /** The exact request that the answer at a record, or the next one, was given to. */
@@ -126,6 +83,52 @@ export interface ThreadViewsRoutes {
         readonly indexed: number;
         readonly records: number;
       };
+    };
+  };
+  /** The tokens of every request, and each act on the thread as a mark. */
+  "GET /api/threads/{id}/timeline": {
+    readonly params: {
+      readonly id: string;
+    };
+    readonly answer: {
+      readonly thread: string;
+      readonly requests: readonly {
+        readonly seq: number;
+        readonly at: string;
+        readonly model: string;
+        readonly input: number;
+        readonly window: number | null;
+        readonly cost: number | null;
+        readonly [name: string]: unknown;
+      }[];
+      readonly marks: readonly {
+        readonly seq: number;
+        readonly at: string;
+        readonly kind: string;
+        readonly [name: string]: unknown;
+      }[];
+    };
+  };
+  /** What would be sent to the model now. */
+  "GET /api/threads/{id}/view": {
+    readonly params: {
+      readonly id: string;
+    };
+    readonly query?: {
+      readonly window?: string | number;
+    };
+    readonly answer: {
+      readonly thread: string;
+      readonly dialect: string;
+      readonly tokens: number;
+      readonly source: string;
+      readonly simulated: boolean;
+      readonly system: unknown;
+      readonly tools: readonly unknown[];
+      readonly repairs: readonly unknown[];
+      readonly messages: readonly unknown[];
+      readonly sources: readonly unknown[];
+      readonly damage?: unknown;
     };
   };
   /** What stands in the window, entry by entry with its tokens and why, now or at a past record. */

@@ -134,6 +134,28 @@ export interface ThreadsRoutes {
       readonly seqs: readonly number[];
     };
   };
+  /** What was talked about in a thread, in order. */
+  "GET /api/threads/{id}/map": {
+    readonly params: {
+      readonly id: string;
+    };
+    readonly query?: {
+      readonly q?: string | number;
+      readonly tokens?: string | number;
+    };
+    readonly answer: {
+      readonly thread: string;
+      readonly stretches: number;
+      readonly lines: readonly {
+        readonly from: number;
+        readonly to: number;
+        readonly at: string;
+        readonly label: string;
+        readonly files: readonly string[];
+        readonly result: string;
+      }[];
+    };
+  };
   /** What was said and done in a thread, in any dialect, the newest page first; long texts are cut. */
   "GET /api/threads/{id}/transcript": {
     readonly params: {
@@ -162,7 +184,7 @@ export interface ThreadsRoutes {
       readonly run: string | null;
     };
   };
-  /** Bring in files: a form, or one file as the body with ?name=. Web pages, office files and notebooks also become Markdown. */
+  /** Bring in files: a form, or one file as the body with ?name=. Web pages, office files, PDFs and notebooks also become Markdown. */
   "POST /api/threads/{id}/uploads": {
     readonly params: {
       readonly id: string;
@@ -185,6 +207,7 @@ export interface ThreadsRoutes {
           readonly url: string;
         } | null;
         readonly problem: string | null;
+        readonly code: ("unreadable" | "no-text" | "too-costly" | "missing-package") | null;
       }[];
     };
   };

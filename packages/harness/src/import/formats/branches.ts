@@ -2,43 +2,75 @@
 import type { ImportedMessage } from "../conversation.ts";
 import type { Branch } from "./format.ts";
 
-/** `others` are whole, from the first message on; one that adds nothing is left out. */
-export function branchesOf(
-  main: readonly ImportedMessage[],
-  others: readonly (readonly ImportedMessage[])[],
-): readonly Branch[] {
-  const root: Step = { owner: null, next: new Map() };
-  walk(root, main, null);
-  const branches: Branch[] = [];
-  for (const path of others) {
-    const { step, shared } = sharedBy(root, path);
-    if (shared === path.length) continue;
-    walk(root, path, branches.length);
-    branches.push({ of: step.owner, after: shared, messages: path.slice(shared) });
-  }
-  return branches;
+/**
+ * A message and all before it. Ways that part share what they have in common: a tree's ways take as much room as its
+ * messages, however many of them end late.
+ */
+export interface Said {
+  readonly before: Said | null;
+  readonly message: () => ImportedMessage;
 }
 
-/** A message of a path, by its text. `owner`: the first branch that has it; null: the conversation itself. */
+/** The way on which these are said after the others. */
+export function saidAfter(before: Said | null, messages: readonly ImportedMessage[]): Said | null {
+  return messages.reduce<Said | null>((last, message) => ({ before: last, message: () => message }), before);
+}
+
+export interface Ways {
+  readonly messages: readonly ImportedMessage[];
+  /** Each is read when it is asked for, once: there may be very many. */
+  readonly branches: Iterable<Branch>;
+}
+
+/** `others` are whole, from the first message on; one that adds nothing is left out. */
+export function waysOf(main: Said | null, others: Iterable<Said | null>): Ways {
+  const steps = new Map<Said, Step>();
+  const root: Step = { owner: null, depth: 0, next: null };
+  return { messages: walk(root, steps, main, null).added, branches: branchesOf(root, steps, others) };
+}
+
+function* branchesOf(root: Step, steps: Map<Said, Step>, others: Iterable<Said | null>): Generator<Branch> {
+  let count = 0;
+  for (const other of others) {
+    const { from, added } = walk(root, steps, other, count);
+    if (added.length === 0) continue;
+    count += 1;
+    yield { of: from.owner, after: from.depth, messages: added };
+  }
+}
+
+/** A message of a way, by its text. `owner`: the first branch that has it; null: the conversation itself. */
 interface Step {
   readonly owner: number | null;
-  readonly next: Map<string, Step>;
+  readonly depth: number;
+  /** Null: nothing follows yet. */
+  next: Map<string, Step> | null;
 }
 
-function walk(root: Step, path: readonly ImportedMessage[], owner: number | null): void {
-  let step = root;
-  for (const { body } of path) {
-    if (!step.next.has(body)) step.next.set(body, { owner, next: new Map() });
-    step = step.next.get(body)!;
-  }
-}
-
-function sharedBy(root: Step, path: readonly ImportedMessage[]): { readonly step: Step; readonly shared: number } {
-  let step = root;
-  for (const [index, { body }] of path.entries()) {
-    const next = step.next.get(body);
-    if (next === undefined) return { step, shared: index };
+/** Goes the way from the last step that is known of it on. `from`: the last that others have as well. */
+function walk(
+  root: Step,
+  steps: Map<Said, Step>,
+  last: Said | null,
+  owner: number | null,
+): { readonly from: Step; readonly added: readonly ImportedMessage[] } {
+  const ahead: Said[] = [];
+  let at = last;
+  for (; at !== null && !steps.has(at); at = at.before) ahead.push(at);
+  let step = at === null ? root : steps.get(at)!;
+  let from = step;
+  const added: ImportedMessage[] = [];
+  for (const said of ahead.toReversed()) {
+    const message = said.message();
+    const known = step.next?.get(message.body);
+    const next = known ?? { owner, depth: step.depth + 1, next: null };
+    if (known === undefined) {
+      step.next ??= new Map();
+      step.next.set(message.body, next);
+      added.push(message);
+    } else from = next;
+    steps.set(said, next);
     step = next;
   }
-  return { step, shared: path.length };
+  return { from, added };
 }

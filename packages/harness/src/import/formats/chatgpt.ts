@@ -4,9 +4,8 @@
  */
 
 import { isRecord } from "@palimpsest/core/internal/text";
-import type { ImportedMessage } from "../conversation.ts";
 import { timeOf } from "../time.ts";
-import { branchesOf } from "./branches.ts";
+import { type Said, waysOf } from "./branches.ts";
 import {
   type Fields,
   type Format,
@@ -31,23 +30,15 @@ type Nodes = Readonly<Record<string, Fields>>;
 function readConversation({ value, place }: PlacedValue): ReadConversation | null {
   if (!isRecord(value["mapping"])) return null;
   const nodes = Object.fromEntries(Object.entries(value["mapping"]).filter(([, node]) => isRecord(node))) as Nodes;
-  const leaves = Object.keys(nodes).filter((id) => childrenOf(nodes[id]!).every((child) => nodes[child] === undefined));
+  const followers = new Map<unknown, number>();
+  for (const { parent } of Object.values(nodes)) followers.set(parent, (followers.get(parent) ?? 0) + 1);
+  const leaves = Object.keys(nodes).filter((id) => !followers.has(id));
   const current = value["current_node"];
   const last = typeof current === "string" && nodes[current] !== undefined ? current : leaves.at(-1);
   const left: string[] = [];
-  const told = new Set<Fields>();
-  const said = (leaf: string | undefined): readonly ImportedMessage[] => {
-    const messages: ImportedMessage[] = [];
-    for (const [index, node] of pathOf(nodes, leaf).entries()) {
-      add(messages, node, { left: told.has(node) ? [] : left, place: `${place}, turn ${index + 1}` });
-      told.add(node);
-    }
-    return messages;
-  };
-  const messages = said(last);
-  const branches = branchesOf(messages, leaves.filter((id) => id !== last).map(said));
-  const lost = Object.values(nodes).filter((node) => isRecord(node["message"]) && !told.has(node)).length;
-  if (lost > 0) left.push(`${lost} messages that no branch leads to`);
+  const tree = treeOf(nodes, followers, { left, place });
+  const others = leaves.filter((id) => id !== last);
+  const { messages, branches } = waysOf(tree.said(last), tree.ways(others));
   const title = wordsIn(value["title"]);
   const session = wordsIn(value["conversation_id"]) ?? wordsIn(value["id"]);
   return {
@@ -58,57 +49,103 @@ function readConversation({ value, place }: PlacedValue): ReadConversation | nul
       ...(session !== null && { source: { program: "chatgpt", session } }),
     },
     branches,
-    left,
+    left: leftOf(nodes, tree.told, left),
   };
 }
 
-const childrenOf = ({ children }: Fields): readonly string[] => (Array.isArray(children) ? children.map(String) : []);
-
-/** From the root to the node: those that say something. */
-function pathOf(nodes: Nodes, leaf: string | undefined): readonly Fields[] {
-  const path: Fields[] = [];
-  const seen = new Set<string>();
-  for (let id = leaf; id !== undefined && nodes[id] !== undefined && !seen.has(id); ) {
-    seen.add(id);
-    const node = nodes[id]!;
-    if (isRecord(node["message"])) path.push(node);
-    id = wordsIn(node["parent"]) ?? undefined;
-  }
-  return path.toReversed();
+/** To be read after the branches. */
+function* leftOf(nodes: Nodes, told: ReadonlyMap<Fields, unknown>, left: readonly string[]): Generator<string> {
+  yield* left;
+  const lost = Object.values(nodes).filter((node) => isRecord(node["message"]) && !told.has(node)).length;
+  if (lost > 0) yield `${lost} messages that no branch leads to`;
 }
 
-interface Adding {
+interface Reading {
   readonly left: string[];
   readonly place: string;
 }
 
+/** Each node is read once, however many ways lead over it. */
+function treeOf(nodes: Nodes, followers: ReadonlyMap<unknown, number>, { left, place }: Reading) {
+  const told = new Map<Fields, Told>();
+  const said = (leaf: string | undefined): Turn | null => {
+    const ahead = new Set<Fields>();
+    let id = leaf;
+    for (; id !== undefined && nodes[id] !== undefined; id = wordsIn(nodes[id]!["parent"]) ?? undefined) {
+      if (told.has(nodes[id]!) || ahead.has(nodes[id]!)) break;
+      ahead.add(nodes[id]!);
+    }
+    let at: Told = (id === undefined ? undefined : told.get(nodes[id] ?? {})) ?? { last: null, turns: 0 };
+    for (const node of [...ahead].toReversed()) {
+      if (isRecord(node["message"])) {
+        const turns = at.turns + 1;
+        const isShared = (followers.get(node["parent"]) ?? 0) > 1;
+        at = { last: after(at.last, node, { left, place: `${place}, turn ${turns}`, isShared }), turns };
+      }
+      told.set(node, at);
+    }
+    return at.last;
+  };
+  function* ways(ends: readonly string[]): Generator<Turn | null> {
+    for (const end of ends) yield said(end);
+  }
+  return { told, said, ways };
+}
+
+/** What is said up to a node, and how many nodes that say something lead to it. */
+interface Told {
+  readonly last: Turn | null;
+  readonly turns: number;
+}
+
+/** Its text is written when it is known that nothing more belongs to it. */
+interface Turn extends Said {
+  readonly before: Turn | null;
+  readonly value: Fields;
+  readonly facts: Parameters<typeof madeMessage>[1];
+}
+
+function turnAfter(before: Turn | null, value: Fields, facts: Turn["facts"]): Turn {
+  return { before, value, facts, message: () => madeMessage(value, facts) };
+}
+
+/** `isShared`: other nodes follow the same one. */
+interface Adding extends Reading {
+  readonly isShared: boolean;
+}
+
 /** A call is answered by the tool messages after it: several are one answer. */
-function add(messages: ImportedMessage[], node: Fields, { left, place }: Adding): void {
+function after(last: Turn | null, node: Fields, { left, place, isShared }: Adding): Turn | null {
   const message = node["message"] as Fields;
   const { author, content, recipient, create_time, metadata } = message;
   const role = isRecord(author) ? String(author["role"]) : "";
   const words = textOf(content, left);
-  if (words === "") return;
+  if (words === "") return last;
   const model = isRecord(metadata) && typeof metadata["model_slug"] === "string" ? metadata["model_slug"] : null;
-  const push = (value: object) => messages.push(madeMessage(value, { place, at: timeOf(create_time), model }));
+  const push = (value: Fields) => turnAfter(last, value, { place, at: timeOf(create_time), model });
   const type = isRecord(content) ? content["content_type"] : "";
-  if (role === "tool") addResult(messages, words, push);
-  else if (role === "assistant" && type === "thoughts") push({ role, content: null, reasoning_content: words });
-  else if (role === "assistant" && typeof recipient === "string" && recipient !== "all") {
+  if (role === "tool") return afterResult(last, words, push, isShared);
+  if (role === "assistant" && type === "thoughts") return push({ role, content: null, reasoning_content: words });
+  if (role === "assistant" && typeof recipient === "string" && recipient !== "all") {
     const call = { id: String(node["id"]), type: "function", function: { name: recipient, arguments: inputOf(words) } };
-    push({ role, content: null, tool_calls: [call] });
-  } else if (role === "user" || role === "assistant" || role === "system") push({ role, content: words });
-  else left.push(`a message of ${role || "nobody"}`);
+    return push({ role, content: null, tool_calls: [call] });
+  }
+  if (role === "user" || role === "assistant" || role === "system") return push({ role, content: words });
+  left.push(`a message of ${role || "nobody"}`);
+  return last;
 }
 
-function addResult(messages: ImportedMessage[], words: string, push: (value: object) => void): void {
-  const last = messages.at(-1)?.value;
-  const calls = last?.["tool_calls"] as readonly { id: string }[] | undefined;
-  if (calls !== undefined) push({ role: "tool", tool_call_id: calls[0]!.id, content: words });
-  else if (last?.["role"] === "tool") {
-    const before = messages.pop()!;
-    messages.push(madeMessage({ ...last, content: `${String(last["content"])}\n\n${words}` }, before));
-  } else push({ role: "assistant", content: words }); // what ChatGPT's own tools showed without a call
+/** A result from which several ways part stays as it is: added to, each of them would have a copy of its own. */
+function afterResult(last: Turn | null, words: string, push: (value: Fields) => Turn, isShared: boolean): Turn {
+  const calls = last?.value["tool_calls"] as readonly { id: string }[] | undefined;
+  if (calls !== undefined) return push({ role: "tool", tool_call_id: calls[0]!.id, content: words });
+  if (last?.value["role"] === "tool" && !isShared)
+    return turnAfter(
+      last.before,
+      { ...last.value, content: `${String(last.value["content"])}\n\n${words}` },
+      last.facts,
+    );
+  return push({ role: "assistant", content: words }); // what ChatGPT's own tools showed without a call
 }
 
 const inputOf = (words: string): string => {

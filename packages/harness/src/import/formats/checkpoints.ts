@@ -6,7 +6,7 @@
 import { isRecord } from "@palimpsest/core/internal/text";
 import type { ImportedMessage } from "../conversation.ts";
 import type { Piece } from "../piece.ts";
-import { branchesOf } from "./branches.ts";
+import { saidAfter, waysOf } from "./branches.ts";
 import { type Fields, listOf, piecesOf, wordsIn } from "./format.ts";
 
 export interface Checkpoint {
@@ -90,9 +90,9 @@ function* threadOf(held: readonly Held[]): Iterable<Piece> {
     for (const what of left) yield { kind: "left", place, what };
     return;
   }
-  const branches = branchesOf(
-    messages,
-    others.map((other) => other.messages),
+  const { branches } = waysOf(
+    saidAfter(null, messages),
+    others.map((other) => saidAfter(null, other.messages)),
   );
   yield* piecesOf({ conversation: { messages, request: null }, branches, left }, place);
 }

@@ -6,7 +6,7 @@
 import { isRecord } from "@palimpsest/core/internal/text";
 import type { ImportedMessage } from "../conversation.ts";
 import { timeOf } from "../time.ts";
-import { branchesOf } from "./branches.ts";
+import { type Said, saidAfter, waysOf } from "./branches.ts";
 import {
   type Fields,
   type Format,
@@ -33,33 +33,45 @@ function readConversation({ value, place }: PlacedValue): ReadConversation | nul
   const turns = new Map(
     all.map((message, index) => [message, readTurn(message, { left, place: `${place}, message ${index + 1}` })]),
   );
-  const [main = [], ...others] = pathsOf(all).map((path) => path.flatMap((message) => turns.get(message) ?? []));
+  const [main = null, ...others] = endsOf(all, (message) => turns.get(message) ?? []);
+  const { messages, branches } = waysOf(main, others);
   const title = wordsIn(value["name"]);
   const session = wordsIn(value["uuid"]);
   return {
     conversation: {
-      messages: main,
+      messages,
       request: null,
       ...(title !== null && { title }),
       ...(session !== null && { source: { program: "claude-ai", session } }),
     },
-    branches: branchesOf(main, others),
+    branches,
     left,
   };
 }
 
 /** Newer exports name each message's parent: the way to the last message is what was shown, other ends are branches. */
-function pathsOf(messages: readonly Fields[]): readonly (readonly Fields[])[] {
+function endsOf(
+  messages: readonly Fields[],
+  turnsOf: (message: Fields) => readonly ImportedMessage[],
+): readonly (Said | null)[] {
   const byId = new Map(messages.map((message) => [message["uuid"], message]));
   const parents = messages.filter((message) => byId.has(message["parent_message_uuid"]));
-  if (parents.length < messages.length - 1) return [messages];
+  if (parents.length < messages.length - 1) return [saidAfter(null, messages.flatMap(turnsOf))];
   const inner = new Set(messages.map((message) => message["parent_message_uuid"]));
   const last = messages.at(-1);
   const ends = [last, ...messages.filter((message) => message !== last && !inner.has(message["uuid"]))];
+  /** What is said up to a message: each is gone over once, however many ways lead over it. */
+  const told = new Map<Fields, Said | null>();
   return ends.map((end) => {
-    const path = new Set<Fields>();
-    for (let at = end; at !== undefined && !path.has(at); at = byId.get(at["parent_message_uuid"])) path.add(at);
-    return [...path].toReversed();
+    const ahead = new Set<Fields>();
+    let at = end;
+    for (; at !== undefined && !told.has(at) && !ahead.has(at); at = byId.get(at["parent_message_uuid"])) ahead.add(at);
+    let said = (at === undefined ? null : told.get(at)) ?? null;
+    for (const message of [...ahead].toReversed()) {
+      said = saidAfter(said, turnsOf(message));
+      told.set(message, said);
+    }
+    return said;
   });
 }
 

@@ -41,8 +41,9 @@ export type Fields = Readonly<Record<string, unknown>>;
 export interface ReadConversation {
   readonly conversation: Omit<ImportedConversation, "place" | "questions"> & { readonly source?: ThreadSource };
   /** Other ways it went, each by what it shares with the conversation, or with a branch before it (from 0 on). */
-  readonly branches?: readonly Branch[];
-  readonly left: readonly string[];
+  readonly branches?: Iterable<Branch>;
+  /** Read last. */
+  readonly left: Iterable<string>;
 }
 
 export interface Branch {
@@ -68,13 +69,15 @@ export function* piecesOf({ conversation, branches = [], left }: ReadConversatio
   const key = place === "" ? "conversation" : place;
   yield { kind: "thread", key, place, questions: [], ...rest };
   for (const message of messages) yield { kind: "message", key, message };
-  for (const what of left) yield { kind: "left", place, what };
-  for (const [index, { of, after, messages: own }] of branches.entries()) {
-    const branch = `${key} fork ${index + 1}`;
+  let count = 0;
+  for (const { of, after, messages: own } of branches) {
+    count += 1;
+    const branch = `${key} fork ${count}`;
     const fork = { of: of === null ? key : `${key} fork ${of + 1}`, after };
     yield { kind: "thread", key: branch, place, request: null, questions: [], fork };
     for (const message of own) yield { kind: "message", key: branch, message };
   }
+  for (const what of left) yield { kind: "left", place, what };
   yield { kind: "end", key };
 }
 

@@ -49,7 +49,7 @@ export function openMessages(first: readonly PlacedValue[]): PieceReader {
       const said = isRecord(inner)
         ? message(inner, memberSlices(text).get("message")!, { place, around: value })
         : message(value, text, { place, around: value });
-      yield { kind: "message", key: "", message: said };
+      yield isStoppedAtOnce(said.value, value) ? STOPPED : { kind: "message", key: "", message: said };
     },
     *end(): Iterable<Piece> {
       yield* history.end();
@@ -119,8 +119,17 @@ function* messagesIn(list: Held & { readonly place: string }, key: string): Iter
     const said = isRecord(inner)
       ? message(inner, memberSlices(slice).get("message")!, { place, around })
       : message(around, slice, { place, around });
-    yield { kind: "message", key, message: said };
+    yield isStoppedAtOnce(said.value, around) ? STOPPED : { kind: "message", key, message: said };
   }
+}
+
+const STOPPED: Piece = { kind: "left", place: "", what: "an answer that was stopped before its first word" };
+
+/** No provider takes an answer without content; nothing is lost with one that never began. */
+function isStoppedAtOnce(value: Fields, around: Fields): boolean {
+  const reason = around["stop_reason"] ?? around["stopReason"] ?? around["finish_reason"];
+  const isEmpty = value["content"] === null && value["tool_calls"] == null && value["function_call"] == null;
+  return value["role"] === "assistant" && isEmpty && /^(?:abort|cancel|interrupt)/i.test(String(reason));
 }
 
 function requestOf(value: Fields): ImportedConversation["request"] {

@@ -79,8 +79,8 @@ async function read(file: FileFacts, options: SyncOptions, { stream, threads, om
   // What is written meanwhile is for the next time.
   if (file.size > 0)
     for await (const chunk of createReadStream(file.path, { end: file.size - 1, highWaterMark: STEP }))
-      await take(stream.push(chunk));
-  await take(stream.end(isSettled(file, options) ? "settled" : "wait"));
+      await take([...stream.push(chunk)]);
+  await take([...stream.end(isSettled(file, options) ? "settled" : "wait")]);
 }
 
 const STEP = 1024 * 1024;

@@ -101,7 +101,7 @@ function hitsIn(text: string): Hit[] {
   if (parsed !== null) return parsed;
   const hits: { seq: number; speaker: string; text: string }[] = [];
   for (const line of text.split("\n")) {
-    const head = /^\s*\[?#?(\d+)\]?[ :]+([\p{L}_-]{1,40}):\s?(.*)$/u.exec(line);
+    const head = /^\[?#?(\d+)\]?[ :]+([\p{L}_-]{1,40}):\s?(.*)$/u.exec(line);
     if (head !== null) hits.push({ seq: Number(head[1]), speaker: head[2]!, text: head[3]! });
     else if (line.trim() !== "" && !/^\S*\d{4}-\d\d-\d\d$/.test(line.trim())) {
       const last = hits.at(-1);

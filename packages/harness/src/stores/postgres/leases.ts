@@ -21,11 +21,13 @@ export function acquireLease(
       [[userId, threadId], owner, ttlMs],
     );
     if (taken) return { kind: "acquired", lease: { threadId, owner, epoch: taken.epoch } };
-    const [row] = await query<{ owner: string; until: Date }>(
-      `SELECT lease_owner AS owner, lease_until AS until FROM ${schema}.threads WHERE ${NAMED}`,
+    const [row] = await query<{ owner: string; taken: Date; until: Date }>(
+      `SELECT lease_owner AS owner, lease_taken AS taken, lease_until AS until FROM ${schema}.threads WHERE ${NAMED}`,
       [[userId, threadId]],
     );
-    return row ? { kind: "busy", owner: row.owner, expiresAt: row.until.toISOString() } : { kind: "missing" };
+    if (!row) return { kind: "missing" };
+    const { owner: holder, taken: renewed, until } = row;
+    return { kind: "busy", owner: holder, renewedAt: renewed.toISOString(), expiresAt: until.toISOString() };
   });
 }
 

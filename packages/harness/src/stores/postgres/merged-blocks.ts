@@ -5,7 +5,14 @@
  */
 import type { QueryResultRow } from "pg";
 import { blockMark } from "../posting-text.ts";
-import type { BlockMerging, Posting, PostingCount, PostingPlace, Span } from "../search-tables.ts";
+import {
+  type BlockMerging,
+  POOL,
+  type Posting,
+  type PostingCount,
+  type PostingPlace,
+  type Span,
+} from "../search-tables.ts";
 import { LONG, type Query } from "./connection.ts";
 import { numOf, type UserConnection } from "./lineage.ts";
 
@@ -24,7 +31,7 @@ export function blockMerging(connection: UserConnection): BlockMerging {
     by: "job",
     from: FROM,
     merge: (threadId) => transaction((query) => mergeBlocks(query, schema, [userId, threadId]), LONG),
-    counts: (spans, terms) => run((query) => counts(query, schema, [...columns(spans), terms, userId])),
+    counts: (spans, terms) => run((query) => counts(query, schema, values(spans, terms, userId))),
     lists: (places) => run((query) => lists(query, schema, userId, places)),
   };
 }
@@ -36,8 +43,8 @@ export function singlePostings(
   terms: readonly string[],
 ): Promise<Posting[]> {
   const sql = `SELECT s.thread AS "threadId", p.term, p.block, 1 AS blocks, p.count, p.list
-    FROM ${SPANS(schema)} CROSS JOIN generate_series(0, s.before - 1) AS b (block) ${TERMS(schema)}`;
-  return run((query) => query<Posting & QueryResultRow>(sql, [...columns(spans), terms, userId]));
+    FROM ${SPANS(schema)} CROSS JOIN generate_series(s.first, s.before - 1) AS b (block) ${TERMS(schema)}`;
+  return run((query) => query<Posting & QueryResultRow>(sql, values(spans, terms, userId)));
 }
 
 /** The first part that isn't merged. */
@@ -53,35 +60,42 @@ export function mergedBlocks(parts: readonly number[]): number {
   return firstUnmerged(parts) * MERGED;
 }
 
-/** Planned by itself (OFFSET 0): joined with the rest it takes longer to plan, and more to run. */
+/** Planned by itself (OFFSET 0): joined with the rest it takes longer to plan, and more to run. The pool's blocks aren't merged. */
 const SPANS = (schema: string) => `(
-  SELECT s.thread, s.before, h.num, (SELECT i.merged FROM ${schema}.recall_threads i WHERE i.thread = h.num) AS merged
-  FROM unnest($1::text[], $2::int[]) AS s (thread, before)
-  JOIN ${schema}.threads h ON h.owner = $4 AND h.id = s.thread OFFSET 0
+  SELECT s.thread, s.first, s.before, h.num, coalesce(i.merged, '{}') AS merged
+  FROM unnest($1::text[], $2::int[], $5::int[]) AS s (thread, before, first) ${NUMBERS(schema, "s")}
+  LEFT JOIN ${schema}.recall_threads i ON i.thread = h.num OFFSET 0
 ) AS s`;
+
+/** The numbers of threads, or of the pool, that `named.thread` names. */
+const NUMBERS = (schema: string, named: string) => `CROSS JOIN LATERAL (
+    SELECT num FROM ${schema}.threads WHERE owner = $4 AND id = ${named}.thread
+    UNION ALL SELECT -num FROM ${schema}.recall_users WHERE owner = $4 AND ${named}.thread = '${POOL}'
+  ) h`;
 
 /** OFFSET 0 keeps the planner from joining whole tables where a few index ranges are asked for. */
 const TERMS = (schema: string) => `CROSS JOIN unnest($3::text[]) AS t (term) CROSS JOIN LATERAL (
     SELECT * FROM ${schema}.recall_postings WHERE thread = s.num AND block = b.block AND term = t.term OFFSET 0
   ) p`;
 
-function columns(spans: readonly Span[]): [string[], number[]] {
-  return [spans.map(({ threadId }) => threadId), spans.map(({ before }) => before)];
+function values(spans: readonly Span[], terms: readonly string[], userId: string): unknown[] {
+  const column = <K extends keyof Span>(name: K) => spans.map((span) => span[name] ?? 0);
+  return [column("threadId"), column("before"), terms, userId, column("from")];
 }
 
 async function counts(
   query: Query,
   schema: string,
-  values: readonly unknown[],
+  asked: readonly unknown[],
 ): Promise<readonly (PostingCount | Posting)[]> {
   const isMerged = `s.merged @> ARRAY[a.block / ${MERGED}]`;
   const rows = await query<Omit<Posting, "blocks"> & QueryResultRow>(
     `SELECT s.thread AS "threadId", p.term, p.block, p.count, p.list
     FROM ${SPANS(schema)} CROSS JOIN LATERAL (
       SELECT CASE WHEN ${isMerged} THEN -1 - a.block / ${MERGED} ELSE a.block END AS block
-      FROM generate_series(0, s.before - 1) AS a (block) WHERE a.block % ${MERGED} = 0 OR NOT ${isMerged}
+      FROM generate_series(s.first, s.before - 1) AS a (block) WHERE a.block % ${MERGED} = 0 OR NOT ${isMerged}
     ) b ${TERMS(schema)}`,
-    values,
+    asked,
   );
   return rows.map(({ threadId, term, block: row, count, list }) => {
     const place = row < 0 ? { block: (-1 - row) * MERGED, blocks: MERGED } : { block: row, blocks: 1 };
@@ -100,7 +114,7 @@ function lists(
   return query<Posting & QueryResultRow>(
     `SELECT w.thread AS "threadId", p.term, p.block, 1 AS blocks, p.count, p.list
     FROM unnest($1::text[], $2::int[], $3::text[]) AS w (thread, block, term)
-    JOIN ${schema}.threads h ON h.owner = $4 AND h.id = w.thread CROSS JOIN LATERAL (
+    ${NUMBERS(schema, "w")} CROSS JOIN LATERAL (
       SELECT * FROM ${schema}.recall_postings WHERE thread = h.num AND block = w.block AND term = w.term OFFSET 0
     ) p`,
     [...asked, userId],
@@ -137,7 +151,7 @@ async function mergeBlocks(query: Query, schema: string, name: readonly string[]
 }
 
 /** The step of the schema: which parts are merged, and what keeps them true whichever program erases. */
-export function mergedParts(schema: string): string[] {
+function mergedParts(schema: string): string[] {
   return [
     `ALTER TABLE ${schema}.recall_threads ADD COLUMN merged int[] NOT NULL DEFAULT '{}'`,
     // The lock is a statement of its own: the next ones see what whoever held it has done.
@@ -157,3 +171,10 @@ export function mergedParts(schema: string): string[] {
     FOR EACH STATEMENT EXECUTE FUNCTION ${schema}.forget_merged()`,
   ];
 }
+
+/** Postings of long messages say in which passages a term stands, which programs that know fewer steps can't read. */
+function passagesInPostings(schema: string): string[] {
+  return [`UPDATE ${schema}.schema_version SET least = 19`];
+}
+
+export const postingSteps = [mergedParts, passagesInPostings] as const;

@@ -27,9 +27,10 @@ export async function openPool(connectionString: string, { connections, answerMs
       getTypeParser: (oid: number, format?: "text" | "binary") =>
         oid === INT8 ? Number : pg.types.getTypeParser(oid, format as "text"),
     },
-    // A connection that breaks fails the query it runs, or is replaced at its next use; its event would end the process.
-    onConnect: (client) => void client.on("error", () => {}),
   });
+  // A connection that breaks fails the query it runs, or is replaced at its next use; its event would end the process.
+  // An event, since older drivers have no option `onConnect`.
+  pool.on("connect", (client) => void client.on("error", () => {}));
   pool.on("error", () => {});
   return pool;
 }

@@ -41,7 +41,7 @@ async function write(query: Query, schema: string, request: Append): Promise<App
   ]);
   const [done] = await query<{ moved: number }>(
     `WITH moved AS (
-      UPDATE ${schema}.threads SET version = $3, messages = $4, updated_at = $5, head = $6,
+      UPDATE ${schema}.threads SET version = $3, messages = $4, updated_at = $5, head = $6, late = true,
         state = coalesce($7, state), title = CASE WHEN $7 IS NULL THEN title ELSE $8 END
       WHERE ${NAMED} AND version = $2 AND ${HOLDS("$9", "$10")} AND ${flush === "later" ? UNHURRIED : `${DURABLE} IS NOT NULL`}
       RETURNING num

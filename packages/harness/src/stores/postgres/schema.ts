@@ -4,12 +4,12 @@
  * step only adds, so that programs of before and after it may work on one database while they are being exchanged; one
  * that can't must raise `least`. What a program can't read it refuses, untouched.
  */
-import { StoreError } from "../store-error.ts";
-import { type Connection, LONG, type Query } from "./connection.ts";
-import { mergedParts } from "./merged-blocks.ts";
+import { type Connection, LONG } from "./connection.ts";
 import { carryOver, oldQueueFunction } from "./old-queue.ts";
 import { partitionTables, refuseOther } from "./partitions.ts";
-import { refuseEncoding, upkeepSettings } from "./server-settings.ts";
+import { searchSteps } from "./posting-pool.ts";
+import { refuseNewer, schemaVersion } from "./schema-version.ts";
+import { refuseServer, upkeepSettings } from "./server-settings.ts";
 import { vectorTables } from "./vectors.ts";
 
 /** `made`: there were no tables before. */
@@ -22,7 +22,7 @@ export async function migrate(connection: Connection, steps = STEPS, partitions?
   if (current.version >= steps.length) return "kept";
   return connection.transaction(async (query) => {
     await query("SELECT pg_advisory_xact_lock(hashtext('palimpsest'), hashtext($1))", [schema]);
-    await refuseEncoding(query);
+    await refuseServer(query);
     // Another process may have done the work while this one waited for the lock.
     const there = await schemaVersion(query, schema);
     refuseNewer(there, steps.length, schema);
@@ -162,9 +162,10 @@ export const STEPS: readonly Step[] = [
       block int NOT NULL,
       term text COLLATE "C" NOT NULL,
       count int NOT NULL,
-      list text STORAGE EXTERNAL NOT NULL,
+      list text NOT NULL,
       PRIMARY KEY (thread, block, term)
     ) WITH (fillfactor = 80, toast_tuple_target = 8160)`,
+    `ALTER TABLE ${schema}.recall_postings ALTER COLUMN list SET STORAGE EXTERNAL`,
     // An entry is one text, taken apart by its reader.
     `DROP TABLE ${schema}.recall_entries`,
     `CREATE TABLE ${schema}.recall_entries (
@@ -369,32 +370,5 @@ export const STEPS: readonly Step[] = [
   ],
   upkeepSettings,
   vectorTables,
-  mergedParts,
+  ...searchSteps,
 ];
-
-interface SchemaVersion {
-  readonly version: number;
-  /** How many of the steps a program must know to work with these tables. */
-  readonly least: number;
-}
-
-async function schemaVersion(query: Query, schema: string): Promise<SchemaVersion> {
-  // Asks the catalogue's tables: `to_regclass` may answer from a cache that is older than the lock we waited for.
-  const tables = await query(
-    `SELECT 1 AS found FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-    WHERE n.nspname = $1 AND c.relname = 'schema_version'`,
-    [schema.slice(1, -1)],
-  );
-  if (tables.length === 0) return { version: 0, least: 0 };
-  const [row] = await query<{ version: number; least?: number }>(`SELECT * FROM ${schema}.schema_version`);
-  const version = row?.version ?? 0;
-  return { version, least: row?.least ?? version };
-}
-
-function refuseNewer({ version, least }: SchemaVersion, newest: number, schema: string): void {
-  if (least <= newest) return;
-  throw new StoreError(
-    "newer-version",
-    `The schema ${schema} was written by a newer palimpsest (schema version ${version}, for programs that know ${least}; this one knows ${newest}): update palimpsest. Nothing was changed.`,
-  );
-}

@@ -10,11 +10,13 @@ import {
   type NewPosting,
   packEntry,
   type SearchTables,
+  type UserIndex,
   unpackEntries,
 } from "../search-tables.ts";
 import type { Query } from "./connection.ts";
 import { lineage, NAMED, numOf, type ThreadName, type UserConnection } from "./lineage.ts";
 import { BLOCK_SIZE, blockMerging, mergedBlocks, singlePostings } from "./merged-blocks.ts";
+import { forgetPlaces, forgetSlots, holdsSlots, lockPool, postingPool } from "./posting-pool.ts";
 import { vectorTable } from "./vectors.ts";
 
 export function searchTables(connection: UserConnection): SearchTables {
@@ -30,7 +32,7 @@ export function searchTables(connection: UserConnection): SearchTables {
       ]);
       if (!own) return [];
       if (own.base === null) return [toSegment(own)];
-      const sql = `${lineage(schema)} SELECT ${SEGMENT}, line.through AS line_through, line.depth,
+      const sql = `${lineage(schema)} SELECT ${SEGMENT(schema)}, line.through AS line_through, line.depth,
           CASE WHEN line.depth > 0 THEN coalesce((SELECT e.ordinal FROM ${schema}.recall_entries e
             WHERE e.thread = t.num AND e.seq <= line.through ORDER BY e.seq DESC LIMIT 1), -1) END AS cut
         FROM line JOIN ${schema}.threads t ON t.num = line.thread ${STATE(schema)}`;
@@ -40,6 +42,8 @@ export function searchTables(connection: UserConnection): SearchTables {
     async ofUser() {
       return (await rows<SegmentRow>(`${WHOLE(schema)} WHERE t.owner = $1`, userId)).map(toSegment);
     },
+    user: () => run((query) => userIndex(query, schema, userId)),
+    pool: postingPool(connection, forgetWords),
     async late(records, after) {
       const sql = `SELECT t.num, t.owner AS "userId", t.id AS "threadId" FROM ${schema}.threads t ${STATE(schema)}
         WHERE t.num > $1 AND t.version - coalesce(i.indexed, t.base_at) >= $2 ORDER BY t.num LIMIT ${LATE_PAGE}`;
@@ -50,10 +54,9 @@ export function searchTables(connection: UserConnection): SearchTables {
     write: (threadId, batch) => transaction((query) => writeBatch(query, schema, [userId, threadId], batch)),
     clear: (threadId) =>
       transaction(async (query) => {
-        const [row] = await query<{ num: number }>(`SELECT num FROM ${schema}.threads WHERE ${NAMED}`, [
-          [userId, threadId],
-        ]);
-        if (row) await forgetIndex(query, schema, row.num);
+        const sql = `UPDATE ${schema}.threads SET late = true WHERE ${NAMED} RETURNING num`;
+        const [row] = await query<{ num: number }>(sql, [[userId, threadId]]);
+        if (row) await forgetIndex(query, schema, userId, row.num);
       }),
     merging: blockMerging(connection),
     postings: (spans, terms) => singlePostings(connection, spans, terms),
@@ -91,14 +94,18 @@ interface SegmentRow extends QueryResultRow {
   readonly entries: number | null;
   readonly length: number | null;
   readonly merged: readonly number[] | null;
+  readonly slots: readonly (readonly [ordinal: number, first: number, size: number])[] | null;
   readonly cut: number | null;
   readonly line_through: number | null;
   readonly depth?: number;
 }
 
-const SEGMENT = `t.id AS "threadId", t.base_at, t.version, i.indexed, i.ordinal, i.session, i.at, i.entries, i.length, i.merged`;
-const WHOLE = (schema: string) =>
-  `SELECT ${SEGMENT}, t.base, NULL AS line_through, NULL AS cut FROM ${schema}.threads t ${STATE(schema)}`;
+const SEGMENT = (schema: string) => `t.id AS "threadId", t.base_at, t.version, i.indexed, i.ordinal, i.session, i.at,
+  i.entries, i.length, i.merged, CASE WHEN i.large IS NULL THEN (
+    SELECT json_agg(json_build_array(s.ordinal, s.first, s.size) ORDER BY s.ordinal)
+    FROM ${schema}.recall_slots s WHERE s.owner = t.owner AND s.thread = t.num) END AS slots`;
+const WHOLE = (schema: string, more = "") =>
+  `SELECT ${more} ${SEGMENT(schema)}, t.base, NULL AS line_through, NULL AS cut FROM ${schema}.threads t ${STATE(schema)}`;
 const STATE = (schema: string) => `LEFT JOIN ${schema}.recall_threads i ON i.thread = t.num`;
 
 function toSegment(row: SegmentRow): IndexedSegment {
@@ -112,7 +119,52 @@ function toSegment(row: SegmentRow): IndexedSegment {
     entries: row.entries ?? 0,
     length: row.length ?? 0,
     merged: mergedBlocks(row.merged ?? []),
+    ...(row.slots && { slots: row.slots.map(([ordinal, first, size]) => ({ threadId, ordinal, first, size })) }),
   };
+}
+
+/** So many threads may be looked at that only were late. */
+const MOST_STALE = 64;
+
+async function userIndex(query: Query, schema: string, userId: string): Promise<UserIndex> {
+  const [own] = await query<{ entries: number; length: number; from: number; before: number; times: string[] }>(
+    `SELECT entries, length::float8, b.from::int, b.before::int, ARRAY(
+      SELECT coalesce((SELECT i.at FROM ${schema}.recall_slots s JOIN ${schema}.recall_threads i ON i.thread = s.thread
+        WHERE s.owner = $1 AND s.first < (block + 1) * ${BLOCK_SIZE} ORDER BY s.first DESC LIMIT 1), '')
+      FROM generate_series(b.from, b.before - 1) AS block ORDER BY block
+    ) AS times
+    FROM ${schema}.recall_users u CROSS JOIN LATERAL (
+      SELECT coalesce(min(first) / ${BLOCK_SIZE}, u.next) AS from, (u.next + ${BLOCK_SIZE - 1}) / ${BLOCK_SIZE} AS before
+      FROM ${schema}.recall_slots WHERE owner = $1
+    ) b WHERE u.owner = $1`,
+    [userId],
+  );
+  const flagged = await query<SegmentRow & { num: number; large: boolean; late: boolean }>(
+    `${WHOLE(schema, "t.num, t.late, i.large IS NOT NULL AS large,")} WHERE t.owner = $1 AND (t.late OR t.num IN
+      (SELECT thread FROM ${schema}.recall_threads WHERE large = $1))`,
+    [userId],
+  );
+  const isLate = (row: SegmentRow) => (row.indexed ?? row.base_at) < row.version;
+  const stale = flagged.filter((row) => row.late && !isLate(row));
+  if (stale.length > MOST_STALE) await unmark(query, schema, stale);
+  const { from = 0, before = 0, times = [] } = own ?? {};
+  return {
+    entries: own?.entries ?? 0,
+    length: own?.length ?? 0,
+    from: Math.min(from, before),
+    before,
+    times: new Map(times.map((time, at) => [from + at, time])),
+    large: flagged.filter(({ large }) => large).map(toSegment),
+    late: flagged.filter((row) => row.late && isLate(row)).map(toSegment),
+  };
+}
+
+/** Marks are taken off in passing, and many at once: each costs a new version of a thread's row. */
+async function unmark(query: Query, schema: string, rows: readonly { num: number; version: number }[]): Promise<void> {
+  const sql = `UPDATE ${schema}.threads t SET late = false FROM unnest($1::bigint[], $2::bigint[]) AS seen (num, version)
+    WHERE t.num = seen.num AND t.version = seen.version`;
+  // A store that can't be written is searched all the same.
+  await query(sql, [rows.map(({ num }) => num), rows.map(({ version }) => version)]).catch(() => {});
 }
 
 async function writeBatch(query: Query, schema: string, name: ThreadName, batch: IndexBatch) {
@@ -129,6 +181,9 @@ async function writeBatch(query: Query, schema: string, name: ThreadName, batch:
   if (there === undefined) return "missing" as const;
   const { thread } = there;
   if (there.indexed !== batch.expect) return "conflict" as const;
+  const { slots } = batch;
+  const { pool } = await lockPool(query, schema, name[0]);
+  if (!(await holdsSlots(query, schema, name[0], thread, batch))) return "conflict" as const;
   const erased = await query(
     `SELECT 1 AS found FROM ${schema}.records WHERE thread = $1 AND seq = ANY ($2::bigint[]) AND redacted LIMIT 1`,
     [thread, batch.entries.map(({ seq }) => seq)],
@@ -145,15 +200,30 @@ async function writeBatch(query: Query, schema: string, name: ThreadName, batch:
       batch.entries.map(packEntry),
     ],
   );
-  await addPostings(query, schema, thread, batch.postings);
+  await addPostings(query, schema, slots === undefined ? thread : pool, batch.postings);
   const length = batch.entries.reduce((sum, entry) => sum + entry.length, 0);
   const place = [batch.newest?.ordinal ?? null, batch.newest?.session ?? null, batch.newest?.at ?? null];
   await query(
     `UPDATE ${schema}.recall_threads SET indexed = $2, ordinal = $3, session = $4, at = $5,
-      entries = entries + $6, length = length + $7 WHERE thread = $1`,
-    [thread, batch.indexed, ...place, batch.entries.length, length],
+      entries = entries + $6, length = length + $7, large = coalesce($8, large)
+    WHERE thread = $1`,
+    [
+      thread,
+      batch.indexed,
+      ...place,
+      batch.entries.length,
+      length,
+      slots === undefined && batch.entries.length > 0 ? name[0] : null,
+    ],
   );
+  await addTotals(query, schema, name[0], batch.entries.length, length);
   return "written" as const;
+}
+
+/** What is known of all threads of the user. */
+function addTotals(query: Query, schema: string, owner: string, entries: number, length: number) {
+  const sql = `UPDATE ${schema}.recall_users SET entries = entries + $2, length = length + $3 WHERE owner = $1`;
+  return query(sql, [owner, entries, length]);
 }
 
 async function addPostings(
@@ -177,8 +247,20 @@ async function addPostings(
 }
 
 /** Everything the index knows of a thread. */
-export async function forgetIndex(query: Query, schema: string, thread: number): Promise<void> {
-  for (const table of ["threads", "entries", "postings", "embedders", "vectors"])
+export async function forgetIndex(query: Query, schema: string, owner: string, thread: number): Promise<void> {
+  await forgetWords(query, schema, owner, thread);
+  for (const table of ["embedders", "vectors"])
+    await query(`DELETE FROM ${schema}.recall_${table} WHERE thread = $1`, [thread]);
+}
+
+async function forgetWords(query: Query, schema: string, owner: string, thread: number): Promise<void> {
+  const [known] = await query<{ entries: number; length: number }>(
+    `SELECT entries, length FROM ${schema}.recall_threads WHERE thread = $1 FOR UPDATE`,
+    [thread],
+  );
+  await forgetSlots(query, schema, owner, thread);
+  if (known) await addTotals(query, schema, owner, -known.entries, -known.length);
+  for (const table of ["threads", "entries", "postings"])
     await query(`DELETE FROM ${schema}.recall_${table} WHERE thread = $1`, [thread]);
 }
 
@@ -191,6 +273,18 @@ export async function forgetEntry(query: Query, schema: string, name: ThreadName
   );
   if (!gone) return;
   await query(`DELETE FROM ${schema}.recall_vectors WHERE thread = $1 AND seq = $2`, [gone.thread, seq]);
+  await query(`UPDATE ${schema}.recall_threads SET entries = entries - 1, length = length - $2 WHERE thread = $1`, [
+    gone.thread,
+    gone.length,
+  ]);
+  const { pool } = await lockPool(query, schema, name[0]);
+  await addTotals(query, schema, name[0], -1, -gone.length);
+  const [pooled] = await query<{ place: number }>(
+    `SELECT first + $3 - ordinal AS place FROM ${schema}.recall_slots
+    WHERE owner = $1 AND thread = $2 AND $3 BETWEEN ordinal AND ordinal + size - 1`,
+    [name[0], gone.thread, gone.ordinal],
+  );
+  if (pooled) return forgetPlaces(query, schema, pool, pooled.place, pooled.place);
   const block = [gone.thread, Math.floor(gone.ordinal / BLOCK_SIZE)];
   const rows = await query<{ term: string; list: string }>(
     `SELECT term, list FROM ${schema}.recall_postings WHERE thread = $1 AND block = $2`,
@@ -204,8 +298,4 @@ export async function forgetEntry(query: Query, schema: string, name: ThreadName
     [...block, holders.map(({ term }) => term), holders.map(({ list }) => withoutEntry(list, place, BLOCK_SIZE))],
   );
   await query(`DELETE FROM ${schema}.recall_postings WHERE thread = $1 AND block = $2 AND count = 0`, block);
-  await query(`UPDATE ${schema}.recall_threads SET entries = entries - 1, length = length - $2 WHERE thread = $1`, [
-    gone.thread,
-    gone.length,
-  ]);
 }

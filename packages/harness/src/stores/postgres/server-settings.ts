@@ -21,11 +21,23 @@ const UPDATED = "autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale
 /** Rows that live for minutes. */
 const PASSING = "autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000";
 
-export async function refuseEncoding(query: Query): Promise<void> {
-  const [row] = await query<{ encoding: string }>("SELECT current_setting('server_encoding') AS encoding");
-  if (row!.encoding === "UTF8") return;
+/** The oldest that the suite of stores is run on. Newer ones than those that exist are not refused. */
+const OLDEST = 15;
+
+export async function refuseServer(query: Query): Promise<void> {
+  const [row] = await query<{ version: string; number: number; encoding: string }>(
+    `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,
+      current_setting('server_encoding') AS encoding`,
+  );
+  const { version, number, encoding } = row!;
+  if (number < OLDEST * 10_000)
+    throw new StoreError(
+      "unsuitable",
+      `The server is PostgreSQL ${version}; palimpsest works with ${OLDEST} to 18: update the server. Nothing was changed.`,
+    );
+  if (encoding === "UTF8") return;
   throw new StoreError(
     "unsuitable",
-    `The database is encoded as ${row!.encoding}; messages need UTF8: create one with createdb --encoding=UTF8 --template=template0.`,
+    `The database is encoded as ${encoding}; messages need UTF8: create one with createdb --encoding=UTF8 --template=template0.`,
   );
 }

@@ -47,6 +47,9 @@ export function sharedLimits({ schema, run }: Connection): SharedLimits {
         WHERE w.learned < excluded.learned`;
       await run((query) => query(sql, [endpoint, tokens, learnedAt]));
     },
+    async dropWindow(endpoint) {
+      await run((query) => query(`DELETE FROM ${schema}.stated_windows WHERE endpoint = $1`, [endpoint]));
+    },
   };
 }
 

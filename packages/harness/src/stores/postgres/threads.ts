@@ -134,8 +134,8 @@ export function deleteThread(
       `SELECT num, header, base, base_at FROM ${schema}.threads WHERE base = $1 ORDER BY num FOR UPDATE`,
       [row.num],
     );
-    for (const fork of forks) await inherit(query, schema, row, fork);
-    await forgetIndex(query, schema, row.num);
+    for (const fork of forks) await inherit(query, schema, userId, row, fork);
+    await forgetIndex(query, schema, userId, row.num);
     await forgetPrompts(query, schema, userId, row.num);
     await query(FORGET_RUNS(schema), [userId, threadId]);
     for (const table of ["records", "drafts"])
@@ -154,7 +154,7 @@ interface Family {
 }
 
 /** The fork takes its own copy of the parent's segment and then rests on the grandparent, if there is one. */
-async function inherit(query: Query, schema: string, parent: Family, fork: Family): Promise<void> {
+async function inherit(query: Query, schema: string, owner: string, parent: Family, fork: Family): Promise<void> {
   await query(
     `INSERT INTO ${schema}.records (thread, seq, kind, header, body, body_hash, hash, redacted)
     SELECT $2, seq, kind, header, body, body_hash, hash, redacted
@@ -165,9 +165,9 @@ async function inherit(query: Query, schema: string, parent: Family, fork: Famil
   await inheritPrompts(query, schema, family);
   await inheritMatches(query, schema, family);
   // What it shared is its own now; its index is made anew with it.
-  await forgetIndex(query, schema, fork.num);
+  await forgetIndex(query, schema, owner, fork.num);
   const header = orphaned(JSON.parse(fork.header) as ThreadHeader);
-  await query(`UPDATE ${schema}.threads SET base = $2, base_at = $3, header = $4 WHERE num = $1`, [
+  await query(`UPDATE ${schema}.threads SET base = $2, base_at = $3, header = $4, late = true WHERE num = $1`, [
     fork.num,
     parent.base,
     Math.min(parent.base_at, fork.base_at),
@@ -185,7 +185,7 @@ export async function writeHead(
     query<{ written: boolean }>(
       `WITH written AS (
         UPDATE ${schema}.threads t
-        SET version = $2, messages = $3, updated_at = $4, head = $5, state = $6, title = $7
+        SET version = $2, messages = $3, updated_at = $4, head = $5, state = $6, title = $7, late = true
         WHERE ${NAMED} AND $2 = coalesce((SELECT max(seq) FROM ${schema}.records r WHERE r.thread = t.num), t.base_at)
         RETURNING 1
       ) SELECT EXISTS (SELECT 1 FROM written) AS written FROM ${schema}.threads WHERE ${NAMED}`,

@@ -16,6 +16,11 @@ export function upkeep(connection: Connection): Upkeep {
       const slow = missing.length > 0 ? `; without the index ${missing.join(", ")}: run "palimpsest store init"` : "";
       return { ok: true, detail: `PostgreSQL ${row!.version} answers; ${row!.threads} threads${slow}` };
     },
+    async probe() {
+      const sql = `INSERT INTO ${schema}.instances (id, kind, seen) VALUES ('probe', 'probe', clock_timestamp())
+        ON CONFLICT (id) DO UPDATE SET seen = excluded.seen`;
+      await run((query) => query(sql));
+    },
     async vacuum() {
       for (const table of [
         "threads",

@@ -81,8 +81,9 @@ export function vectorTables(schema: string): string[] {
     `CREATE TABLE ${schema}.recall_vectors (
       thread bigint NOT NULL,
       seq bigint NOT NULL,
-      vector bytea STORAGE EXTERNAL NOT NULL,
+      vector bytea NOT NULL,
       PRIMARY KEY (thread, seq)
     )`,
+    `ALTER TABLE ${schema}.recall_vectors ALTER COLUMN vector SET STORAGE EXTERNAL`,
   ];
 }

@@ -3,12 +3,14 @@
  * SQLite's errors into ours. Knows nothing of threads or records.
  */
 import { existsSync } from "node:fs";
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
+import { HOME_NAME } from "../../trust/choose-home.ts";
 import { makeFile, makeFolder } from "../../trust/private-files.ts";
 import { StoreError, type StoreErrorCode } from "../store-error.ts";
 import { openDatabase } from "./database.ts";
+import { type Owners, ownersOf } from "./owners.ts";
 import { migrate, PAGE_SIZE, readVersion, requireCurrent } from "./schema.ts";
 
 export type Row = Record<string, SQLInputValue>;
@@ -29,6 +31,8 @@ export interface Connection {
   map(): void;
   /** Runs `work` and turns what SQLite throws into a `StoreError`. */
   guard<T>(work: () => T): Promise<T>;
+  /** Whose leases are those of processes that live. */
+  readonly owners: Owners;
   close(): void;
 }
 
@@ -54,6 +58,7 @@ export function connect(options: SqliteOptions): Connection {
 function connectToWrite({ path, busyTimeoutMs = 5000, maxPages }: SqliteOptions): Connection {
   const open = () => {
     if (path !== ":memory:") {
+      refuseNewHome(dirname(path));
       makeFolder(dirname(path));
       makeFile(path);
     }
@@ -63,6 +68,15 @@ function connectToWrite({ path, busyTimeoutMs = 5000, maxPages }: SqliteOptions)
     prepare(connection);
     if (maxPages !== undefined) connection.exec(`PRAGMA max_page_count = ${Math.trunc(maxPages)}`);
   });
+}
+
+/** A home stands before the person's own wherever it lies above: it is made by who means one, never by a path in a program. */
+function refuseNewHome(folder: string): void {
+  if (basename(folder) !== HOME_NAME || existsSync(folder)) return;
+  throw new StoreError(
+    "unsuitable",
+    `${folder} would be a home, and there is none: "palimpsest --home ${folder}" with any command that writes makes it. For a store alone name a file in another folder.`,
+  );
 }
 
 /** A disk without room counts too: not even the index of the write-ahead log fits on it. */
@@ -118,6 +132,7 @@ const CACHE = "PRAGMA cache_size = -65536";
 
 function wrap(path: string, database: DatabaseSync): Connection {
   const statements = new Map<string, StatementSync>();
+  const owners = ownersOf(path);
   let isMapped = false;
   const statement = (sql: string): StatementSync => {
     let cached = statements.get(sql);
@@ -166,7 +181,9 @@ function wrap(path: string, database: DatabaseSync): Connection {
         throw translate(error, path);
       }
     },
+    owners,
     close: () => {
+      owners.close();
       if (database.isOpen) database.close();
     },
   };

@@ -62,7 +62,12 @@ export function mergeBlocks(connection: UserConnection, threadId: string): "merg
     ...[num, first, last],
   )) {
     const start = ((block as number) - first) * BLOCK_SIZE;
-    readPostings(list as string, BLOCK_SIZE, (offset, weight) => lists.add(term as string, offset, weight), start);
+    readPostings(
+      list as string,
+      BLOCK_SIZE,
+      (offset, weight, passages) => lists.add(term as string, offset, weight, passages),
+      start,
+    );
   }
   connection.run(`DELETE FROM recall_postings WHERE ${range}`, num, first, last);
   writePart(connection, num, part, lists.merged());

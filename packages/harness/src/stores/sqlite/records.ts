@@ -2,8 +2,10 @@
  * Records: the compare-and-set append, ranges as a stream, the load of a view, redaction. Everything that must hold
  * together happens in one transaction.
  */
+
 import { STRUCTURAL_KINDS } from "@palimpsest/core/internal/log";
 import type { ChainedRecord, Head } from "@palimpsest/core/log";
+import { pace } from "../../pace.ts";
 import { assertInOrder, hiddenButShown, titleOf } from "../driver.ts";
 import type { AppendBatch, AppendResult, RecordQuery, RedactRequest, StoredRecord, ThreadLoad } from "../store.ts";
 import type { Connection, Row } from "./connection.ts";
@@ -26,7 +28,7 @@ import {
   textOf,
   type UserConnection,
 } from "./rows.ts";
-import { forgetEntry } from "./search.ts";
+import { forgetEntry, markLate } from "./search.ts";
 
 export function append(connection: UserConnection, threadId: string, batch: AppendBatch): AppendResult {
   const work = (): AppendResult =>
@@ -98,6 +100,7 @@ export async function* records(
     const row = findThread(connection, threadId);
     return row ? segments(connection, row, range[0], range[1]) : [];
   });
+  const steps = pace();
   for (const segment of order === "ascending" ? parts : parts.reverse()) {
     let rest: Segment | undefined = segment;
     while (rest && rest.first <= rest.last) {
@@ -105,6 +108,7 @@ export async function* records(
       yield* page;
       const last = page.at(-1)?.chained.seq;
       if (last === undefined) break;
+      if (steps.isDue()) await steps.turn();
       rest = order === "ascending" ? { ...rest, first: last + 1 } : { ...rest, last: last - 1 };
     }
   }
@@ -236,7 +240,8 @@ function shapeId(connection: Connection, text: string): number | null {
 
 export function updateHead(connection: Connection, num: number, head: Head): void {
   connection.run(
-    `INSERT INTO heads (num, version, messages, updated, head) VALUES (?, ?, ?, ?, ?)
+    `INSERT INTO heads (num, version, messages, updated, head, user)
+     VALUES (?, ?, ?, ?, ?, (SELECT user FROM threads WHERE num = ?))
      ON CONFLICT (num) DO UPDATE
      SET version = excluded.version, messages = excluded.messages, updated = excluded.updated, head = excluded.head`,
     num,
@@ -244,7 +249,10 @@ export function updateHead(connection: Connection, num: number, head: Head): voi
     head.messages,
     head.updatedAt,
     headText(head),
+    // Node 22 binds no numbered parameter twice.
+    num,
   );
+  markLate(connection, num);
 }
 
 export function writeState(connection: Connection, num: number, head: Head): void {

@@ -197,6 +197,38 @@ export const MIGRATIONS: readonly string[] = [
   -- Hashes of prompts that a thread's usage records have only the beginning of.
   CREATE TABLE usage_prompts (num INTEGER NOT NULL, hash BLOB NOT NULL, PRIMARY KEY (num, hash)) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- A user's threads by when they changed: one page of the list reads one page of this index, however many threads there are.
+  -- From here on postings of long messages also say in which passages a term stands, which programs of before can't read.
+  ALTER TABLE heads ADD COLUMN user TEXT;
+  UPDATE heads SET user = (SELECT t.user FROM threads t WHERE t.num = heads.num);
+  DROP INDEX heads_updated;
+  CREATE INDEX heads_recent ON heads (user, updated, num);
+  `,
+  `
+  -- Which lock beside the file its owner keeps (owners.ts), and with which epoch: programs of before write neither.
+  ALTER TABLE leases ADD COLUMN holder TEXT;
+  ALTER TABLE leases ADD COLUMN holder_epoch INTEGER;
+  `,
+  `
+  -- Small threads of a user share blocks of postings, under a negative number (posting-pool.ts). The index is derived and fills itself anew.
+  DELETE FROM recall_threads; DELETE FROM recall_entries; DELETE FROM recall_postings; DELETE FROM recall_lists;
+  CREATE TABLE recall_users (
+    user TEXT PRIMARY KEY, num INTEGER NOT NULL UNIQUE, next INTEGER NOT NULL DEFAULT 0,
+    entries INTEGER NOT NULL DEFAULT 0, length INTEGER NOT NULL DEFAULT 0
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE recall_slots (
+    pool INTEGER NOT NULL, first INTEGER NOT NULL, size INTEGER NOT NULL, num INTEGER NOT NULL, ordinal INTEGER NOT NULL,
+    PRIMARY KEY (pool, first)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX recall_slots_thread ON recall_slots (num, ordinal);
+  -- The pool's number, if the thread has blocks of its own.
+  ALTER TABLE recall_threads ADD COLUMN large INTEGER;
+  CREATE INDEX recall_threads_large ON recall_threads (large) WHERE large IS NOT NULL;
+  -- Threads whose index may lack records: a search over all of a user's threads looks at these only.
+  CREATE TABLE recall_late (user TEXT NOT NULL, num INTEGER NOT NULL, PRIMARY KEY (user, num)) STRICT, WITHOUT ROWID;
+  INSERT INTO recall_late (user, num) SELECT user, num FROM threads;
+  `,
 ];
 
 /** Refuses a database that isn't ours or is newer, before anything in it is changed. */

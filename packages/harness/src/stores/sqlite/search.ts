@@ -3,8 +3,6 @@
 import { listOfBlock, readPostings } from "../posting-text.ts";
 import type {
   IndexBatch,
-  IndexedSegment,
-  LateThreads,
   OrdinalRange,
   Posting,
   PostingCount,
@@ -13,9 +11,10 @@ import type {
   SearchTables,
   Span,
 } from "../search-tables.ts";
-import { packRest, unpackEntries } from "../search-tables.ts";
-import type { Connection, Row } from "./connection.ts";
+import { POOL, packRest, unpackEntries } from "../search-tables.ts";
+import type { Connection } from "./connection.ts";
 import { entryUpTo } from "./entries.ts";
+import { forgetPlaces, forgetSlots, holdsSlots, placeInPool, poolNumber, postingPool } from "./posting-pool.ts";
 import {
   addPostings,
   BLOCK_SIZE,
@@ -28,6 +27,7 @@ import {
   writeNextPart,
 } from "./postings.ts";
 import { findThread, NUM, type UserConnection } from "./rows.ts";
+import { late, lineage, ofUser, userIndex } from "./segments.ts";
 import { vectorTable } from "./vectors.ts";
 
 export function searchTables(connection: UserConnection): SearchTables {
@@ -41,12 +41,16 @@ export function searchTables(connection: UserConnection): SearchTables {
     blockSize: BLOCK_SIZE,
     lineage: (threadId) => guard(() => lineage(connection, threadId)),
     ofUser: () => guard(() => ofUser(connection)),
+    user: () => read(() => userIndex(connection)),
+    pool: postingPool(connection, write, forgetWords),
     late: (records, after) => guard(() => late(connection, records, after ?? 0)),
     write: (threadId, batch) => write(() => writeBatch(connection, threadId, batch)),
     clear: (threadId) =>
       write(() => {
         const row = findThread(connection, threadId);
-        if (row) forgetIndex(connection, row.num);
+        if (!row) return;
+        forgetIndex(connection, row.num);
+        markLate(connection, row.num);
       }),
     merging: {
       blocks: MERGED,
@@ -75,55 +79,6 @@ export function searchTables(connection: UserConnection): SearchTables {
   };
 }
 
-const SEGMENT = `t.id, t.num, t.base, t.base_seq, h.version, i.indexed, i.ordinal, i.session, i.at, i.entries, i.length, i.merged
-  FROM threads t JOIN heads h USING (num) LEFT JOIN recall_threads i USING (num)`;
-
-function lineage(connection: UserConnection, threadId: string): IndexedSegment[] {
-  const line: IndexedSegment[] = [];
-  let through: number | null = null;
-  let row = connection.get(`SELECT ${SEGMENT} WHERE t.user = ? AND t.id = ?`, connection.userId, threadId);
-  while (row) {
-    line.unshift(toSegment(connection, row, through));
-    if (row["base"] === null) break;
-    through = Math.min(through ?? Number.MAX_SAFE_INTEGER, row["base_seq"] as number);
-    row = connection.get(`SELECT ${SEGMENT} WHERE t.num = ?`, row["base"] as number);
-  }
-  return line;
-}
-
-function ofUser(connection: UserConnection): IndexedSegment[] {
-  const rows = connection.all(`SELECT ${SEGMENT} WHERE t.user = ?`, connection.userId);
-  return rows.map((row) => toSegment(connection, row, null));
-}
-
-/** Threads that are looked at in one go. */
-const LATE_PAGE = 4096;
-
-function late(connection: Connection, records: number, after: number): LateThreads {
-  const rows = connection.all(
-    `SELECT t.user, t.id FROM threads t JOIN heads h USING (num) LEFT JOIN recall_threads i USING (num)
-     WHERE t.num > ? AND t.num <= ? AND h.version - coalesce(i.indexed, t.base_seq) >= ? ORDER BY t.num`,
-    ...[after, after + LATE_PAGE, records],
-  );
-  const more = connection.get("SELECT 1 FROM threads WHERE num > ? LIMIT 1", after + LATE_PAGE) !== undefined;
-  const threads = rows.map((row) => ({ userId: row["user"] as string, threadId: row["id"] as string }));
-  return { threads, next: more ? after + LATE_PAGE : null };
-}
-
-function toSegment(connection: Connection, row: Row, through: number | null): IndexedSegment {
-  const { at, ordinal, session } = row;
-  return {
-    threadId: row["id"] as string,
-    through: through ?? (row["version"] as number),
-    cut: through === null ? null : (entryUpTo(connection, row["num"] as number, through)?.ordinal ?? -1),
-    indexed: (row["indexed"] ?? row["base_seq"]) as number,
-    newest: ordinal == null ? null : { ordinal: ordinal as number, session: session as number, at: at as string },
-    entries: (row["entries"] ?? 0) as number,
-    length: (row["length"] ?? 0) as number,
-    merged: ((row["merged"] ?? 0) as number) * MERGED,
-  };
-}
-
 function writeBatch(
   connection: UserConnection,
   threadId: string,
@@ -134,24 +89,48 @@ function writeBatch(
   const { num } = row;
   const stands = connection.get("SELECT indexed FROM recall_threads WHERE num = ?", num)?.["indexed"] ?? row.baseSeq;
   if (stands !== batch.expect || erasedMeanwhile(connection, num, batch)) return "conflict";
+  if (!holdsSlots(connection, num, batch)) return "conflict";
   for (const entry of batch.entries)
     connection.run(
       "INSERT INTO recall_entries (num, ordinal, seq, length, packed) VALUES (?, ?, ?, ?, ?)",
       ...[num, entry.ordinal, entry.seq, entry.length, packRest(entry)],
     );
-  addPostings(connection, num, batch.postings);
-
-  const { newest } = batch;
+  const pool = poolNumber(connection, connection.userId);
+  const { newest, slots } = batch;
+  addPostings(connection, slots === undefined ? num : pool, batch.postings);
+  const isOwn = slots === undefined && batch.entries.length > 0;
+  const length = batch.entries.reduce((sum, entry) => sum + entry.length, 0);
   connection.run(
-    `INSERT INTO recall_threads (num, indexed, ordinal, session, at, entries, length) VALUES (?, ?, ?, ?, ?, ?, ?)
+    `INSERT INTO recall_threads (num, indexed, ordinal, session, at, large, entries, length)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (num) DO UPDATE SET indexed = excluded.indexed, ordinal = excluded.ordinal, session = excluded.session,
-       at = excluded.at, entries = entries + excluded.entries, length = length + excluded.length`,
+       at = excluded.at, large = coalesce(excluded.large, large), entries = entries + excluded.entries, length = length + excluded.length`,
     ...[num, batch.indexed, newest?.ordinal ?? null, newest?.session ?? null, newest?.at ?? null],
-    batch.entries.length,
-    batch.entries.reduce((sum, entry) => sum + entry.length, 0),
+    ...[isOwn ? pool : null, batch.entries.length, length],
+  );
+  addTotals(connection, num, batch.entries.length, length);
+  connection.run(
+    "DELETE FROM recall_late WHERE user = ? AND num = ? AND ? >= (SELECT version FROM heads WHERE num = ?)",
+    ...[connection.userId, num, batch.indexed, num],
   );
   if (batch.part !== undefined) writeNextPart(connection, num, batch.part);
   return "written";
+}
+
+/** What is known of all threads of the user. */
+function addTotals(connection: Connection, num: number, entries: number, length: number): void {
+  connection.run(
+    `UPDATE recall_users SET entries = entries + ?, length = length + ?
+     WHERE user = (SELECT user FROM threads WHERE num = ?)`,
+    ...[entries, length, num],
+  );
+}
+
+/** Before the thread's own rows go: its index may lack records from now on. */
+export function markLate(connection: Connection, num: number): void {
+  const sql = `INSERT OR IGNORE INTO recall_late (user, num)
+    SELECT t.user, t.num FROM threads t JOIN heads h USING (num) WHERE t.num = ? AND h.version > t.base_seq`;
+  connection.run(sql, num);
 }
 
 /** What was read before a redaction must not be written after it. */
@@ -168,14 +147,12 @@ function counts(
   lists: "short" | "all",
 ): (PostingCount | Posting)[] {
   const asked = JSON.stringify(terms);
-  return spans.flatMap(({ threadId, before }) => {
-    const thread = connection.get(
-      "SELECT num, merged FROM threads JOIN recall_threads USING (num) WHERE user = ? AND id = ?",
-      ...[connection.userId, threadId],
-    );
+  return spans.flatMap(({ threadId, from = 0, before }) => {
+    const thread = connection.get(threadId === POOL ? POOL_ROW : THREAD_ROW, ...namesOf(connection, threadId));
     if (!thread) return [];
     const parts = Math.min(thread["merged"] as number, Math.ceil(before / MERGED));
-    const single = Array.from({ length: Math.max(0, before - parts * MERGED) }, (_, at) => parts * MERGED + at);
+    const first = Math.max(from, parts * MERGED);
+    const single = Array.from({ length: Math.max(0, before - first) }, (_, at) => first + at);
     const blocks = [...Array.from({ length: parts }, (_, part) => -1 - part), ...single];
     const rows = connection.all(
       `SELECT t.key AS term, p.block, p.count, ${lists === "all" ? LIST : SHORT_LIST} AS list, octet_length(p.list) = 0 AS split
@@ -197,6 +174,14 @@ function counts(
       };
     });
   });
+}
+
+/** The pool's blocks aren't merged: threads may still get places in each of them. */
+const POOL_ROW = "SELECT num, 0 AS merged FROM recall_users WHERE user = ?";
+const THREAD_ROW = "SELECT num, merged FROM threads JOIN recall_threads USING (num) WHERE user = ? AND id = ?";
+
+function namesOf({ userId }: UserConnection, threadId: string): string[] {
+  return threadId === POOL ? [userId] : [userId, threadId];
 }
 
 /** Merged rows stand under negative numbers: what is read together lies together here, too. */
@@ -236,11 +221,17 @@ function listsAt(
   places: readonly PostingPlace[],
   rowOf: (place: PostingPlace) => number,
 ): Posting[] {
+  const numbers = new Map<string, number>();
+  for (const { threadId } of places) {
+    if (numbers.has(threadId)) continue;
+    const sql = `SELECT num FROM ${threadId === POOL ? "recall_users WHERE user = ?" : "threads WHERE user = ? AND id = ?"}`;
+    numbers.set(threadId, (connection.get(sql, ...namesOf(connection, threadId))?.["num"] ?? 0) as number);
+  }
   const rows = connection.all(
     `SELECT a.key AS place, p.count, ${LIST} AS list
-     FROM json_each(?) a CROSS JOIN threads h ON h.user = ? AND h.id = a.value ->> 0
-     CROSS JOIN recall_postings p ON p.num = h.num AND p.block = a.value ->> 1 AND p.term = a.value ->> 2`,
-    ...[JSON.stringify(places.map((place) => [place.threadId, rowOf(place), place.term])), connection.userId],
+     FROM json_each(?) a
+     CROSS JOIN recall_postings p ON p.num = a.value ->> 0 AND p.block = a.value ->> 1 AND p.term = a.value ->> 2`,
+    JSON.stringify(places.map((place) => [numbers.get(place.threadId), rowOf(place), place.term])),
   );
   return rows.map((row) => {
     const { threadId, term, block, blocks } = places[row["place"] as number]!;
@@ -256,15 +247,19 @@ function listsAt(
 }
 
 function entries(connection: UserConnection, ranges: readonly OrdinalRange[]): SearchEntry[] {
-  return [...Map.groupBy(ranges, ({ threadId }) => threadId)].flatMap(([threadId, own]) => {
-    const row = connection.get(
-      `SELECT group_concat(${ENTRY}) AS packed FROM json_each(?) o CROSS JOIN recall_entries e
-       ON e.num = ${NUM} AND e.ordinal BETWEEN o.value ->> 0 AND o.value ->> 1`,
-      JSON.stringify(own.map(({ first, last }) => [first, last])),
-      ...[connection.userId, threadId],
-    );
-    return unpackEntries(threadId, (row!["packed"] ?? "") as string);
-  });
+  const rows = connection.all(
+    `SELECT t.id, (SELECT group_concat(${ENTRY}) FROM json_each(o.value ->> 1) r CROSS JOIN recall_entries e
+       ON e.num = t.num AND e.ordinal BETWEEN r.value ->> 0 AND r.value ->> 1) AS packed
+     FROM json_each(?) o CROSS JOIN threads t ON t.user = ? AND t.id = o.value ->> 0`,
+    JSON.stringify(
+      [...Map.groupBy(ranges, ({ threadId }) => threadId)].map(([threadId, own]) => [
+        threadId,
+        own.map(({ first, last }) => [first, last]),
+      ]),
+    ),
+    connection.userId,
+  );
+  return rows.flatMap((row) => unpackEntries(row["id"] as string, (row["packed"] ?? "") as string));
 }
 
 /** What its columns don't say is digits, or a list without its brackets. The oldest rows hold all of their entry, as an array. */
@@ -273,8 +268,16 @@ const ENTRY = `iif(e.packed LIKE '[%', e.packed, '[' || e.ordinal || ',' || e.se
 
 /** Everything the index knows of a thread. */
 export function forgetIndex(connection: Connection, num: number): void {
+  forgetWords(connection, num);
+  for (const table of ["embedders", "vectors"]) connection.run(`DELETE FROM recall_${table} WHERE num = ?`, num);
+}
+
+function forgetWords(connection: Connection, num: number): void {
+  const totals = connection.get("SELECT entries, length FROM recall_threads WHERE num = ?", num);
+  if (totals) addTotals(connection, num, -(totals["entries"] as number), -(totals["length"] as number));
+  forgetSlots(connection, num);
   forgetLists(connection, "num = ?", num);
-  for (const table of ["threads", "entries", "postings", "embedders", "vectors"])
+  for (const table of ["threads", "entries", "postings"])
     connection.run(`DELETE FROM recall_${table} WHERE num = ?`, num);
 }
 
@@ -285,6 +288,9 @@ export function forgetEntry(connection: Connection, num: number, seq: number): v
   const { ordinal, length } = entry;
   connection.run("DELETE FROM recall_entries WHERE num = ? AND ordinal = ?", num, ordinal);
   connection.run("DELETE FROM recall_vectors WHERE num = ? AND seq = ?", num, seq);
-  forgetPostings(connection, num, ordinal);
+  const pooled = placeInPool(connection, num, ordinal);
+  if (pooled === null) forgetPostings(connection, num, ordinal);
+  else forgetPlaces(connection, pooled.pool, pooled.place, pooled.place);
   connection.run("UPDATE recall_threads SET entries = entries - 1, length = length - ? WHERE num = ?", length, num);
+  addTotals(connection, num, -1, -length);
 }

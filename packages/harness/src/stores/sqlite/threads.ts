@@ -89,7 +89,17 @@ export function deleteThread(connection: UserConnection, id: string, lease?: Lea
       inherit(connection, thread, threadRow(child));
     forgetIndex(connection, thread.num);
     forgetPrompts(connection, thread.num);
-    for (const table of ["records", "heads", "states", "leases", "drafts", "outbox", "matches", "threads"])
+    for (const table of [
+      "records",
+      "heads",
+      "states",
+      "leases",
+      "drafts",
+      "outbox",
+      "matches",
+      "recall_late",
+      "threads",
+    ])
       connection.run(`DELETE FROM ${table} WHERE num = ?`, thread.num);
     return "deleted";
   });
@@ -108,6 +118,8 @@ function inherit(connection: UserConnection, parent: ThreadRow, child: ThreadRow
   inheritMatches(connection, parent, child);
   // What it shared is its own now; its index is made anew with it.
   forgetIndex(connection, child.num);
+  const late = "INSERT OR IGNORE INTO recall_late (user, num) VALUES (?, ?)";
+  connection.run(late, connection.userId, child.num);
   connection.run(
     "UPDATE threads SET base = ?, base_seq = ?, header = ? WHERE num = ?",
     parent.base,
@@ -138,16 +150,17 @@ export function users(connection: Connection, after: string | undefined): string
 const ORDERS = {
   recent: {
     by: "h.updated DESC, h.num DESC",
-    from: "heads h JOIN threads t USING (num)",
+    from: "heads h CROSS JOIN threads t USING (num)",
+    own: "h.user = ?",
     past: "(h.updated, h.num) < (?, ?)",
   },
-  created: { by: "t.num", from: "threads t JOIN heads h USING (num)", past: "t.num > ?" },
+  created: { by: "t.num", from: "threads t JOIN heads h USING (num)", own: "t.user = ?", past: "t.num > ?" },
 } as const;
 
 export function threads(connection: UserConnection, query: ThreadQuery = {}): ThreadPage {
   const { kind, after, limit = 50, order = "recent" } = query;
-  const { by, from, past } = ORDERS[order];
-  const conditions: [string, ...(string | number)[]][] = [["t.user = ?", connection.userId]];
+  const { by, from, own, past } = ORDERS[order];
+  const conditions: [string, ...(string | number)[]][] = [[own, connection.userId]];
   if (kind !== undefined) conditions.push(["t.kind = ?", kind]);
   if (after !== undefined) {
     const { updated, num } = readMark(after);

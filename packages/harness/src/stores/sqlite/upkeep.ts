@@ -11,6 +11,14 @@ export function upkeep(connection: Connection): Upkeep {
         const detail = String(connection.get("PRAGMA quick_check(1)")?.["quick_check"]);
         return { ok: detail === "ok", detail };
       }),
+    probe: () =>
+      guard(() => {
+        // No thread has this number.
+        connection.run(
+          "INSERT OR REPLACE INTO drafts (num, key, value, created) VALUES (0, 'probe', hex(zeroblob(131072)), '')",
+        );
+        connection.run("DELETE FROM drafts WHERE num = 0");
+      }),
     vacuum: () =>
       guard(() => {
         connection.exec("VACUUM");

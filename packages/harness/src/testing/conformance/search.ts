@@ -1,6 +1,7 @@
 /** The search tables: what is found through them is what a reading of the whole log would find, and no more. */
 import assert from "node:assert/strict";
 import { searchAll, searchThread } from "../../recall/search.ts";
+import { POOL } from "../../stores/search-tables.ts";
 import type { Store } from "../../stores/store.ts";
 import { asUser } from "../../stores/users.ts";
 import { createThread, fork, redact } from "../../threads/index.ts";
@@ -38,7 +39,16 @@ export const searchCases: CasesWith<"search"> = {
     assert.equal((await searchThread(writer.store, threadId, "swordfish")).kind, "found");
     await writer.store.releaseLease(writer.lease);
     assert.equal((await redact(writer, threadId, 1)).kind, "redacted");
-    const terms = async () => (await search.postings([{ threadId, before: 9 }], ["swordfish", "archeri"])).map(termOf);
+    const terms = async () =>
+      (
+        await search.postings(
+          [
+            { threadId, before: 9 },
+            { threadId: POOL, before: 9 },
+          ],
+          ["swordfish", "archeri"],
+        )
+      ).map(termOf);
     assert.deepEqual(await terms(), ["archeri"]);
     assert.equal((await searchThread(writer.store, threadId, "swordfish")).kind, "nothing");
     assert.equal(await writer.store.deleteThread(threadId), "deleted");

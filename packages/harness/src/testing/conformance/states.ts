@@ -63,18 +63,18 @@ export const stateCases: Cases = {
     await writer.store.releaseLease(writer.lease);
     assert.equal((await redact(writer, threadId, target!.chained.seq)).kind, "redacted");
     const own = await writerOf(writer, threadId);
-    assert.equal(await stateNow(own), null);
+    assert.doesNotMatch(JSON.stringify(await stateNow(own)), /4711 of 4/);
     const next = await compactOften(own, 1, [{ facts: [] }]);
     assert.deepEqual(await stateNow(own), next[0]);
     for (let left = 13; left > 0; left--) {
       const { compaction } = (await writer.store.head(threadId))!;
       const state = await stateNow(own);
       const before = compaction! < target!.chained.seq;
-      if (left <= 12) assert.deepEqual(state, before ? states[left - 1] : null, `compaction ${left}`);
+      if (left <= 12 && before) assert.deepEqual(state, states[left - 1], `compaction ${left}`);
       await undo(own);
     }
     for (const { chained } of await compactionsOf(own))
-      if (chained.seq > target!.chained.seq) assert.doesNotMatch(chained.body!, /swordfish/);
+      if (chained.seq > target!.chained.seq) assert.doesNotMatch(chained.body!, /4711 of 4/);
     await assertSound(own, threadId);
   },
 };

@@ -20,7 +20,7 @@ export function bashTool(shell: Shell, kind: "sandbox" | "host"): Tool {
       : "on the host machine";
   return tool({
     description: `Run a command ${where}. It starts in /mnt/user-data/workspace; files persist, variables and the current folder don't.`,
-    metadata: toolFacts({ act: "run" }),
+    metadata: toolFacts({ act: "run", text: "command" }),
     inputSchema: INPUT,
     execute: async ({ command, timeout_seconds = DEFAULT_SECONDS }, { abortSignal }): Promise<string> => {
       const signal = abortSignal ?? new AbortController().signal;

@@ -21,7 +21,7 @@ const INPUT = z.object({
 export function strReplaceTool(workspace: Workspace): Tool {
   return tool({
     description: "Replace an exact passage of a text file. It must occur once, unless replace_all is set.",
-    metadata: toolFacts({ act: "edit" }),
+    metadata: toolFacts({ act: "edit", text: "new_str" }),
     inputSchema: INPUT,
     execute: async ({ path, old_str, new_str, replace_all = false }): Promise<string> => {
       const place = writablePlace(workspace, path);

@@ -18,7 +18,7 @@ const INPUT = z.object({
 export function writeFileTool(workspace: Workspace): Tool {
   return tool({
     description: "Write a text file, replacing what is there, or add to its end. Missing folders are made.",
-    metadata: toolFacts({ act: "write" }),
+    metadata: toolFacts({ act: "write", text: "content" }),
     inputSchema: INPUT,
     execute: async ({ path, content, append = false }): Promise<string> => {
       const place = writablePlace(workspace, path);

@@ -17,6 +17,9 @@ export function Act({ entry, threadId, acts }: ActProps) {
       <div class="problem row wrap" role="alert">
         <span>{text}</span>
         {detail !== "" && <span class="code">{detail}</span>}
+        <button type="button" class="button push" disabled={acts.isBusy} onClick={() => void acts.retry()}>
+          Try again
+        </button>
       </div>
     );
   const isTakenBack = (act === "compaction" || act === "prune") && seq !== null;

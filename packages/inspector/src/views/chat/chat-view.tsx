@@ -215,6 +215,7 @@ function useActs(session: ChatSession, tell: (problem: Problem | null) => void):
     },
     decide: (call, answer, reason) => session.decide(call, answer, reason),
     say: (prompt) => session.start({ prompt }),
+    retry: () => session.retry(),
     async undo(seq) {
       const undone = await ask("POST /api/threads/{id}/undo", { params: { id: session.threadId }, body: { seq } });
       tell(undone.kind === "failed" ? undone.problem : null);

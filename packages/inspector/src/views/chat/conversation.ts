@@ -100,6 +100,11 @@ export function withPrompt(now: Conversation, text: string): Conversation {
   return grown(now, said(`p${now.entries.length}`, "user", [{ kind: "text", id: "", text }]));
 }
 
+/** Before what failed is tried again. */
+export function withoutProblems(now: Conversation): Conversation {
+  return { ...now, entries: now.entries.filter((entry) => entry.kind !== "act" || entry.act !== "problem") };
+}
+
 export function withProblem(now: Conversation, text: string, detail = ""): Conversation {
   return grown(now, act({ key: `x${now.entries.length}`, act: "problem", text, detail }));
 }

@@ -15,6 +15,8 @@ export interface ChatActs {
   again(): Promise<void>;
   decide(call: string, answer: "yes" | "no", reason: string): Promise<void>;
   say(prompt: string): Promise<void>;
+  /** What failed last, once more. */
+  retry(): Promise<void>;
   undo(seq: number): Promise<void>;
 }
 

@@ -13,6 +13,7 @@ import {
   withEvent,
   withNewest,
   withOlder,
+  withoutProblems,
   withProblem,
   withPrompt,
 } from "./conversation.ts";
@@ -33,6 +34,7 @@ export class ChatSession {
   readonly #closed = new AbortController();
   readonly #events = inFrames<AgentEvent>((batch) => this.#change((now) => batch.reduce(withEvent, now)));
   #run: FollowedRun | null = null;
+  #again: NewRun = {};
 
   constructor(threadId: string) {
     this.threadId = threadId;
@@ -64,10 +66,17 @@ export class ChatSession {
   /** Its prompt is shown at once. */
   async start(run: NewRun): Promise<void> {
     const { prompt } = run;
+    this.#again = run;
     if (prompt !== undefined) this.#change((now) => withPrompt(now, prompt));
     // An answer that has just ended may still be let go of: what is said next waits for it instead of being refused.
     const next: NewRun = { ...run, multitask: "wait" };
     await this.#follow(() => client.run(this.threadId, next, { signal: this.#closed.signal }));
+  }
+
+  /** The last run once more; what was said with it is said again only if the thread doesn't have it. */
+  async retry(): Promise<void> {
+    this.#change(withoutProblems);
+    await this.start(this.#again);
   }
 
   async stop(): Promise<void> {
@@ -129,6 +138,8 @@ export class ChatSession {
       this.#run = await open();
       for await (const event of this.#run) {
         this.#events.add(event as AgentEvent);
+        // From here on the thread has what was said.
+        if (event.type === "message-append") this.#again = withoutPrompt(this.#again);
         if (WEIGHED.has(event.type)) void this.#weigh();
       }
     } catch (error) {
@@ -145,6 +156,10 @@ export class ChatSession {
     await this.#read(withNewest);
     this.status.value = "idle";
   }
+}
+
+function withoutPrompt({ prompt: _, ...run }: NewRun): NewRun {
+  return run;
 }
 
 /** After these the window is another. */

@@ -1,5 +1,5 @@
 /** A transcript that is played under several policies: followed to its end, how far it is told on the way. */
-import type { PlottedRow } from "palimpsest/internal/lab-report";
+import type { PlottedRow } from "@palimpsest/lab/internal/report";
 import { type Answer, type Outcome, problemOf } from "../../api/ask.ts";
 import { eventsOf } from "../../api/server-events.ts";
 

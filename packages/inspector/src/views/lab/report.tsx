@@ -1,5 +1,5 @@
 /** The lab's report: the table, knowledge against tokens, cost, the size of the context over time, and the words. */
-import { areas, bars, letterOf, PARTS, reportTable, scatter, wordsOf } from "palimpsest/internal/lab-report";
+import { areas, bars, letterOf, PARTS, reportTable, scatter, wordsOf } from "@palimpsest/lab/internal/report";
 import { Drawn } from "../../parts/drawing.tsx";
 import { grouped } from "../../text/format.ts";
 import type { LabReport } from "./play.ts";

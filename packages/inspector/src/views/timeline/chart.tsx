@@ -1,12 +1,21 @@
 /** The curve one drags along: a slider for hand and keyboard, with a mark for each thing that happened to the thread. */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ago, grouped, short } from "../../text/format.ts";
-import { curveOf, indexAt, type MarkFacts, type RequestFacts, requestFrom, xOf, yOf } from "./curve.ts";
+import {
+  axisOf,
+  curveOf,
+  indexAt,
+  type MarkFacts,
+  type RequestFacts,
+  requestFrom,
+  windowLines,
+  xOf,
+  yOf,
+} from "./curve.ts";
 
 interface ChartProps {
   readonly requests: readonly RequestFacts[];
   readonly marks: readonly MarkFacts[];
-  readonly window: number;
   readonly index: number;
   readonly onMove: (index: number) => void;
 }
@@ -22,7 +31,7 @@ const LINES: Readonly<Record<string, string>> = {
   overflow: "bad",
 };
 
-export function Chart({ requests, marks, window, index, onMove }: ChartProps) {
+export function Chart({ requests, marks, index, onMove }: ChartProps) {
   const element = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(800);
   useLayoutEffect(() => {
@@ -35,7 +44,9 @@ export function Chart({ requests, marks, window, index, onMove }: ChartProps) {
   const count = requests.length;
   const inputs = requests.map(({ input }) => input);
   const seqs = requests.map(({ seq }) => seq);
-  const { line, area, most } = curveOf(inputs, size, window);
+  const windows = requests.map(({ window }) => window);
+  const { line, area, most } = curveOf(inputs, size, Math.max(0, ...new Set(windows.map((one) => one ?? 0))));
+  const last = windows.findLast((one) => one !== null) ?? null;
   const current = requests[index];
   const drag = (event: PointerEvent) => {
     const { left } = element.current!.getBoundingClientRect();
@@ -73,10 +84,20 @@ export function Chart({ requests, marks, window, index, onMove }: ChartProps) {
       <svg height={HEIGHT} width={width} aria-hidden="true">
         <path class="area" d={area} />
         <path class="line" d={line} />
-        <line class="limit" x1={0} x2={width} y1={yOf(window, most, size)} y2={yOf(window, most, size)} />
-        <text class="label" x={6} y={yOf(window, most, size) + 14}>
-          window {short(window)}
-        </text>
+        {axisOf(most).map((tokens) => (
+          <g key={tokens}>
+            <line class="grid" x1={0} x2={width} y1={yOf(tokens, most, size)} y2={yOf(tokens, most, size)} />
+            <text class="label figure" x={width - 4} y={yOf(tokens, most, size) - 3}>
+              {short(tokens)}
+            </text>
+          </g>
+        ))}
+        <path class="limit" d={windowLines(windows, most, size)} />
+        {last !== null && (
+          <text class="label" x={6} y={yOf(last, most, size) + 14}>
+            window {short(last)}
+          </text>
+        )}
         {marks.map((mark) => {
           const color = LINES[mark.kind];
           const x = xOf(requestFrom(seqs, mark.seq), count, size);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { curveOf, indexAt, requestFrom, xOf } from "./curve.ts";
+import { axisOf, curveOf, indexAt, requestFrom, windowLines, xOf } from "./curve.ts";
 
 const size = { width: 400, height: 100 };
 const pointsOf = (line: string) =>
@@ -44,4 +44,22 @@ test("a record leads to the request that comes after it", () => {
     [0, 0, 1, 2, 2],
   );
   assert.equal(requestFrom([], 3), -1);
+});
+
+test("each window has a line as far as its model answered, and an unknown one has none", () => {
+  assert.equal(windowLines([null, null], 100, size), "");
+  assert.equal(windowLines([50, 50, 50], 100, size), "M0,50H400");
+  assert.equal(windowLines([50], 100, size), "M0,50H400");
+  assert.equal(windowLines([50, 50, null, 25, 25], 100, size), "M0,50H100M300,75H400");
+});
+
+test("the axis has three or four round figures, whatever the height", () => {
+  assert.deepEqual(axisOf(8_640), [2_000, 4_000, 6_000, 8_000]);
+  assert.deepEqual(axisOf(216_000), [50_000, 100_000, 150_000, 200_000]);
+  fc.assert(
+    fc.property(fc.integer({ min: 2, max: 3_000_000 }), (most) => {
+      const figures = axisOf(most);
+      assert.ok(figures.length >= 1 && figures.length <= 4 && figures.at(-1)! <= most, `${most}: ${figures}`);
+    }),
+  );
 });

@@ -9,6 +9,10 @@ export interface RequestFacts {
   readonly output?: unknown;
   readonly cacheRead?: unknown;
   readonly cacheWrite?: unknown;
+  /** Of the model that answered; null: not known. */
+  readonly window: number | null;
+  /** In US dollars; null: no price is known. */
+  readonly cost: number | null;
 }
 
 export interface MarkFacts {
@@ -50,6 +54,29 @@ export function xOf(index: number, count: number, { width }: Pick<Size, "width">
 
 export function yOf(tokens: number, most: number, { height }: Pick<Size, "height">): number {
   return height - (tokens / most) * height;
+}
+
+/** The windows of the models that answered, as a line for each stretch of one; none where it isn't known. */
+export function windowLines(windows: readonly (number | null)[], most: number, size: Size): string {
+  const lines: string[] = [];
+  for (let from = 0; from < windows.length; ) {
+    const window = windows[from]!;
+    let to = from;
+    while (to + 1 < windows.length && windows[to + 1] === window) to += 1;
+    const [left, right] =
+      windows.length === 1 ? [0, size.width] : [xOf(from, windows.length, size), xOf(to, windows.length, size)];
+    if (window !== null) lines.push(`M${round(left)},${round(yOf(window, most, size))}H${round(right)}`);
+    from = to + 1;
+  }
+  return lines.join("");
+}
+
+/** Round figures for the axis, three or four of them, without 0. */
+export function axisOf(most: number): readonly number[] {
+  const step = [1, 2, 2.5, 5, 10]
+    .map((one) => one * 10 ** Math.floor(Math.log10(most / 3)))
+    .find((one) => most / one < 4.5)!;
+  return Array.from({ length: Math.floor(most / step) }, (_, index) => (index + 1) * step);
 }
 
 /** The request that stands at a pixel; -1 where there are none. */

@@ -12,18 +12,17 @@ import { EntryList, type ShownEntry } from "../window/entry-list.tsx";
 import { MessageDetail } from "../window/message-detail.tsx";
 import { SummaryDetail } from "../window/summary-detail.tsx";
 import { rowsOf, type WindowFacts } from "../window/window-view.tsx";
-import { cacheShare, costOf, pricesFor } from "./cost.ts";
-import type { Models, Timeline } from "./timeline-view.tsx";
+import { cacheShare } from "./cost.ts";
+import type { Timeline } from "./timeline-view.tsx";
 
 interface MomentProps {
   readonly id: string;
   readonly timeline: Timeline;
-  readonly models: Models;
   readonly index: number;
   readonly isMoving: boolean;
 }
 
-export function Moment({ id, timeline: { requests }, models, index, isMoving }: MomentProps) {
+export function Moment({ id, timeline: { requests }, index, isMoving }: MomentProps) {
   const request = requests[index]!;
   const before = index === 0 ? null : requests[index - 1]!;
   const [chosen, setChosen] = useState<string | null>(null);
@@ -40,7 +39,6 @@ export function Moment({ id, timeline: { requests }, models, index, isMoving }: 
     [now.value, earlier.value],
   );
   const row = rows.findIndex(({ key }) => key === chosen);
-  const prices = pricesFor(models, request.model);
   return (
     <div class="beside">
       <section class="card flush entries-card" aria-label="The request">
@@ -73,7 +71,9 @@ export function Moment({ id, timeline: { requests }, models, index, isMoving }: 
           <dt>from the cache</dt>
           <dd class="number">{percent(cacheShare(request))}</dd>
           <dt>cost</dt>
-          <dd class="number">{prices === null ? "no price is known" : dollars(costOf(request, prices))}</dd>
+          <dd class="number">{request.cost === null ? "no price is known" : dollars(request.cost)}</dd>
+          <dt>window</dt>
+          <dd class="number">{request.window === null ? "not known" : grouped(request.window)}</dd>
           <dt>model</dt>
           <dd>{visible(request.model)}</dd>
           <dt>answered</dt>

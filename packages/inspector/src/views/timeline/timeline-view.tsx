@@ -12,12 +12,10 @@ import { addressOf } from "../../router/place.ts";
 import { dollars, grouped, visible } from "../../text/format.ts";
 import { NoThread } from "../window/window-view.tsx";
 import { Chart } from "./chart.tsx";
-import { costOf, pricesFor } from "./cost.ts";
 import { type MarkFacts, requestFrom } from "./curve.ts";
 import { Moment } from "./moment.tsx";
 
 export type Timeline = Answer<"GET /api/threads/{id}/timeline">;
-export type Models = Answer<"GET /api/models">["configured"];
 
 export function TimelineView() {
   const { id } = place.value;
@@ -26,7 +24,6 @@ export function TimelineView() {
 
 function ThreadTimeline({ id }: { readonly id: string }) {
   const held = useAnswer(`timeline ${id}`, () => ask("GET /api/threads/{id}/timeline", { params: { id } }));
-  const models = useAnswer("models", () => ask("GET /api/models"));
   useThreadChange(id, held.reload);
   if (held.value === null && held.problem !== null) return <ProblemNote problem={held.problem} retry={held.reload} />;
   if (held.value === null)
@@ -53,7 +50,7 @@ function ThreadTimeline({ id }: { readonly id: string }) {
           </Empty>
         </>
       ) : (
-        <Played id={id} title={title} timeline={held.value} models={models.value?.configured ?? []} />
+        <Played id={id} title={title} timeline={held.value} />
       )}
     </div>
   );
@@ -63,10 +60,9 @@ interface PlayedProps {
   readonly id: string;
   readonly title: string | null;
   readonly timeline: Timeline;
-  readonly models: Models;
 }
 
-function Played({ id, title, timeline, models }: PlayedProps) {
+function Played({ id, title, timeline }: PlayedProps) {
   const { requests } = timeline;
   const marks = marksOf(id, timeline);
   const seqs = requests.map(({ seq }) => seq);
@@ -98,11 +94,7 @@ function Played({ id, title, timeline, models }: PlayedProps) {
     ],
     `${id} ${index} ${compactions.length}`,
   );
-  const spent = requests.reduce((sum, one) => {
-    const prices = pricesFor(models, one.model);
-    return prices === null ? sum : sum + costOf(one, prices);
-  }, 0);
-  const window = models.find(({ name, model }) => [name, model].includes(requests.at(-1)!.model))?.window.tokens ?? 0;
+  const spent = requests.reduce((sum, { cost }) => sum + (cost ?? 0), 0);
   return (
     <>
       <header class="row wrap">
@@ -119,9 +111,9 @@ function Played({ id, title, timeline, models }: PlayedProps) {
           <h2>Tokens of every request</h2>
           <Legend marks={marks} />
         </div>
-        <Chart requests={requests} marks={marks} window={window} index={index} onMove={setDragged} />
+        <Chart requests={requests} marks={marks} index={index} onMove={setDragged} />
       </section>
-      <Moment id={id} timeline={timeline} models={models} index={index} isMoving={dragged !== null} />
+      <Moment id={id} timeline={timeline} index={index} isMoving={dragged !== null} />
     </>
   );
 }

@@ -82,7 +82,12 @@ export async function redact(id: string, seq: number): Promise<void> {
   await act(
     "redact",
     () => ask("POST /api/threads/{id}/redact", { params: { id }, body: { seq } }),
-    () => `The words of #${seq} are erased.`,
+    ({ summaries }) => `The words of #${seq} are erased.${summaryWords(summaries)}`,
   );
   forgetLines(id);
+}
+
+function summaryWords({ rebuilt, erased }: { readonly rebuilt: number; readonly erased: number }): string {
+  if (rebuilt + erased === 0) return "";
+  return erased > 0 ? " A summary went with them." : " The summary was made anew from the messages that are left.";
 }

@@ -112,7 +112,8 @@ function MessageActs({ id, seq, isPinned }: { readonly id: string; readonly seq:
           onClose={() => setQuestion(null)}
         >
           <p>
-            They go from the log, from summaries, evidence and memory, and from every fork that shares them. The chain
+            They go from the log, from evidence and memory, and from every fork that shares them. Summaries that stand
+            for them are made anew from the messages that are left, without a model; pinned messages stay. The chain
             stays whole and says that something was erased. This can't be taken back.
           </p>
         </Question>

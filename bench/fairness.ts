@@ -1,0 +1,128 @@
+/**
+ * How long an innocent request waits while somebody sends what takes long: in CPU time of the gateway's thread, so that the
+ * machine's load doesn't count. Each hostile request alone, and all of them at once. Linux only.
+ * `npm run bench -- fairness`
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Worker } from "node:worker_threads";
+import { createGateway } from "@palimpsest/gateway";
+import { openHome } from "palimpsest/assistant";
+import { excelBomb } from "../packages/gateway/test/documents.ts";
+import { zip } from "../packages/gateway/test/zip.ts";
+import type { Bench } from "./bench.ts";
+import type { ClientOptions, HostileRequest, Observed } from "./fairness/client.ts";
+
+/** What an innocent request may wait for. */
+const MOST_MS = 200;
+
+const fairness: Bench = async () => {
+  const directory = mkdtempSync(join(tmpdir(), "palimpsest-fairness-"));
+  const home = await openHome({ home: directory, cwd: directory, env: { HOME: directory } });
+  const gateway = createGateway({ home, log: () => {}, storeSilenceMs: 600_000 });
+  try {
+    const { port } = await gateway.listen({ port: 0 });
+    // The first request loads modules.
+    await observe(port, [chat([{ role: "user", content: "hello" }])]);
+    await observe(port, [json("/api/threads", { id: "t" })]);
+    const figures: Record<string, unknown> = {};
+    for (const [name, make] of Object.entries(HOSTILE)) figures[name] = await observe(port, [make()]);
+    const together = await observe(
+      port,
+      Object.values(HOSTILE).map((make) => make()),
+    );
+    const waits = [...Object.values(figures), together].map((one) => (one as Observed).waitedCpuMs);
+    return { most: MOST_MS, ...figures, together, ok: Math.max(...waits) <= MOST_MS };
+  } finally {
+    await gateway.close();
+    await home.close();
+    rmSync(directory, { recursive: true });
+  }
+};
+
+export default fairness;
+
+function json(path: string, body: object): HostileRequest {
+  return { method: "POST", path, type: "application/json", body: Buffer.from(JSON.stringify(body)) };
+}
+
+function chat(messages: readonly object[]): HostileRequest {
+  return json("/v1/chat/completions", { model: "offline", messages });
+}
+
+let made = 0;
+/** No two requests are alike: what is known already costs less. */
+function name(): string {
+  made += 1;
+  return `n${made}`;
+}
+
+const LINE = `${JSON.stringify({ role: "user", content: "one of very many lines" })}\n`;
+
+const HOSTILE: Readonly<Record<string, () => HostileRequest>> = {
+  excelOf4kB: () => ({
+    method: "POST",
+    path: `/api/threads/t/uploads?name=${name()}.xlsx`,
+    type: "application/octet-stream",
+    body: excelBomb(8000),
+  }),
+  messages20001: () => {
+    const own = name();
+    return chat(
+      Array.from({ length: 20_001 }, (_, index) => ({
+        role: index % 2 === 0 ? "user" : "assistant",
+        content: `${own} ${index}`,
+      })),
+    );
+  },
+  words5MB: () => chat([{ role: "user", content: `${name()} ${"word ".repeat(1_000_000)}` }]),
+  brackets60MB: () => ({
+    method: "POST",
+    path: "/v1/chat/completions",
+    type: "application/json",
+    body: Buffer.alloc(60 << 20, "["),
+  }),
+  importOf50000Lines: () => ({
+    method: "POST",
+    path: `/api/threads/${name()}/import`,
+    type: "application/zip",
+    body: zip({ "a.jsonl": LINE.repeat(25_000), "b.jsonl": LINE.repeat(25_000) }),
+  }),
+  importOf600Branches: () => ({
+    method: "POST",
+    path: `/api/threads/${name()}/import`,
+    type: "application/json",
+    body: branchingExport(600),
+  }),
+  exportOfAll: () => ({ method: "GET", path: "/api/user/export", type: null, body: null }),
+};
+
+/** ChatGPT's export of a conversation in which each message was written a second time. */
+function branchingExport(count: number): Buffer {
+  const node = (id: string, parent: string | null, role: string) => {
+    const content = { content_type: "text", parts: [`words of ${id}`] };
+    return [id, { id, parent, children: [], message: { id, author: { role }, create_time: 1.7e9, content } }] as const;
+  };
+  const own = name();
+  const mapping = Object.fromEntries(
+    Array.from({ length: count }, (_, index) => [
+      node(`${own} a${index}`, index === 0 ? null : `${own} a${index - 1}`, "user"),
+      node(`${own} b${index}`, `${own} a${index}`, "assistant"),
+    ]).flat(),
+  );
+  return Buffer.from(JSON.stringify([{ conversation_id: own, current_node: `${own} a${count - 1}`, mapping }]));
+}
+
+async function observe(port: number, requests: readonly HostileRequest[]): Promise<Observed> {
+  const workerData: ClientOptions = { port, pid: process.pid, requests };
+  const worker = new Worker(new URL("./fairness/client.ts", import.meta.url), { workerData });
+  try {
+    return await new Promise<Observed>((resolve, reject) => {
+      worker.once("message", resolve);
+      worker.once("error", reject);
+    });
+  } finally {
+    await worker.terminate();
+  }
+}

@@ -1,0 +1,49 @@
+/** The data files of the search bench, each recognized by its form: what `eval` reads, and recorded sessions. */
+import { isRecord } from "@palimpsest/core/internal/text";
+import type { OpenAiMessage } from "@palimpsest/core/message";
+import {
+  type ExactHistory,
+  fromSession,
+  readQuestions,
+  type SearchedThread,
+} from "../../packages/lab/src/eval/question-data.ts";
+import { BenchInputError, readData } from "../bench.ts";
+import { readSession } from "../session.ts";
+
+const FORMS = "LoCoMo, BEAM, exact values or a recorded session";
+
+export function readThreads(path: string | undefined, usage: string): readonly SearchedThread[] {
+  const text = readData(path, usage);
+  const threads = text.trimStart().startsWith("[") ? fromJson(path!, text, FORMS).threads : fromLines(path!);
+  if (threads.every(({ questions }) => questions.length === 0))
+    throw new BenchInputError(`${path} holds no question with evidence; this bench reads files of ${FORMS}.`);
+  return threads;
+}
+
+export function readExactHistories(path: string | undefined, usage: string): readonly ExactHistory[] {
+  const { histories } = fromJson(path!, readData(path, usage), "exact values");
+  if (histories.length === 0)
+    throw new BenchInputError(`${path} holds no history; this bench reads files of exact values.`);
+  return histories;
+}
+
+function fromJson(path: string, text: string, forms: string) {
+  const file = readQuestions(text);
+  if (file.kind === "questions") return file;
+  const problem = file.kind === "damaged" ? file.problem : "has none of the known forms";
+  throw new BenchInputError(`${path} ${problem}; this bench reads files of ${forms}.`);
+}
+
+function fromLines(path: string): SearchedThread[] {
+  const messages = readSession(path, "quality search FILE").flatMap((line) => {
+    if (line.kind !== "message") return [];
+    if (!isMessage(line.message)) throw new BenchInputError(`${path} is damaged: a message without a role.`);
+    return [{ at: line.at, message: line.message }];
+  });
+  return fromSession("session", messages);
+}
+
+/** What is read of a recorded message before its shape reads the rest. */
+function isMessage(value: unknown): value is OpenAiMessage {
+  return isRecord(value) && typeof value["role"] === "string";
+}

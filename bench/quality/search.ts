@@ -1,0 +1,121 @@
+/**
+ * How much of the evidence for a question one search brings back, on every kind of data there is:
+ * `npm run bench -- quality search FILE... [--held-out FILE[,FILE]] [--only ours] [--ablation] [--leave-one-set-out] [--json]`.
+ * No model is asked.
+ *   first1, 5, 10, 20   share of a question's evidence messages among the first hits; mean over the questions
+ *   in1000, 2000, 4000  the same for what `recall` shows of the hits within so many tokens (o200k)
+ *   strict1000, ...     the shown text also holds at least half of the content words that the file's answer shares with the
+ *                       message, or the expected string; not given where the file has neither
+ *   map                 for questions that ask for an order or a summary: evidence in the ranges that the map lists, and their cover
+ *   ablation            what each constant of the ranking gains on each set (first10, in2000), question by question
+ *   leaveOneSetOut      each set with the constants that are best on the others
+ * With 95 % intervals (bootstrap over questions), by kind of question, and beside two libraries, each at its best in the set, and two
+ * prototypes. All are shown in the same windows.
+ */
+import { RANKING, type RankOptions } from "../../packages/core/src/recall/rank.ts";
+import { exactCounter } from "../../packages/harness/src/models/tokenizers.ts";
+import type { SearchedThread } from "../../packages/lab/src/eval/question-data.ts";
+import { type MeasureOptions, measure, type Summary, summaries } from "../../packages/lab/src/eval/search-figures.ts";
+import { ours } from "../../packages/lab/src/eval/search-subjects.ts";
+import { type Bench, BenchInputError, type BenchOptions, onHeldOut, remembering } from "../bench.ts";
+import { measureMaps } from "./map-figures.ts";
+import { AROUND, gainsOver, JUDGED_BUDGETS, leaveOneSetOut, SWITCHED_OFF, type Trial } from "./search-constants.ts";
+import { readThreads } from "./search-data.ts";
+import { loadRivals, type Rival } from "./search-rivals.ts";
+import { foldRow, gainRows, mapRow, tableRow } from "./search-table.ts";
+
+const USAGE =
+  "quality search FILE... [--held-out FILE[,FILE]] [--only ours] [--ablation] [--leave-one-set-out] [--json]";
+
+const OURS = "ours";
+
+const bench: Bench = async (paths, options) => {
+  const own = await figures(paths, options);
+  const heldOut = await onHeldOut(options, (files) => figures(files, options));
+  return heldOut === null ? { ...own, heldOut } : { ...own, ...prefixed(heldOut) };
+};
+export default bench;
+
+/** Tables of the held-out files under names of their own. */
+function prefixed(figures: object): object {
+  return Object.fromEntries(Object.entries(figures).map(([name, value]) => [`heldOut ${name}`, value]));
+}
+
+async function figures(paths: readonly string[], options: BenchOptions): Promise<object> {
+  if (paths.length === 0) throw new BenchInputError(`This bench needs a data file: npm run bench -- ${USAGE}`);
+  const threads = paths.flatMap((path) => readThreads(path, USAGE));
+  const measured = { count: remembering(await exactCounter("o200k_base")) };
+  const own = summaries(await measure(threads, ours(), measured));
+  const { rivals, missing } = options["only"] === "ours" ? { rivals: [], missing: [] } : await loadRivals();
+  const all = [...own.map((one) => ({ who: OURS, ...one })), ...(await bestOfRivals(threads, rivals, measured))];
+  const isJson = options["json"] === true;
+  const print = (one: RowOf) => (isJson ? one : tableRow(one.who, one));
+  const totals = all.filter(({ kind }) => kind === null);
+  // In a table for people the kinds of all rivals would bury ours.
+  const kinds = all.filter(({ kind, who }) => kind !== null && (isJson || who === OURS));
+  const maps = await measureMaps(threads, measured.count);
+  const constants = await measureConstants(threads, options, measured);
+  return {
+    rows: bySet(totals).map(print),
+    byKind: bySet(kinds).map(print),
+    ...(maps.length > 0 && { map: isJson ? maps : maps.map(mapRow) }),
+    ...constants,
+    skipped: threads.reduce((sum, { skipped }) => sum + skipped, 0),
+    ...(missing.length > 0 ? { missing } : {}),
+  };
+}
+
+type RowOf = Summary & { readonly who: string };
+
+function bySet(rows: readonly RowOf[]): RowOf[] {
+  return [...Map.groupBy(rows, ({ set }) => set).values()].flat();
+}
+
+/** Of each rival's variants the one that is best in a set, by the first 10 hits and 2,000 tokens. */
+async function bestOfRivals(
+  threads: readonly SearchedThread[],
+  rivals: readonly Rival[],
+  options: MeasureOptions,
+): Promise<RowOf[]> {
+  const rows: (RowOf & { readonly name: string })[] = [];
+  for (const { name, variant, build } of rivals)
+    for (const one of summaries(await measure(threads, build, options)))
+      rows.push({ ...one, name, who: `${name} (${variant})` });
+  const merit = ({ figures }: Summary): number => figures["first10"]!.mean + figures["in2000"]!.mean;
+  const totals = rows.filter(({ kind }) => kind === null);
+  const best = [...Map.groupBy(totals, ({ set, name }) => `${set} ${name}`).values()].map((own) =>
+    own.reduce((a, b) => (merit(b) > merit(a) ? b : a)),
+  );
+  return rows.filter((row) => best.some(({ set, who }) => set === row.set && who === row.who));
+}
+
+async function measureConstants(
+  threads: readonly SearchedThread[],
+  options: BenchOptions,
+  { count }: MeasureOptions,
+): Promise<object> {
+  const tried = async (setting: Partial<RankOptions>): Promise<Trial> => ({
+    setting,
+    scores: await measure(threads, ours({ ...RANKING, ...setting }), { count, budgets: JUDGED_BUDGETS }),
+  });
+  const all = async (settings: readonly Partial<RankOptions>[]): Promise<Trial[]> => {
+    const trials: Trial[] = [];
+    for (const setting of settings) trials.push(await tried(setting));
+    return trials;
+  };
+  const isJson = options["json"] === true;
+  const result: Record<string, unknown> = {};
+  if (options["ablation"] === true) {
+    const gains = gainsOver((await tried({})).scores, await all(SWITCHED_OFF));
+    result["ablation"] = isJson ? gains : gainRows(gains);
+  }
+  if (options["leave-one-set-out"] === true) {
+    const folds = leaveOneSetOut(await all(AROUND));
+    if (folds.length === 0)
+      throw new BenchInputError(
+        "--leave-one-set-out needs files of at least two kinds of data: constants are chosen on the others.",
+      );
+    result["leaveOneSetOut"] = isJson ? folds : folds.map(foldRow);
+  }
+  return result;
+}

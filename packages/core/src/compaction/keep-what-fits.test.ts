@@ -1,0 +1,134 @@
+// Where nobody says what to keep: how much stays, what is quoted beside the summary, and when prices ask for it.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type OpenAiMessage, openaiShape } from "../message/openai/shape.ts";
+import { RELATIVE_PRICES } from "../pricing/prices.ts";
+import { plainPrompt } from "../testing/prompt.ts";
+import { type CompactPlan, type Plan, type PlanOptions, planCompaction } from "./plan.ts";
+import { limitsOf, type Policy } from "./policy.ts";
+
+const POLICY: Policy = {
+  trigger: [{ type: "fraction", value: 0.85 }],
+  keep: null,
+  lowWater: 0.6,
+  minGain: 0.1,
+  maxSummaryTokens: null,
+  summaryFormat: "pair",
+};
+const words = (tokens: number): string => "lorem ipsum ".repeat(Math.ceil(tokens / 3)).slice(0, tokens * 4);
+const turn = (tokens: number): OpenAiMessage[] => [
+  { role: "user", content: words(tokens) },
+  { role: "assistant", content: words(tokens) },
+];
+const step = (id: string, name: string, input: object, output: string): OpenAiMessage[] => [
+  {
+    role: "assistant",
+    content: null,
+    tool_calls: [{ id, type: "function", function: { name, arguments: JSON.stringify(input) } }],
+  },
+  { role: "tool", tool_call_id: id, content: output },
+];
+const many = (count: number, messages: (index: number) => OpenAiMessage[]): OpenAiMessage[] =>
+  Array.from({ length: count }, (_, index) => messages(index)).flat();
+
+test("short messages fill the window to nine tenths of the low-water mark and more, in whole turns", () => {
+  for (const cause of ["automatic", "manual"] as const) {
+    const messages = many(500, () => turn(40));
+    const { cut, tokensAfter } = compacts(plan(messages, 8000, { cause }));
+    const { lowWater } = limitsOf(POLICY, { size: 8000, reserve: 1000 }, 0);
+    assert.ok(tokensAfter <= lowWater && tokensAfter >= 0.9 * lowWater, `${tokensAfter} of ${lowWater}`);
+    assert.equal(messages[cut!.tail]!.role, "user");
+  }
+});
+
+test("inside one long turn the tail begins at a tool group", () => {
+  const messages = [
+    ...turn(20),
+    ...many(120, (index) => step(`${index}`, "read", { path: `${index}.ts` }, words(200))),
+  ];
+  const { cut } = compacts(plan(messages, 16_000));
+  assert.equal(messages[cut!.tail]!.role, "assistant");
+  assert.ok(cut!.kept > 20, `${cut!.kept} kept`);
+});
+
+test("room is kept for quotes of what the model wrote, and only where it wrote something", () => {
+  const talk = compacts(
+    plan(
+      many(300, () => turn(100)),
+      32_000,
+    ),
+  );
+  assert.equal(talk.cut!.quoteTokens, 0);
+  const edit = (index: number) =>
+    step(`${index}`, "edit", { path: `${index}.ts`, oldText: "a", newText: `${index} ${words(300)}` }, words(100));
+  const work = compacts(plan(many(100, edit), 32_000));
+  assert.ok(work.cut!.quoteTokens > 3000, String(work.cut!.quoteTokens));
+  assert.ok(work.tokensAfter <= limitsOf(POLICY, { size: 32_000, reserve: 4000 }, 0).lowWater);
+});
+
+test("a person who asks for it gets a smaller view also below the mark", () => {
+  const { cut } = compacts(
+    plan(
+      many(20, () => turn(40)),
+      32_000,
+      { cause: "manual" },
+    ),
+  );
+  assert.ok(cut!.kept <= 6);
+});
+
+const WARM = { cache: "warm", prices: RELATIVE_PRICES } as const;
+const writes = (steps: number): OpenAiMessage[] =>
+  many(steps, (index) => step(`${index}`, "write", { path: `${index}.ts`, content: words(200) }, "ok"));
+const reads = (steps: number): OpenAiMessage[] =>
+  many(steps, (index) => step(`${index}`, "read", { path: `${index}.ts` }, words(200)));
+
+test("prices hide the older part long before a large window is full, and leave a small one alone", () => {
+  const early = compacts(plan(writes(400), 200_000, { prune: WARM }));
+  assert.deepEqual([early.reason, early.rung], ["price", "hide"]);
+  assert.ok(early.tokensAfter <= 36_000 && early.tokensAfter > 20_000, String(early.tokensAfter));
+  assert.equal(plan(writes(150), 200_000, { prune: WARM }).kind, "none");
+  assert.equal(plan(writes(80), 32_000, { prune: WARM }).kind, "none");
+});
+
+test("what is mostly old results is shortened, what is mostly the model's own words is hidden", () => {
+  const shortened = compacts(plan(reads(400), 200_000, { prune: WARM }));
+  assert.deepEqual([shortened.reason, shortened.rung, shortened.cut], ["price", "prune", null]);
+  const hidden = compacts(plan([...reads(40), ...writes(400)], 200_000, { prune: WARM }));
+  assert.equal(hidden.rung, "hide");
+});
+
+test("on a cold cache the same is weighed: what leaves less to write is done", () => {
+  const cold = { ...WARM, cache: "cold" } as const;
+  assert.equal(compacts(plan(reads(400), 200_000, { prune: cold })).rung, "prune");
+  assert.equal(compacts(plan([...reads(40), ...writes(400)], 200_000, { prune: cold })).rung, "hide");
+});
+
+test("prices hide nothing where reading is free, where pruning is off, and where keep was said", () => {
+  const messages = writes(400);
+  const free = { ...RELATIVE_PRICES, cacheRead: 0 };
+  assert.equal(plan(messages, 200_000, { prune: { cache: "warm", prices: free } }).kind, "none");
+  assert.equal(plan(messages, 200_000).kind, "none");
+  const said = plan(messages, 200_000, {
+    prune: { cache: "warm", prices: RELATIVE_PRICES },
+    policy: { ...POLICY, keep: { type: "messages", value: 20 } },
+  });
+  assert.ok(said.kind === "none" || (said.kind === "compact" && said.rung === "prune"));
+});
+
+function plan(messages: readonly OpenAiMessage[], size: number, options: Partial<PlanOptions> = {}): Plan {
+  const entries = messages.map((message, index) => ({ seq: index + 1, message }));
+  return planCompaction(plainPrompt(entries, openaiShape), {
+    window: { size, reserve: size / 8 },
+    policy: POLICY,
+    cause: "automatic",
+    grown: null,
+    prune: null,
+    ...options,
+  });
+}
+
+function compacts(planned: Plan): CompactPlan {
+  assert.equal(planned.kind, "compact");
+  return planned as CompactPlan;
+}

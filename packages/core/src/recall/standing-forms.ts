@@ -1,0 +1,128 @@
+/**
+ * The forms of sentences by which users tell how things are to be done, and what they prefer (standing.ts). Each is a class of wordings, and
+ * each stays narrow: a rule that is missed is found by its words, one that is made up is followed. Matched against one sentence in
+ * which nothing but the user's own words is left, without the openers of a sentence.
+ */
+
+/** Somebody else's rule, or one that is only spoken about. */
+export const TOLD =
+  /\b(?:he|she|they|people|everyone|everybody|docs?|documentation|guide|book|article|teacher|boss|manager|mom|mother|dad|father|doctor|friends?|linter|compiler|error|message) (?:always |often |usually )?(?:said|says|say|told|tells|tell|states?|stated|recommends?|recommended|suggests?|suggested|warns?|warned|wrote|writes)\b|\b(?:is|are|was) (?:a|an|the|good|bad|common|best|sound|terrible|great) (?:\w+ ){0,2}(?:advice|practice|rule|idea|motto|saying|principle|tip|mistake)\b/i;
+
+/** Verbs by which one tells somebody what to do; the same word as a noun or adjective doesn't begin such a sentence. */
+const VERBS =
+  `abbreviate acknowledge add address adhere adjust adopt align allow analyze annotate answer apologize append apply approach arrange
+ask assume attach avoid back base begin be break bring build bullet calculate call capitalize caption change check choose cite clarify
+clean close code combine comment commit compare compute confirm consider consult continue convert copy correct cover create credit
+date debug declare default define delete deliver describe design detail disclose display divide do document double-check draft
+emphasize enable encode encrypt end ensure escape estimate evaluate exclude explain export express factor favor fetch fill find
+finish flag focus follow format generate give go greet group guard handle hide highlight hold identify ignore illustrate import include
+incorporate indent indicate inform insert install integrate introduce justify keep label lead leave limit link list localize lock log
+maintain make mark match measure mention merge mock modify move name normalize note notify number offer omit open optimize order
+organize outline output pad paraphrase parse pass paste phrase pick pin place post prefer prefix prepare present preserve print
+prioritize produce pronounce propose provide push put quote raise rank rate read rebase recommend record refer reference reflect
+refrain refresh reject remember remind remove rename render repeat replace reply report request require respect respond restate return
+review revise rewrite round run sanitize save say schedule select send separate set share shorten show sign simplify skip sort spell specify
+speak spell split squash stage speak start state stay stick stop store structure style submit suggest summarize support switch tag talk
+target tell terminate test trace track transcribe translate treat trim truncate try type underline update use validate verify version
+walk warn wear work wrap write`
+    .split(/\s+/)
+    .join("|");
+
+const ADVERB = "(?:also |just |only |first |please |explicitly |clearly |at least |not )?";
+const DO = `${ADVERB}(?:${VERBS})\\b`;
+const PLEASE = "(?:please |kindly )?";
+const NEGATIVE = "(?:don'?t|do not|never|no longer|stop|avoid)";
+const ALWAYS = "(?:al{1,2}ways|never)";
+const FROM_NOW =
+  "(?:from now on(?:wards?)?|from here on(?: out)?|going forward|moving forward|from this point (?:on|forward)|in (?:the )?future|for the rest of (?:this|our) (?:conversation|chat|session|project|thread)|in this (?:conversation|chat|project|thread|repo|repository)|as a (?:general )?rule|until i say otherwise|unless i say otherwise)";
+const YOU =
+  "(?:you should|you must|you need to|you have to|you are to|you're to|i want you to|i need you to|i'd like you to|i would like you to|i expect you to|make sure (?:to|you|that you)|be sure (?:to|you)|remember to|try to)";
+const ORDER = `${PLEASE}(?:${YOU} )?(?:${ALWAYS} )?(?:only )?(?:${NEGATIVE} )?(?:ever |always |only )?(?:${VERBS})\\b`;
+/** Words that make an order last. */
+const LASTING =
+  "(?:at all times|(?:every|each) (?:single )?time|until further notice|(?:until|unless) i (?:say|tell|ask|approve|confirm|allow)|no matter (?:what|how|who|when|where)|by default|now or later|(?:goes|applies|holds|counts) (?:for|to) (?:the whole|every|all)|,? ever[.!]*$)";
+const ANSWERS =
+  "(?:answers?|responses?|replies|reply|messages?|outputs?|explanations?|summaries|summary|code(?: (?:samples|examples|blocks|snippets))?|snippets|examples|commits?|commit messages|pull requests|prs|tests|emails?|reports|documents|documentation|comments|translations|functions|files|scripts)";
+
+export const INSTRUCTIONS: readonly RegExp[] = [
+  `^(?:al{1,2}ways|never|don'?t ever|do not ever|under no circumstances(?: should you)?) ${DO}`,
+  `^${FROM_NOW},? ${ORDER}`,
+  `^(?:(?:always|never) )?${NEGATIVE} (?:ever )?(?:${VERBS}|using|adding|writing|giving|saying|asking|calling|including|suggesting|repeating|putting|making|starting|ending|formatting|touching|changing|committing|pushing|apologizing)\\b.*\\b(?:again|any ?more|ever|${FROM_NOW})[.!]*$`,
+  `^${ORDER}.*[ ,]${FROM_NOW}[.!]*$`,
+  `^${YOU} (?:always|never|${FROM_NOW})\\b`,
+  `^(?:i want|i need|i expect|i'd like|i would like) (?:all )?(?:of )?(?:your|the) ${ANSWERS} to always\\b`,
+  `^(?:when|whenever|any time|anytime|every time|each time|if) (?:i|you)(?:'re| are)? (?:ever )?(?:ask|asks|request|say|mention|type|write|send|give|share|paste|answer|reply|respond|explain|show|generate|create|suggest|recommend|write|edit|change|propose|present|describe|talk|discuss|writing|answering|explaining|giving|editing|generating)\\b[^,]*, ?(?:then )?${PLEASE}(?:${YOU} )?(?:always |never )?(?:${NEGATIVE} )?(?:ever )?(?:${VERBS})\\b`,
+  `^(?:in|for|with) (?:all|every|any|each)(?: of)?(?: (?:your|my|our|the|future|new))* ${ANSWERS}\\b[^.]*?,? ?(?:${ORDER}|there (?:should|must)|i want|no )`,
+  `^(?:for|in) (?:all|every|any) (?:future|further|later)\\b[^,]*, ?${ORDER}`,
+  `^${PLEASE}(?:${VERBS})\\b.* (?:when(?:ever)?|every time|each time|any time) i (?:ask|request|say|mention|type|talk)\\b`,
+  `^(?:all|every|each)(?: of)?(?: (?:your|my|our|the|future|new))* ${ANSWERS} (?:should|must|need to|have to|has to) (?:always |never |not |also )?(?:be|have|use|include|contain|start|begin|end|follow|come|go|stay|fit|mention|cite|state|compile|pass)\\b`,
+  "^your (?:answers|responses|replies|explanations|messages) (?:should|must) (?:always|never)\\b",
+  `^(?:always|never),? (?:and i mean (?:always|never),? )${DO}`,
+  // Bans.
+  `^you (?:may not|must not|mustn't|must never|are not allowed to|aren't allowed to|are never (?:allowed )?to|are not to|may never|should never) (?:ever )?(?:${VERBS})\\b`,
+  `^you (?:can't|cannot|can not|may only|can only|only) (?:ever )?(?:${VERBS})\\b.*\\b(?:without|unless|ever|any|anything|every|all)\\b`,
+  `^i (?:don'?t|do not|never) want you to (?:ever )?(?:${VERBS})\\b.*|^i (?:don'?t|do not) ever want you to`,
+  "^(?:stop|quit) (?:ending|starting|beginning|calling me|apologi[sz]ing|repeating|telling me|asking me|giving me|sending me|adding|putting|using|saying|writing)\\b(?!.*\\b(?:now|today|for a (?:moment|minute)|until|it|this|that)\\b)",
+  "^no more [a-z ]{3,40} (?:in|from|for|please|when)\\b",
+  "^[^.]{3,80}?\\b(?:is|are) (?:not|never) to be [a-z]+\\b.*\\b(?:ever|by you|for me|under any circumstances)\\b",
+  "^[^.]{3,80}?\\bmust (?:not|never) be [a-z]+\\b.*\\bby you\\b",
+  // An order for every case of a kind, or one that lasts.
+  `^(?:before|after|for|in|with|on|at) (?:every|each|all|any)\\b[^,.]{2,90}, ?${ORDER}`,
+  `^(?:whenever|every time|each time|any ?time)\\b[^,.]{3,100}(?:, ?|\\u00b7 ?)(?:then )?${ORDER}`,
+  `^(?:when|if) (?:an?|any|some ?one|some ?body|customers?|people|users?|clients?)\\b[^,.]{3,90}, ?(?:then )?${ORDER}`,
+  `^${ORDER}.*\\b(?:every|each|any|all|everything|anything)\\b[^.]{0,40}\\byou (?:${VERBS})\\b`,
+  `^${ORDER}.*(?:^|[ ,])${LASTING}`,
+  `^(?:by default|at all times|as a default|in general),? ${ORDER}`,
+  `^(?:all|any|every|each)\\b[^.]{2,60}\\byou (?:${VERBS})\\b[^.]{0,40}\\b(?:must|has to|have to|should|needs? to)\\b`,
+  "^(?:let's (?:set|make|have|agree on) )?(?:an? |one |another |my |the |new |ground |house |general |simple )*rule(?: \\d+| number \\w+| for you)?: ?\\S",
+  // German, French, Spanish, Dutch: the same few forms.
+  "^wenn ich (?:dir |euch )?[^,]{3,80}, (?:dann )?(?:bitte )?\\p{L}+ (?:mir |dich |bitte )?(?:k\u00fcnftig|immer|stets|ab jetzt|in zukunft|nie|niemals)(?!\\p{L})",
+  "^n(?:e |')\\p{L}+ (?:\\p{L}+ )?jamais(?!\\p{L})",
+  "^(?:\u00e0 )?chaque fois que [^,]{3,90}, ?\\p{L}+-(?:moi|le|la|les|nous)(?!\\p{L})",
+  "^(?:de ahora en adelante|a partir de ahora|en adelante|a partir de hoy)[, ]+(?:siempre |nunca |por favor,? )*\\p{L}{3,}(?:me|nos)(?!\\p{L})",
+  "^nunca (?!jam|m[\u00e1a]s|veces|antes)\\p{L}{2,}[ae]s(?!\\p{L})",
+  "^(?:vanaf nu|voortaan|in het vervolg)[, ]+(?:graag |alleen |altijd |nooit )*\\p{L}+",
+  "^(?!(?:ik|we|wij|hij|ze|zij|het|dat|er|u|je|jij|dit|die) )\\p{L}+ (?:me |mij |dat |dit )?(?:vanaf nu |voortaan )?(?:nooit|voortaan|altijd)(?!\\p{L})(?=.*\\b(?:een|de|het|mij|me|zonder|in|met)\\b)",
+  "^(?:ab jetzt|ab sofort|von nun an|in zukunft|k\u00fcnftig|zuk\u00fcnftig)[, ]+(?:bitte )?(?:immer |nie |niemals |nur )?(?:antworte|schreibe?|verwende|nutze|benutze|nenne|gib|zeige?|f\u00fcge|mach|mache|halte|formatiere|sag|sage|erkl\u00e4re|nimm|vermeide|lass)\\b",
+  "^(?:antworte|schreibe?|verwende|nutze|benutze|nenne|gib|zeige?|f\u00fcge|mache?|halte|formatiere|sage?|erkl\u00e4re|nimm) (?:mir |bitte |dich )*(?:immer|nie|niemals|stets)\\b",
+  "^(?:\u00e0 partir de maintenant|d\u00e9sormais|dor\u00e9navant|\u00e0 l'avenir)[, ]+(?:toujours |merci de )?(?:r\u00e9ponds|r\u00e9pondez|\u00e9cris|\u00e9crivez|utilise|utilisez|donne|donnez|ajoute|ajoutez|mets|mettez|fais|faites|explique|expliquez|\u00e9vite|\u00e9vitez|n'utilise|n'utilisez|ne )",
+  "^(?:r\u00e9ponds|r\u00e9pondez|\u00e9cris|\u00e9crivez|utilise|utilisez|donne|donnez|ajoute|ajoutez|n'utilise|n'utilisez|n'\u00e9cris) (?:toujours|jamais|syst\u00e9matiquement)\\b",
+  "^(?:de ahora en adelante|a partir de ahora|en el futuro|en adelante)[, ]+(?:siempre |nunca |no )?(?:responde|escribe|usa|utiliza|da|a\u00f1ade|agrega|incluye|muestra|explica|evita|uses|escribas)\\b",
+  "^(?:siempre|nunca) (?:responde|escribe|usa|utiliza|a\u00f1ade|agrega|incluye|muestra|explica|evita|uses|escribas|respondas)\\b",
+].map((form) => new RegExp(form, "iu"));
+
+/** `Always use HTTPS is what they taught us`, `Never give up`: no word to the assistant. */
+export const STATEMENT =
+  /^(?:always|never) (?:be yourself|give up|say never|stop learning|look (?:back|on)|read the comments|work[a-z]* (?:with|for) (?:children|animals))|^(?:always|never) [a-z]+(?: [a-z]+){0,3} (?:is|was|are|were|sounds|seems|has been|worked|works|became)\b/i;
+
+/** "I'd prefer" chooses for once; "I prefer" lasts. */
+const PREFER =
+  "i (?:really |generally |usually |much |always |strongly |personally |definitely |still |typically |normally |also |do )*prefere?\\b";
+
+export const PREFERENCES: readonly RegExp[] = [
+  `^(?:well,? |personally,? |generally,? |in general,? |usually,? |overall,? |as always,? )?${PREFER}`,
+  `\\b(?:and|but|so|because|since|as|though|although) ${PREFER}`,
+  "\\bi(?:'d| would) (?:much )?rather you (?:always|never|didn't)\\b",
+  "\\bmy (?:strong |general |personal )?preferences? (?:is|are|for)\\b",
+  "\\bi have a (?:strong |clear |slight )?preference for\\b",
+  "^i (?:don't|do not) (?:like it when you|like your|want you to ever)\\b",
+  `^i (?:like|love|want) (?:my|your|all my|all your) (?:\\w+ )?(?:${ANSWERS}|texts|instructions) (?:to be|short|brief|concise|detailed|without)\\b`,
+  // Likes and dislikes in general; of a thing that is pointed to one likes or dislikes that thing only.
+  `^(?:(?:generally|personally|honestly|overall|usually)(?: speaking)?,? )?i(?:'m| am)? (?:really |generally |usually |just |also |so )*(?:dislike|detest|can'?t stand|don'?t (?:really )?(?:like|enjoy|care for)|do not (?:like|enjoy)|not (?:really )?(?:a (?:big |huge )?fan of|keen on|fond of|into)|a (?:big |huge )?fan of|fond of)(?! (?:this|that|it|the|your|these|those|him|her|them|how|what|where|when|to|my))\\b`,
+  "^i (?:really |also )?(?:love|like|enjoy|prefer|appreciate|hate|dislike)(?: it)?(?: more| best| most)? when (?:you|code|answers|explanations|people|texts?|someone|functions|tests|things)\\b",
+  "^i (?:really |generally |usually |always |personally )?(?:(?:like|love|enjoy|value|trust|read) [^.]{3,80} (?:more than|better than|rather than)|(?:value|favou?r|pick|choose) [^.]{3,60} over) \\p{L}",
+  "^(?:given the choice,? )?i(?:'ll| will| would|'d)? always (?:pick|choose|go for|opt for|take)\\b",
+  "\\b(?:works?|work) (?:best|better) for me\\b|\\bsuits? me (?:best|better)\\b|\\b(?:is|are) (?:nicer|easier|better|clearer) (?:to|for) me than\\b",
+  "^my (?:favou?rite|preferred) way (?:to|of)\\b|^my taste in\\b",
+  "^i(?:'m| am) (?:more of )?an? [a-z]+ (?:learner|thinker)\\b|^i(?:'m| am) (?:someone|a person|the type) who prefers\\b",
+  "^(?:and |but |so |as )?i(?:'d| would) (?:much )?(?:rather|prefer)\\b.*\\b(?:in general|generally|usually|as a rule|always|normally)\\b",
+  "^i find [^.]{3,60} (?:ugly|annoying|confusing|hard to read|distracting|helpful|easier)(?: and i(?:'d| would) rather|,| and would rather)",
+  "^ich (?:bevorzuge|ziehe .{2,60} vor)(?!\\p{L})|^ich \\p{L}+ [^.]{2,60}\\blieber\\b|^mir (?:ist|sind) .{2,60} lieber\\b",
+  "^(?:moi,? )?(?:je pr\u00e9f\u00e8re|j'aime mieux|je n'aime pas)(?! (?:ce|cette|cela|\u00e7a) )",
+  "^(?:yo )?prefiero(?!\\p{L})(?! (?:est[aeo]s?|es[aeo]s?|el primero|la primera) )|^(?:a m\u00ed )?no me gustan? (?:los|las|que|el|la) [^.]{3,60}(?:, |$)",
+  "^ik (?:geef de voorkeur aan|heb .{2,60} liever|\\p{L}+ .{0,60}\\bliever\\b)",
+].map((form) => new RegExp(form, "iu"));
+
+/** For this once. */
+export const ONCE =
+  /\b(?:for now|this time|just this once|today|tonight|tomorrow|right now|at the moment|on this one|not to (?:say|answer|be transferred)|prefer (?:the|this|that) (?:\w+ )?(?:one|option|first|second|third|former|latter|cheapest|flight|seat|date))\b/i;

@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { NOT_OWN, type OwnWordsOptions, ownWords } from "./own-words.ts";
+
+const TELLING: OwnWordsOptions = { quotes: "reported", paragraphs: "open" };
+const WANTING: OwnWordsOptions = { quotes: "all", paragraphs: "strict" };
+
+const PASTED: readonly (readonly [way: string, text: string])[] = [
+  ["behind a request and a colon", "Summarize this email: My name is Bob and I live in Paris."],
+  ["behind a request, as a paragraph", "Translate the following text.\n\nMy name is Bob. I live in Paris."],
+  [
+    "as a letter behind a question",
+    "What should I answer?\n\nDear Ada,\nmy name is Bob and I live in Paris.\nBest, Bob",
+  ],
+  ["as a forwarded mail", "Is it spam?\nFrom: Bob\nSubject: Hello\nMy name is Bob and I live in Paris."],
+  ["behind what a person wrote", "My boss wrote: my name is Bob and I live in Paris."],
+  ["behind a rule of dashes", "Please check.\n---\nMy name is Bob and I live in Paris."],
+  ["behind words that point to it", "I got this from a colleague. My name is Bob and I live in Paris."],
+  ["in a fence", "Look:\n```\nMy name is Bob and I live in Paris.\n```"],
+  ["as a block quote", "Look:\n> My name is Bob and I live in Paris."],
+];
+
+for (const [way, text] of PASTED)
+  test(`text that is pasted ${way} is not the user's own`, () => {
+    for (const options of [TELLING, WANTING]) assert.doesNotMatch(ownWords(text, options), /Bob|Paris/);
+  });
+
+test("what users tell of themselves stays, in several paragraphs and with quoted names", () => {
+  for (const text of [
+    'I live in Paris.\n\nMy cat is called "Tom".',
+    "Hi!\n\nI'm Bob, a baker.\n\nMy shop opens at six.",
+    "My rules for you: I want short answers.",
+    `My name is Bob. ${"I bake bread every day. ".repeat(30)}\n\nI live in Paris.`,
+  ])
+    assert.equal(ownWords(text, TELLING), text);
+});
+
+test("of a long message only the first paragraph is sure to be what the user wants", () => {
+  const text = `Always use tabs.\n\n${"More words of somebody. ".repeat(30)}\n\nNever use blanks.`;
+  assert.match(ownWords(text, WANTING), /Always use tabs/);
+  assert.doesNotMatch(ownWords(text, WANTING), /Never/);
+});
+
+test("every text keeps its length, and each character is its own or hidden", () => {
+  const piece = fc.constantFrom(
+    "I live here. ",
+    "> x",
+    "\n",
+    "```",
+    '"',
+    "Bob said ",
+    ": ",
+    "\n\n",
+    "Dear Ada,",
+    "\u2028",
+    "---",
+    "a",
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 30 }), fc.constantFrom(TELLING, WANTING), (pieces, options) => {
+      const text = pieces.join("");
+      const own = ownWords(text, options);
+      assert.equal(own.length, text.length);
+      for (let at = 0; at < text.length; at += 1)
+        assert.ok(own[at] === text[at] || own[at] === NOT_OWN || own[at] === "\n" || own[at] === "'");
+    }),
+  );
+});

@@ -1,0 +1,146 @@
+// Ids inside a conversation that name what the operator's account with the provider holds: they are nobody's with a plain key.
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { CHAT, MESSAGES, RESPONSES } from "../../test/asking.ts";
+import { noting } from "../../test/http-server.ts";
+import { keyed } from "../../test/keyed.ts";
+import type { Answered } from "../../test/running.ts";
+
+const user = (content: unknown) => [{ role: "user", content }];
+const chat = (part: object) => ({ model: "oa", messages: user([{ type: "text", text: "read it" }, part]) });
+const claude = (block: object, more: object = {}) => ({
+  model: "claude",
+  max_tokens: 9,
+  messages: user([block, { type: "text", text: "read it" }]),
+  ...more,
+});
+const responses = (more: object, part: object = { type: "input_text", text: "read it" }) => ({
+  model: "oa",
+  input: user([part]),
+  ...more,
+});
+
+const NAMING: readonly (readonly [string, string, object])[] = [
+  ["a file of chat completions", CHAT, chat({ type: "file", file: { file_id: "file-anns" } })],
+  ["a file of a response", RESPONSES, responses({}, { type: "input_file", file_id: "file-anns" })],
+  ["an image of a response", RESPONSES, responses({}, { type: "input_image", file_id: "file-anns" })],
+  [
+    "a file in a tool's result",
+    RESPONSES,
+    {
+      model: "oa",
+      input: [
+        { type: "function_call", call_id: "c", name: "f", arguments: "{}" },
+        { type: "function_call_output", call_id: "c", output: [{ type: "input_file", file_id: "file-anns" }] },
+      ],
+    },
+  ],
+  ["an item that the vendor keeps", RESPONSES, { model: "oa", input: [{ type: "item_reference", id: "msg_anns" }] }],
+  ["a vector store", RESPONSES, responses({ tools: [{ type: "file_search", vector_store_ids: ["vs_anns"] }] })],
+  ["a container", RESPONSES, responses({ tools: [{ type: "code_interpreter", container: "cntr_anns" }] })],
+  [
+    "files for a new container",
+    RESPONSES,
+    responses({ tools: [{ type: "code_interpreter", container: { type: "auto", file_ids: ["file-anns"] } }] }),
+  ],
+  ["a document of Anthropic", MESSAGES, claude({ type: "document", source: { type: "file", file_id: "file_anns" } })],
+  ["an image of Anthropic", MESSAGES, claude({ type: "image", source: { type: "file", file_id: "file_anns" } })],
+  ["an upload into a container", MESSAGES, claude({ type: "container_upload", file_id: "file_anns" })],
+  ["a container of Anthropic", MESSAGES, claude({ type: "text", text: "hi" }, { container: "container_anns" })],
+  ["the same by its id", MESSAGES, claude({ type: "text", text: "hi" }, { container: { id: "container_anns" } })],
+  [
+    "a document in a tool's result",
+    MESSAGES,
+    {
+      model: "claude",
+      max_tokens: 9,
+      messages: [
+        { role: "user", content: "go" },
+        { role: "assistant", content: [{ type: "tool_use", id: "t", name: "f", input: {} }] },
+        {
+          role: "user",
+          content: [
+            {
+              type: "tool_result",
+              tool_use_id: "t",
+              content: [{ type: "document", source: { type: "file", file_id: "file_anns" } }],
+            },
+          ],
+        },
+      ],
+    },
+  ],
+];
+
+/** Answered by the vendor alone where the client wants that. */
+const NATIVE: readonly (readonly [string, object])[] = [
+  ["a response that the vendor keeps", responses({ previous_response_id: "resp_anns" })],
+  ["a conversation that the vendor keeps", responses({ conversation: "conv_anns" })],
+];
+
+/** Each vendor has its own place for a code. */
+function refusalIn({ text }: Answered): string | undefined {
+  const { error } = JSON.parse(text) as { error?: { code?: string; details?: { code?: string } } };
+  return error?.code ?? error?.details?.code;
+}
+
+async function place(t: TestContext, gateway = "") {
+  const { url, seen } = await noting(t, { body: JSON.stringify({ choices: [], usage: {} }) });
+  const entry = (name: string, provider: string) =>
+    `  - {name: ${name}, provider: ${provider}, model: ${name}, base_url: "${url}/v1", api_key: operators}\n`;
+  const config = `models:\n${entry("oa", "openai")}${entry("claude", "anthropic")}gateway: {${gateway}}\n`;
+  return { ...(await keyed(t, { config })), seen };
+}
+
+test("a plain key names nothing of the operator's account, whatever the mode and however it is spelled", async (t) => {
+  const { ask, seen } = await place(t);
+  for (const [title, path, body] of NAMING)
+    for (const mode of ["on", "observe", "off"])
+      for (const text of [JSON.stringify(body), JSON.stringify(body).replaceAll("_id", "\\u005fid")]) {
+        const headers = { "x-palimpsest-mode": mode, "content-type": "application/json" };
+        const answer = await ask("bob", "POST", path, { headers, body: text });
+        assert.deepEqual([answer.status, refusalIn(answer)], [403, "provider-id"], `${title}, ${mode}: ${answer.text}`);
+      }
+  for (const [title, body] of NATIVE)
+    for (const headers of [{ "x-palimpsest-mode": "off" }, { "x-palimpsest-compaction": "native" }]) {
+      const answer = await ask("bob", "POST", RESPONSES, { headers, body });
+      assert.deepEqual([answer.status, refusalIn(answer)], [403, "provider-id"], `${title}: ${answer.text}`);
+    }
+  assert.deepEqual(seen, []);
+});
+
+test("an admin, and whoever brings the provider's own key, may name it", async (t) => {
+  const { ask, seen } = await place(t);
+  for (const [title, path, body] of NAMING.filter(([title]) => title !== "an item that the vendor keeps")) {
+    assert.equal((await ask("admin", "POST", path, { body })).status, 200, title);
+    const headers = { "x-provider-key": "bobs-own" };
+    assert.equal((await ask("bob", "POST", path, { body, headers })).status, 200, title);
+  }
+  assert.equal(seen.length, 2 * (NAMING.length - 1));
+});
+
+test("what the operator's list opens may be named", async (t) => {
+  const { ask } = await place(t, "pass_through: [POST /v1/files]");
+  const [, path, body] = NAMING[0]!;
+  assert.equal((await ask("bob", "POST", path, { body })).status, 200);
+  assert.equal((await ask("bob", "POST", MESSAGES, { body: NAMING.at(-3)![2] })).status, 403);
+  const all = await place(t, "pass_through: all");
+  for (const [title, at, named] of NAMING.slice(0, 4))
+    assert.equal((await all.ask("bob", "POST", at, { body: named })).status, 200, title);
+});
+
+test("an argument of a user's own tool may have any name", async (t) => {
+  const { ask } = await place(t);
+  const calls = [{ type: "tool_use", id: "t", name: "f", input: { type: "file", file: { file_id: "x" } } }];
+  const body = {
+    model: "claude",
+    max_tokens: 9,
+    tools: [{ name: "f", input_schema: { type: "object", properties: { file_id: { type: "string" } } } }],
+    messages: [
+      { role: "user", content: "go" },
+      { role: "assistant", content: calls },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: "t", content: '{"file_id":"x"}' }] },
+    ],
+  };
+  assert.equal((await ask("bob", "POST", MESSAGES, { body })).status, 200);
+});

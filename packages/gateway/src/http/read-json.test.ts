@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { assertShallow, parseJson, parseSteps, repeatedName } from "./read-json.ts";
+
+function parsedInSlices(bytes: Buffer, step: number): unknown {
+  const steps = parseSteps(bytes, step);
+  for (;;) {
+    const next = steps.next();
+    if (next.done === true) return next.value;
+  }
+}
+
+/** The value, or that there is none. */
+function outcome(parse: () => unknown): unknown {
+  try {
+    return { value: parse() };
+  } catch (error) {
+    assert.ok(error instanceof SyntaxError, String(error));
+    return "no JSON";
+  }
+}
+
+test("slices of any size give what JSON.parse gives, for JSON and for what is none", () => {
+  const damaged = fc
+    .tuple(fc.json(), fc.nat(), fc.constantFrom("", ",", "]", "}", "{", "[", '"', ":", " ", "\\", "1", "\u0000"))
+    .map(([json, at, sign]) => {
+      const place = at % (json.length + 1);
+      return json.slice(0, place) + sign + json.slice(place + (sign === "" ? 1 : 0));
+    });
+  fc.assert(
+    fc.property(fc.oneof(fc.json(), damaged), fc.integer({ min: 1, max: 40 }), (text, step) => {
+      const bytes = Buffer.from(text);
+      assert.deepEqual(
+        outcome(() => parsedInSlices(bytes, step)),
+        outcome(() => JSON.parse(bytes.toString())),
+        text,
+      );
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test("of a name that stands twice the last one counts, and __proto__ is a name like others", () => {
+  for (const text of ['{"a":[1,1,1,1],"b":2,"a":3}', '{"__proto__":{"x":1},"b":[1,2,3]}', "[[],{},[{}],1]", "  7 "])
+    for (const step of [1, 4, 100])
+      assert.deepEqual(parsedInSlices(Buffer.from(text), step), JSON.parse(text), `${text} by ${step}`);
+});
+
+test("as deep as allowed passes, one level more is refused, brackets in words and in other files don't count", async () => {
+  const nested = (levels: number) => Buffer.from(`${"[".repeat(levels)}1${"]".repeat(levels)}`);
+  await assertShallow(nested(200), 200);
+  await assert.rejects(assertShallow(nested(201), 200), { code: "too-deep" });
+  await assertShallow(Buffer.from(JSON.stringify([`\\"${"[".repeat(500)}`])), 200);
+  await assertShallow(Buffer.from(`RIFF${"[".repeat(500)}`), 200);
+});
+
+test("a body of nothing but open brackets is refused by its first ones", async () => {
+  await assert.rejects(assertShallow(Buffer.alloc(8 << 20, "["), 200), { code: "too-deep" });
+});
+
+test("others get their turns while a long body is parsed", async () => {
+  const body = Buffer.from(JSON.stringify({ messages: Array.from({ length: 400_000 }, (_, id) => ({ id, a: [id] })) }));
+  assert.ok(body.length > 8 << 20);
+  let turns = 0;
+  let isDone = false;
+  const count = (): void => {
+    turns += 1;
+    if (!isDone) setImmediate(count);
+  };
+  count();
+  const value = (await parseJson(body)) as { readonly messages: readonly unknown[] };
+  isDone = true;
+  assert.equal(value.messages.length, 400_000);
+  assert.ok(turns > 5, `${turns}`);
+});
+
+test("a name that stands twice in the object itself is found, however it is spelled", async () => {
+  const found = (text: string) => repeatedName(Buffer.from(text));
+  assert.equal(await found('{"a":1,"b":[{"x":1},{"x":2}],"c":{"a":1},"d":"a","e":["a","a"]}'), null);
+  assert.equal(await found('{"a":{"z":","},"b" : "x", "\\u0061":2}'), "a");
+  assert.equal(await found('{"__proto__":1,"__proto__":2}'), "__proto__");
+  assert.equal(await found("{}"), null);
+});

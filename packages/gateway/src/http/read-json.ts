@@ -1,0 +1,236 @@
+/**
+ * JSON from a request's bytes. Nesting is limited by a scan before anything is parsed, because a parser that meets
+ * millions of open brackets takes seconds. A long text is parsed in slices, so that others get their turn in between; what
+ * comes out is what `JSON.parse` gives.
+ */
+import { inTurns } from "palimpsest/internal/threads";
+import { ProblemError } from "./problem.ts";
+
+/** Bytes up to which a text is parsed at once. */
+export const AT_ONCE = 2 * 1024 * 1024;
+
+/** Throws a `SyntaxError` for what is no JSON. */
+export async function parseJson(bytes: Buffer): Promise<unknown> {
+  return bytes.length <= AT_ONCE ? JSON.parse(bytes.toString()) : inTurns(parseSteps(bytes));
+}
+
+/** Throws a `ProblemError` if the bytes are a list or an object of JSON and nested too deep; other bytes pass. */
+export async function assertShallow(bytes: Buffer, nesting: number): Promise<void> {
+  const first = bytes[pastSpace(bytes, 0)];
+  if (first !== OPEN_BRACE && first !== OPEN_BRACKET) return;
+  if (await inTurns(deeperThan(bytes, nesting)))
+    throw new ProblemError(400, "too-deep", `the body is nested deeper than ${nesting} levels`);
+}
+
+/** A name that stands twice in the object itself, however it is spelled; null: none does. Expects an object's JSON. */
+export function repeatedName(bytes: Buffer): Promise<string | null> {
+  return inTurns(repeatedSteps(bytes));
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+/** Bytes that are looked at or parsed in one step. */
+const STEP = 256 * 1024;
+
+/** Ends at the first level too many. Of text that is no JSON it says what it likes. */
+function* deeperThan(bytes: Buffer, most: number): Generator<void, boolean> {
+  let depth = 0;
+  let pause = STEP;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte === QUOTE) at = stringEnd(bytes, at) - 1;
+    else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+      depth += 1;
+      if (depth > most) return true;
+    } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth -= 1;
+    if (at < pause) continue;
+    pause = at + STEP;
+    yield;
+  }
+  return false;
+}
+
+function* repeatedSteps(bytes: Buffer): Generator<void, string | null> {
+  const names = new Set<string>();
+  let depth = 0;
+  let isName = true;
+  let pause = STEP;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte === QUOTE) {
+      const end = stringEnd(bytes, at);
+      if (isName && depth === 1) {
+        const name = JSON.parse(bytes.toString("utf8", at, end)) as string;
+        if (names.has(name)) return name;
+        names.add(name);
+        isName = false;
+      }
+      at = end - 1;
+    } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth += 1;
+    else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth -= 1;
+    else if (byte === COMMA && depth === 1) isName = true;
+    if (at < pause) continue;
+    pause = at + STEP;
+    yield;
+  }
+  return null;
+}
+
+/** Exported for its test. */
+export function* parseSteps(bytes: Buffer, step = STEP): Generator<void, unknown> {
+  const reader = new SliceReader(bytes, step);
+  const value = yield* reader.value();
+  reader.end();
+  return value;
+}
+
+/** Reads a value that is longer than a step member by member; as many members at a time as a step holds. */
+class SliceReader {
+  readonly #bytes: Buffer;
+  readonly #step: number;
+  #at = 0;
+
+  constructor(bytes: Buffer, step: number) {
+    this.#bytes = bytes;
+    this.#step = step;
+  }
+
+  *value(): Generator<void, unknown> {
+    this.#space();
+    yield;
+    const first = this.#bytes[this.#at];
+    if (first === OPEN_BRACKET) return yield* this.#list();
+    if (first === OPEN_BRACE) return yield* this.#object();
+    const start = this.#at;
+    this.#at = first === QUOTE ? stringEnd(this.#bytes, start) : scalarEnd(this.#bytes, start);
+    return this.#parse("", start, this.#at, "");
+  }
+
+  end(): void {
+    this.#space();
+    if (this.#at < this.#bytes.length) throw this.#unexpected();
+  }
+
+  *#list(): Generator<void, unknown[]> {
+    const list: unknown[] = [];
+    this.#at += 1;
+    if (this.#isNext(CLOSE_BRACKET)) return list;
+    for (;;) {
+      const end = this.#membersEnd(CLOSE_BRACKET);
+      if (end === null) list.push(yield* this.value());
+      else {
+        const items = this.#parse("[", this.#at, end, "]") as unknown[];
+        // A comma stands before each member but the first.
+        if (items.length === 0) throw this.#unexpected();
+        for (const item of items) list.push(item);
+        this.#at = end;
+        yield;
+      }
+      if (this.#isNext(CLOSE_BRACKET)) return list;
+      if (!this.#isNext(COMMA)) throw this.#unexpected();
+    }
+  }
+
+  *#object(): Generator<void, Record<string, unknown>> {
+    const object: Record<string, unknown> = {};
+    const set = (name: string, value: unknown): void => {
+      // An assignment to `__proto__` would be something else.
+      Object.defineProperty(object, name, { value, configurable: true, enumerable: true, writable: true });
+    };
+    this.#at += 1;
+    if (this.#isNext(CLOSE_BRACE)) return object;
+    for (;;) {
+      const end = this.#membersEnd(CLOSE_BRACE);
+      if (end === null) {
+        const name = this.#name();
+        set(name, yield* this.value());
+      } else {
+        const members = Object.entries(this.#parse("{", this.#at, end, "}") as object);
+        if (members.length === 0) throw this.#unexpected();
+        for (const [name, value] of members) set(name, value);
+        this.#at = end;
+        yield;
+      }
+      if (this.#isNext(CLOSE_BRACE)) return object;
+      if (!this.#isNext(COMMA)) throw this.#unexpected();
+    }
+  }
+
+  #name(): string {
+    this.#space();
+    const start = this.#at;
+    if (this.#bytes[start] !== QUOTE) throw this.#unexpected();
+    this.#at = stringEnd(this.#bytes, start);
+    const name = this.#parse("", start, this.#at, "") as string;
+    if (!this.#isNext(COLON)) throw this.#unexpected();
+    return name;
+  }
+
+  /** Behind the last of the next members that fit into a step; null: not even one does. */
+  #membersEnd(close: number): number | null {
+    let depth = 0;
+    let end: number | null = null;
+    const last = this.#at + this.#step;
+    for (let at = this.#at; at < this.#bytes.length; at += 1) {
+      const byte = this.#bytes[at];
+      if (depth === 0 && (byte === COMMA || byte === close)) {
+        end = at;
+        if (byte === close) return end;
+      }
+      if (at > last) return end;
+      if (byte === QUOTE) at = stringEnd(this.#bytes, at) - 1;
+      else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth += 1;
+      else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth -= 1;
+    }
+    throw new SyntaxError("Unexpected end of JSON input");
+  }
+
+  #parse(before: string, start: number, end: number, after: string): unknown {
+    return JSON.parse(before + this.#bytes.toString("utf8", start, end) + after);
+  }
+
+  #isNext(byte: number): boolean {
+    this.#space();
+    if (this.#bytes[this.#at] !== byte) return false;
+    this.#at += 1;
+    return true;
+  }
+
+  #space(): void {
+    this.#at = pastSpace(this.#bytes, this.#at);
+  }
+
+  #unexpected(): SyntaxError {
+    return new SyntaxError(`Unexpected token in JSON at byte ${this.#at}`);
+  }
+}
+
+function pastSpace(bytes: Buffer, from: number): number {
+  let at = from;
+  while (bytes[at] === 0x20 || bytes[at] === 0x0a || bytes[at] === 0x0d || bytes[at] === 0x09) at += 1;
+  return at;
+}
+
+function stringEnd(bytes: Buffer, at: number): number {
+  for (let quote = bytes.indexOf(QUOTE, at + 1); quote !== -1; quote = bytes.indexOf(QUOTE, quote + 1)) {
+    let slashes = 0;
+    while (bytes[quote - 1 - slashes] === BACKSLASH) slashes += 1;
+    if (slashes % 2 === 0) return quote + 1;
+  }
+  return bytes.length;
+}
+
+function scalarEnd(bytes: Buffer, start: number): number {
+  let at = start;
+  while (at < bytes.length && !SCALAR_ENDS.has(bytes[at]!)) at += 1;
+  return at;
+}
+
+const SCALAR_ENDS: ReadonlySet<number> = new Set([COMMA, CLOSE_BRACE, CLOSE_BRACKET, 0x20, 0x0a, 0x0d, 0x09]);

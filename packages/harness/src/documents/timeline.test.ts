@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { configSchema } from "../config/schema.ts";
+import { openSqlite } from "../stores/index.ts";
+import { freshThread, seqOf } from "../testing/conformance/kit.ts";
+import { commit } from "../threads/writer.ts";
+import { timelineDocument } from "./timeline.ts";
+
+const OCTOBER = "2025-10-01T08:00:00.000Z";
+
+test("each request has the window and the price of the model that answered it, and its message's own time", async (t) => {
+  const store = openSqlite({ path: ":memory:" });
+  t.after(() => store.close());
+  const writer = await freshThread(store);
+  const { threadId } = writer.lease;
+  const models = ["claude-sonnet-4-5-20250929", "main", "offline", "nobody-knows-it"];
+  for (const [index, model] of models.entries()) {
+    const body = JSON.stringify({ role: "assistant", content: `answer ${index}` });
+    const message = {
+      kind: "message",
+      id: `m${index}`,
+      dialect: "openai",
+      origin: "import",
+      at: OCTOBER,
+      body,
+    } as const;
+    const of = seqOf(await commit(writer, [message]));
+    const measured = { compaction: null, prune: null, promptHash: null };
+    const usage = { input: 1_000_000, output: 0, cacheRead: 0, cacheWrite: 0, factor: null };
+    await commit(writer, [{ kind: "usage", of, model, measured, ...usage }]);
+  }
+  const entry = { name: "main", provider: "openai-compatible", model: "m", max_input_tokens: 8_000 };
+  const config = configSchema.parse({ models: [{ ...entry, pricing: { input: 2, output: 4 } }] });
+  const { requests } = await timelineDocument(store, threadId, { config, learned: { limits: {}, now: 0 } });
+  assert.deepEqual(
+    requests.map(({ window, cost }) => [window, cost]),
+    [
+      [200_000, 3],
+      [8_000, 2],
+      [config.summarization.fallback_context_window, null],
+      [null, null],
+    ],
+  );
+  assert.deepEqual([...new Set(requests.map(({ at }) => at))], [OCTOBER]);
+});

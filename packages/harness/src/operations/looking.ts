@@ -1,0 +1,272 @@
+/** Looking at a thread: what would be sent, what fills the window, how it came to be, what was ever said. Nothing is written. */
+import { mapLineText } from "@palimpsest/core/internal/recall";
+import { createSnippets } from "@palimpsest/core/recall";
+import { z } from "zod";
+import { pastRequest } from "../agent/past-request.ts";
+import type { Home } from "../assistant/open-home.ts";
+import { summarizationForThreads } from "../config/summarization.ts";
+import { timelineDocument } from "../documents/timeline.ts";
+import { type PromptOptions, type ThreadPrompt, threadPrompt } from "../inspect/thread-prompt.ts";
+import { mapNote } from "../recall/answers.ts";
+import { type SearchOutcome, searchAll, searchThread } from "../recall/search.ts";
+import { mapOfThread } from "../recall/thread-map.ts";
+import { list, missingThread, OperationError, operation, thread } from "./operation.ts";
+
+const window = z.int().min(1).optional().describe("As a window of so many tokens would force it.");
+const q = z.string().min(1).max(10_000);
+const limit = z.int().min(1).max(200).optional().describe("How many hits at most; 10 unless told.");
+const damage = z.unknown().optional().describe("What is missing of it, where its database was damaged.");
+
+export const view = operation({
+  name: "view",
+  summary: "What would be sent to the model now",
+  method: "GET",
+  path: "/api/threads/{id}/view",
+  input: z.strictObject({ thread, window }),
+  output: z.strictObject({
+    thread,
+    dialect: z.string(),
+    tokens: z.number(),
+    source: z.string(),
+    simulated: z.boolean(),
+    system: z.unknown(),
+    tools: list(z.unknown()),
+    repairs: list(z.unknown()),
+    messages: list(z.unknown()),
+    sources: list(z.unknown()),
+    damage,
+  }),
+  async run(home, { thread: id, window: size }) {
+    const options = size === undefined ? {} : await simulated(home, size);
+    const { count, breakdown: _, kind: __, damage: lost, ...prompt } = await promptOf(home, id, options);
+    return {
+      thread: id,
+      ...prompt,
+      tokens: count.tokens,
+      source: count.source,
+      ...(lost !== null && { damage: lost }),
+    };
+  },
+});
+
+export const context = operation({
+  name: "context",
+  summary: "What fills the window, part by part",
+  method: "GET",
+  path: "/api/threads/{id}/context",
+  input: z.strictObject({ thread, window }),
+  output: z.strictObject({
+    thread,
+    window: z.number(),
+    windowAssumed: z.literal(true).optional().describe("The model's window is not known: this one is a guess."),
+    total: z.number(),
+    source: z.string(),
+    parts: z.record(z.string(), z.number()),
+    groups: list(z.unknown()),
+    simulated: z.boolean(),
+    cost: z.unknown().optional(),
+    damage,
+  }),
+  tool: {
+    title: "What fills the window",
+    description: "What would be sent to the model for a thread now, part by part, in tokens.",
+  },
+  async run(home, { thread: id, window: size }) {
+    const known = size === undefined ? await home.window() : null;
+    const options = size === undefined ? { window: known?.size, reserve: known?.reserve } : await simulated(home, size);
+    const prompt = await promptOf(home, id, options);
+    const cost = (await home.configuration()) === null ? null : await home.cost(id);
+    const { breakdown } = prompt;
+    return {
+      thread: id,
+      ...breakdown,
+      parts: { ...breakdown.parts },
+      ...(size === undefined && (known === null || known.source === "fallback") && { windowAssumed: true as const }),
+      simulated: prompt.simulated,
+      ...(cost !== null && { cost }),
+      ...(prompt.damage !== null && { damage: prompt.damage }),
+    };
+  },
+});
+
+export const timeline = operation({
+  name: "timeline",
+  summary: "The tokens of every request, and each act on the thread as a mark",
+  method: "GET",
+  path: "/api/threads/{id}/timeline",
+  input: z.strictObject({ thread }),
+  output: z.strictObject({
+    thread,
+    requests: list(
+      z.looseObject({
+        seq: z.int(),
+        at: z.string(),
+        model: z.string(),
+        input: z.number(),
+        window: z.number().nullable().describe("Of the model that answered; null: not known."),
+        cost: z.number().nullable().describe("In US dollars; null: no price is known."),
+      }),
+    ),
+    marks: list(z.looseObject({ seq: z.int(), at: z.string(), kind: z.string() })),
+  }),
+  async run(home, { thread: id }) {
+    const models = { config: await home.settings(), learned: await home.learned() };
+    const { requests, marks, ...rest } = await timelineDocument(home.store, id, models);
+    return { ...rest, requests, marks: marks.map((mark) => ({ ...mark })) };
+  },
+});
+
+export const request = operation({
+  name: "request",
+  summary: "The exact request that the answer at a record, or the next one, was given to",
+  method: "GET",
+  path: "/api/threads/{id}/requests/{seq}",
+  input: z.strictObject({ thread, seq: z.int().min(1) }),
+  output: z.strictObject({
+    thread,
+    answer: z.int(),
+    system: z.unknown(),
+    messages: list(z.unknown()),
+    tools: list(z.unknown()),
+    parameters: z.unknown(),
+  }),
+  async run(home, { thread: id, seq }) {
+    const found = await pastRequest(home, id, seq);
+    if (found.kind === "missing") throw missingThread(id);
+    if (found.kind === "no-request") throw new OperationError("no-request", WHY_NONE[found.reason]);
+    if (found.kind === "erased")
+      throw new OperationError(
+        "erased",
+        `the request of the answer at ${found.answer} can't be shown whole: its ${found.what} text was erased, or is not kept in this store`,
+      );
+    const { kind: _, ...sent } = found;
+    return { thread: id, ...sent };
+  },
+});
+
+const WHY_NONE = {
+  "no-answer": "no model has answered at that record or after it: give the record of an answer",
+  "not-recorded":
+    "that answer came without a recorded request: it was imported, or whoever asked didn't say what it sent beside the messages",
+};
+
+const hits = z.strictObject({
+  hits: list(
+    z.strictObject({
+      thread: thread.optional(),
+      seq: z.int(),
+      score: z.number(),
+      at: z.string(),
+      role: z.string(),
+      speaker: z.string(),
+      snippet: z.string(),
+      marks: list(z.unknown()),
+    }),
+  ),
+  reason: z.string().optional(),
+  /** Records that were not searched, and how far the index is that is being built. */
+  unindexed: z.number().optional(),
+  building: z.strictObject({ indexed: z.number(), records: z.number() }).optional(),
+});
+
+export const search = operation({
+  name: "search",
+  summary: "Find what was ever said in a thread",
+  method: "GET",
+  path: "/api/threads/{id}/search",
+  input: z.strictObject({ thread, q, limit }),
+  output: hits,
+  async run(home, { thread: id, q: question, limit: most = HITS }) {
+    const settings = { limit: most, only: "holders", ...(await home.embedding()) } as const;
+    const outcome = await searchThread(home.store, id, question, settings);
+    if (outcome.kind === "nothing" && outcome.reason === "missing") throw missingThread(id);
+    return hitsOf(question, outcome, { all: false });
+  },
+});
+
+export const searchEverywhere = operation({
+  name: "search-all",
+  summary: "Find what was ever said in any thread of the caller's",
+  method: "GET",
+  path: "/api/search",
+  input: z.strictObject({ q, limit }),
+  output: hits,
+  async run(home, { q: question, limit: most = HITS }) {
+    const settings = { limit: most, only: "holders", ...(await home.embedding()) } as const;
+    return hitsOf(question, await searchAll(home.store, question, settings), { all: true });
+  },
+});
+
+const HITS = 10;
+
+/** `all`: of every thread, so that each hit names its own. */
+function hitsOf(question: string, outcome: SearchOutcome, { all }: { readonly all: boolean }) {
+  const snippetOf = createSnippets(question);
+  const { unindexed, building } = outcome;
+  return {
+    hits: (outcome.kind === "found" ? outcome.hits : []).map((hit) => {
+      const { seq, score, at, role, speaker } = hit;
+      const found = { seq, score, at, role, speaker };
+      const { text: snippet, marks } = snippetOf(hit.text);
+      return { ...(all && { thread: hit.threadId }), ...found, snippet, marks };
+    }),
+    ...(outcome.kind === "nothing" && { reason: outcome.reason }),
+    ...(unindexed !== undefined && { unindexed }),
+    ...(building !== undefined && { building }),
+  };
+}
+
+export const map = operation({
+  name: "map",
+  summary: "What was talked about in a thread, in order",
+  method: "GET",
+  path: "/api/threads/{id}/map",
+  input: z.strictObject({
+    thread,
+    q: z.string().max(10_000).optional().describe("Which stretches to show where not all fit; the newest unless told."),
+    tokens: z
+      .int()
+      .min(100)
+      .max(100_000)
+      .optional()
+      .describe("Most tokens of all lines together, roughly; 2000 unless told."),
+  }),
+  output: z.strictObject({
+    thread,
+    stretches: z.int(),
+    lines: list(
+      z.strictObject({
+        from: z.int(),
+        to: z.int(),
+        at: z.string(),
+        label: z.string(),
+        files: list(z.string()),
+        result: z.string(),
+      }),
+    ),
+  }),
+  tool: {
+    title: "Map of a conversation",
+    description:
+      "What was talked about in a conversation, in order: a line for each stretch with its message numbers, date, subject, files and outcome. For orders, summaries and everything about a subject. Read a range with recall_read.",
+    text: ({ stretches: of, lines: shown }) =>
+      of === 0 ? "Nothing was said there." : `${mapNote({ shown, of })}${shown.map(mapLineText).join("\n")}`,
+  },
+  async run(home, { thread: id, q: question, tokens = MAP_TOKENS }) {
+    const found = await mapOfThread({ ...home, ...(await home.embedding()) }, id, { question, tokens });
+    if (found === null) throw missingThread(id);
+    return { thread: id, stretches: found.of, lines: found.shown.map((line) => ({ ...line, files: [...line.files] })) };
+  },
+});
+
+const MAP_TOKENS = 2000;
+
+async function promptOf(home: Home, id: string, options: PromptOptions): Promise<ThreadPrompt> {
+  const prompt = await threadPrompt(home.store, id, options);
+  if (prompt.kind === "missing") throw missingThread(id);
+  return prompt;
+}
+
+async function simulated(home: Home, size: number): Promise<PromptOptions> {
+  return { window: size, simulate: summarizationForThreads((await home.settings()).summarization).policy };
+}

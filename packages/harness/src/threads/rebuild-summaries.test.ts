@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { originalsIn } from "@palimpsest/core/internal/summary";
+import { compactThread } from "../compaction/thread-compactor.ts";
+import { openSqlite } from "../stores/index.ts";
+import { assertSound, collect, freshThread, say, writerOf } from "../testing/conformance/kit.ts";
+import { fork, pin, redact, undo } from "./index.ts";
+import type { ThreadDeps, Writer } from "./writer.ts";
+
+const SECRET = "We decided that the vault code is 4711-quux-9920, never write it down.";
+
+const FILLER = "What follows is about the weather in the harbor, which nobody asked about today. ".repeat(20);
+
+/** Twelve turns with something worth keeping in each, compacted twice; message 5 is the secret. */
+async function compacted(t: TestContext) {
+  const store = openSqlite({ path: ":memory:" });
+  t.after(() => store.close());
+  const writer = await freshThread(store);
+  const { threadId } = writer.lease;
+  const tell = (from: number, to: number) =>
+    Array.from({ length: to - from }, (_, index) => {
+      const turn = from + index;
+      return turn === 5 ? SECRET : `We decided that service ${turn} uses port ${8_000 + turn}.\n${FILLER}`;
+    });
+  const compact = async () => {
+    const outcome = await compactThread(
+      writer,
+      threadId,
+      { cause: "manual" },
+      {
+        home: "/nowhere",
+        policy: { trigger: [], keep: [{ type: "messages", value: 2 }], summaryFormat: "pair" } as never,
+        window: { size: 16_000, reserve: 400 },
+        writer: null,
+        on: () => {},
+      },
+    );
+    assert.equal(outcome.kind, "compacted", JSON.stringify(outcome));
+  };
+  await say(writer, ...tell(1, 9));
+  await store.releaseLease(writer.lease);
+  await compact();
+  const second = await writerOf(writer, threadId);
+  await say(second, ...tell(9, 13));
+  await store.releaseLease(second.lease);
+  await compact();
+  return { store, writer, threadId };
+}
+
+test("redacting a message makes the summaries that stood for it anew from what is left, without a model", async (t) => {
+  const { store, writer, threadId } = await compacted(t);
+  const before = await shown(store, threadId);
+  assert.match(before, /4711-quux/);
+  const outcome = await redact(writer, threadId, 5);
+  assert.deepEqual(outcome.kind === "redacted" && outcome.summaries, { rebuilt: 2, erased: 0 });
+  const after = await shown(store, threadId);
+  assert.doesNotMatch(after, /4711-quux|was erased/);
+  assert.match(after, /service 1 uses port 8001/);
+  assert.ok(after.length <= before.length, `${after.length} > ${before.length}`);
+  for (const { chained } of await collect(store.records(threadId)))
+    assert.doesNotMatch(chained.body ?? "", /4711-quux/);
+  await assertSound(writer, threadId);
+  // The compaction before it was made anew, too.
+  await holding(writer, threadId, undo);
+  assert.match(await shown(store, threadId), /service 1 uses port 8001/);
+});
+
+test("a pinned message stays in the summary, unless it is the one that was erased", async (t) => {
+  const { store, writer, threadId } = await compacted(t);
+  for (const seq of [3, 5]) await holding(writer, threadId, (held) => pin(held, seq));
+  await redact(writer, threadId, 5);
+  const after = await shown(store, threadId);
+  assert.match(after, /We decided that service 3 uses port 8003/);
+  assert.doesNotMatch(after, /4711/);
+});
+
+test("redacting again changes nothing, and a fork that shares the summary has the same one", async (t) => {
+  const { store, writer, threadId } = await compacted(t);
+  await fork(writer, threadId, { as: "branch", at: (await store.head(threadId))!.version });
+  await holding(writer, "branch", (held) => pin(held, 2));
+  await redact(writer, threadId, 5);
+  const [own, shared] = [await shown(store, threadId), await shown(store, "branch")];
+  assert.equal(own, shared);
+  for (const one of [threadId, "branch"]) await assertSound(writer, one);
+  const again = await redact(writer, threadId, 5);
+  assert.deepEqual([again.kind, "bodies" in again && again.bodies], ["already-redacted", 0]);
+  assert.equal(await shown(store, threadId), own);
+});
+
+test("where the originals can be read is taken from the old summary", () => {
+  const promise = "The originals are kept word for word";
+  assert.deepEqual(originalsIn(`Record.\n${promise} in /history/ and can be found with recall.\n\nMore.`), {
+    folder: "/history/",
+    finder: "recall",
+    reader: "recall_read",
+  });
+  assert.deepEqual(originalsIn(`${promise}: find them with my search.`).finder, "my search");
+  assert.deepEqual(originalsIn("The messages themselves are no longer shown."), {
+    folder: null,
+    finder: null,
+    reader: null,
+  });
+});
+
+async function holding<T>(deps: ThreadDeps, threadId: string, act: (writer: Writer) => Promise<T>): Promise<void> {
+  const held = await writerOf(deps, threadId);
+  await act(held);
+  await deps.store.releaseLease(held.lease);
+}
+
+async function shown(store: ReturnType<typeof openSqlite>, threadId: string): Promise<string> {
+  const { compaction } = (await store.head(threadId))!;
+  for await (const { record } of store.records(threadId, { range: [compaction!, compaction!] }))
+    if (record.kind === "compaction") return record.summary.text;
+  throw new Error("nothing is compacted");
+}

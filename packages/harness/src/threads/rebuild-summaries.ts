@@ -1,0 +1,131 @@
+/**
+ * Summaries made anew when words that they stand for are erased: by rules, from the messages that are left, and never
+ * longer than they were. Each takes up the one it folds, as it was first written. Changes nothing itself.
+ */
+import { coveredIn, extractState, quote, renderState, storedSummary } from "@palimpsest/core/internal/compaction";
+import { erase, erasedState, isQuoted, withoutEchoes } from "@palimpsest/core/internal/log";
+import { originalsIn, ownText, quotable, quoteWork, splitQuotes } from "@palimpsest/core/internal/summary";
+import type { CompactionRecord, Erasure, Head, MessageRecord, Range, StoredSummary } from "@palimpsest/core/log";
+import { type Shape, shapeOf } from "@palimpsest/core/message";
+import { inTurns } from "../pace.ts";
+import type { Store, StoredRecord } from "../stores/store.ts";
+import { readBody } from "./conversation.ts";
+import { stateChainOf } from "./state-chain.ts";
+import { stateLines } from "./state-lines.ts";
+
+/** By the hash of their records, so that threads that share one get the same. */
+export type RebuiltSummaries = Map<string, StoredSummary>;
+
+/** By seq: those that cover the message or quote the words, and those whose stored changes rest on one of them. */
+export async function rebuildSummaries(
+  store: Store,
+  threadId: string,
+  erasure: Erasure,
+  known: RebuiltSummaries,
+): Promise<ReadonlyMap<number, StoredSummary>> {
+  const summaries = new Map<number, StoredSummary>();
+  const head = await store.head(threadId);
+  if (head === undefined) return summaries;
+  for await (const stored of store.records(threadId, { kinds: ["compaction"] })) {
+    const { record, chained } = stored;
+    if (record.kind !== "compaction") continue;
+    const rests = record.folds !== null && summaries.has(record.folds);
+    if (!rests && erase(record, chained, erasure) === null) continue;
+    const summary =
+      known.get(chained.hash) ??
+      (isRebuilt(stored, erasure)
+        ? record.summary
+        : await rebuilt(record, { store, threadId, head, erasure, summaries }));
+    known.set(chained.hash, summary);
+    summaries.set(record.seq, summary);
+  }
+  return summaries;
+}
+
+/** The message was erased before, and this was made anew then: it says nothing of it. */
+function isRebuilt({ record, redacted }: StoredRecord, { texts }: Erasure): boolean {
+  return texts.length === 0 && redacted && record.kind === "compaction" && record.summary.state !== null;
+}
+
+interface Rebuilding {
+  readonly store: Store;
+  readonly threadId: string;
+  readonly head: Head;
+  readonly erasure: Erasure;
+  /** Those made so far. */
+  readonly summaries: ReadonlyMap<number, StoredSummary>;
+}
+
+async function rebuilt(record: CompactionRecord, context: Rebuilding): Promise<StoredSummary> {
+  const { head, erasure } = context;
+  const { format, text: before } = record.summary;
+  const last = record.covers[1];
+  const folded = await foldedState(record, context);
+  // Where the summary before it is gone, everything it stood for is read again.
+  const records = await messagesIn(context, { range: storedSummary(folded) === null ? [1, last] : record.covers });
+  const shape = shapeOf(records.at(-1)?.dialect ?? "openai") as unknown as Shape<object>;
+  const entries = records
+    .map((one) => ({ seq: one.seq, message: readBody(one, shape) }))
+    .filter(({ message }) => shape.role(message) !== "system");
+  const covered = coveredIn(folded, { last, entries, tail: [] }, shape);
+  const userTurns = covered.userTurns.filter((seq) => seq !== erasure.message?.seq);
+  const pinned = [...new Set([...head.pins.filter((seq) => seq <= last), ...userTurns.toReversed()])];
+  const seqs = [...new Set([...pinned, ...quotable(covered.own.hidden).map(({ seq }) => seq)])];
+  const quoted = new Map((await messagesIn(context, { seqs })).map((one) => [one.seq, readBody(one, shape)]));
+  const [words, quotes] = splitQuotes(before);
+  const input = {
+    ...covered,
+    userTurns,
+    pins: pinned.flatMap((seq) => (quoted.has(seq) ? [quote(seq, quoted.get(seq)!, shape)] : [])),
+    quotes: quoteWork(covered.own.hidden, {
+      maxTokens: size(quotes),
+      count: size,
+      text: ({ seq, part }) => writtenIn(quoted.get(seq), part, shape),
+    }),
+    lines: stateLines(erasedState(head.state, erasure) ?? head.state),
+    originals: originalsIn(before),
+  };
+  const room = { maxTokens: record.summary.state === null ? ROOM_OF_ERASED : size(words), count: size };
+  const summary = withoutEchoes(await inTurns(extractState(input, shape, room)), erasure.texts);
+  const { text } = renderState(summary, input, { ...room, format });
+  const { work, names } = covered.own;
+  return { format, text, digest: null, state: { summary, userTurns, work, names } };
+}
+
+function writtenIn<M>(message: M | undefined, index: number, shape: Shape<M>): string | null {
+  const part = message === undefined ? undefined : shape.parts(message)[index];
+  return ownText(part);
+}
+
+async function foldedState(record: CompactionRecord, { store, threadId, summaries }: Rebuilding): Promise<unknown> {
+  if (record.folds === null) return null;
+  const made = summaries.get(record.folds);
+  if (made !== undefined) return made.state;
+  for await (const { record: folded } of store.records(threadId, { range: [record.folds, record.folds] }))
+    if (folded.kind === "compaction") return (await stateChainOf(store, threadId, folded))?.state ?? null;
+  return null;
+}
+
+/** Without what goes, what was erased before, and whatever repeats the words. */
+async function messagesIn(
+  { store, threadId, erasure }: Rebuilding,
+  which: { readonly range: Range } | { readonly seqs: readonly number[] },
+): Promise<readonly MessageRecord[]> {
+  const messages: MessageRecord[] = [];
+  if ("seqs" in which && which.seqs.length === 0) return messages;
+  for await (const { record, redacted } of store.records(threadId, { ...which, kinds: ["message"] })) {
+    if (record.kind !== "message" || redacted || record.seq === erasure.message?.seq) continue;
+    const shape = shapeOf(record.dialect) as Shape<unknown>;
+    const says = shape.parts(JSON.parse(record.body)).map((part) => ("text" in part ? String(part.text) : ""));
+    if (!says.some((text) => isQuoted(text, erasure.texts))) messages.push(record);
+  }
+  return messages;
+}
+
+/** In tokens, about: only the old text and the new one are compared by it. */
+function size(text: string): number {
+  return Math.ceil(Buffer.byteLength(text) / 4);
+}
+
+/** Of a summary that was erased whole, nobody knows how long it was. */
+const ROOM_OF_ERASED = 200;

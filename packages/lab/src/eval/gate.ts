@@ -1,0 +1,45 @@
+/** A gate: bounds for figures, by name. Whoever changes something learns of each figure that it made worse than allowed. */
+import { z } from "zod";
+
+const bound = z
+  .strictObject({ min: z.number().optional(), max: z.number().optional() })
+  .refine(({ min, max }) => min !== undefined || max !== undefined, "give min, max or both");
+
+const gateSchema = z.record(z.string(), bound);
+
+export type Gate = Readonly<Record<string, { readonly min?: number | undefined; readonly max?: number | undefined }>>;
+
+/** By name; null where there was nothing to measure. */
+export type Figures = Readonly<Record<string, number | null>>;
+
+export type ParsedGate =
+  | { readonly kind: "gate"; readonly gate: Gate }
+  | { readonly kind: "invalid"; readonly problem: string };
+
+export function parseGate(text: string): ParsedGate {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { kind: "invalid", problem: "it is no JSON" };
+  }
+  const { success, data, error } = gateSchema.safeParse(value);
+  if (!success) {
+    const { path, message } = error.issues[0]!;
+    const where = path.length === 0 ? "" : `${path.map((key) => JSON.stringify(key)).join(" ")}: `;
+    return { kind: "invalid", problem: `${where}${message}` };
+  }
+  if (Object.keys(data).length === 0) return { kind: "invalid", problem: "it names no figure" };
+  return { kind: "gate", gate: data };
+}
+
+/** One sentence for each figure that is out of its bounds or wasn't measured. */
+export function gateFailures(gate: Gate, figures: Figures): string[] {
+  return Object.entries(gate).flatMap(([name, { min, max }]) => {
+    const value = Object.hasOwn(figures, name) ? figures[name]! : null;
+    if (value === null) return [`${name}: not measured; --json lists the names of all figures under "figures".`];
+    if (min !== undefined && value < min) return [`${name}: ${value} is below ${min}.`];
+    if (max !== undefined && value > max) return [`${name}: ${value} is above ${max}.`];
+    return [];
+  });
+}
