@@ -137,6 +137,44 @@ for (const { name, beside, body, says, only, code = 1, doneSeconds = 600, option
   });
 }
 
+for (const { title, rerun, text, code, says } of [
+  {
+    title: "named as unsteady if it passes then",
+    rerun: "1",
+    text: fails("once"),
+    code: 0,
+    says: /unsteady: .*a\.test\.ts/,
+  },
+  { title: "failed if it fails again", rerun: "1", text: fails("always"), code: 1, says: /✖ always[\s\S]*✖ always/ },
+  { title: "not run again unless asked", rerun: "0", text: fails("once"), code: 1, says: /✖ once/ },
+])
+  test(`with PALIMPSEST_RERUN=${rerun} a file that fails is ${title}`, async (t) => {
+    const { child, ended } = begin(
+      t,
+      { "a.test.ts": text, "b.test.ts": `${START}test("well", () => {});\n` },
+      { rerun },
+    );
+    let output = "";
+    child.stdout.on("data", (chunk: Buffer) => {
+      output += chunk.toString();
+    });
+    assert.equal(await ended, code, output);
+    assert.match(output, says);
+  });
+
+function fails(how: "once" | "always"): string {
+  const passes = how === "once" ? "existsSync(mark)" : "false";
+  return `import { existsSync, writeFileSync } from "node:fs";
+import { test } from "node:test";
+test("${how}", () => {
+  const mark = new URL("./ran", import.meta.url);
+  const passes = ${passes};
+  writeFileSync(mark, "");
+  if (!passes) throw new Error("not yet");
+});
+`;
+}
+
 for (const signal of ["SIGTERM", "SIGKILL"] as const) {
   test(`a run that is ended by ${signal} leaves no test file behind`, async (t) => {
     const started = Promise.withResolvers<number>();
@@ -158,19 +196,21 @@ interface RunLimits {
   readonly options?: readonly string[];
   /** How long a file may live when its tests are done. */
   readonly doneSeconds?: number;
+  readonly rerun?: string;
 }
 
 function begin(
   t: TestContext,
   files: Readonly<Record<string, string>>,
-  { options = [], doneSeconds = 600 }: RunLimits = {},
+  { options = [], doneSeconds = 600, rerun = "0" }: RunLimits = {},
 ) {
   const folder = mkdtempSync(join(tmpdir(), "palimpsest-run-tests-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   const script = fileURLToPath(new URL("./run-tests.ts", import.meta.url));
   const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
-  const env = { ...inherited, PALIMPSEST_TEST_DONE_SECONDS: String(doneSeconds), TMPDIR: folder };
+  const limits = { PALIMPSEST_TEST_DONE_SECONDS: String(doneSeconds), PALIMPSEST_RERUN: rerun };
+  const env = { ...inherited, ...limits, TMPDIR: folder };
   const args = [script, "--grace-seconds", "0.5", ...options, join(folder, "*.test.ts")];
   const child = spawn(process.execPath, args, { env, stdio: ["ignore", "pipe", "pipe"] });
   t.after(() => child.kill("SIGKILL"));

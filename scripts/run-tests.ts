@@ -3,11 +3,13 @@
  * and sees to it that the run ends: a test has a limit, a file has one, what a file leaves open fails it
  * (run-tests/guard.ts), and a process that it leaves behind is named, fails the run and is killed. `node scripts/run-tests.ts [--seconds N] [--file-seconds N] [--grace-seconds N] [pattern...]`
  * Without a pattern: all but `x.process.test.ts`, which start many processes and take long.
+ * With PALIMPSEST_RERUN=1, which CI sets, a few files that failed run once more, alone; those that pass then are named as unsteady.
  */
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { run } from "node:test";
 import { spec } from "node:test/reporters";
 import { fileURLToPath } from "node:url";
@@ -48,27 +50,46 @@ process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(new URL("../node_modules/.ca
 const FILES_IN_A_PROCESS = 12;
 // The last ones first: those of the scripts take long, and a long one at the end leaves a core idle.
 const entries = batchesOf(files.sort(), FILES_IN_A_PROCESS).map(entryOf).reverse();
-const stream = run({
-  files: entries,
-  concurrency: 2,
-  timeout: ms("seconds"),
-  execArgv: [
-    "--conditions=palimpsest-source",
-    `--require=${fileURLToPath(new URL("./run-tests/untracked-promises.cjs", import.meta.url))}`,
-    `--import=${new URL("./run-tests/guard.ts", import.meta.url)}`,
-  ],
-});
-stream.on("test:fail", ({ todo, skip }) => {
-  if (todo === undefined && skip === undefined) process.exitCode = 1;
-});
-stream.compose(spec).pipe(process.stdout);
+/** More files than this don't fail by chance. */
+const MOST_RERUN = 3;
+
+async function runAll(): Promise<void> {
+  const failed = await failedOf(entries, 2);
+  if (failed.size === 0) return;
+  const isRerun = process.env["PALIMPSEST_RERUN"] === "1" && failed.size <= MOST_RERUN;
+  const unsteady = [...failed];
+  if (isRerun && (await failedOf(unsteady, 1)).size === 0)
+    process.stdout.write(`\n⚠ unsteady: failed among the others and passed alone: ${unsteady.join(", ")}\n`);
+  else process.exitCode = 1;
+}
+
+/** Runs the entries and prints their results. Resolves with the files that have a failing test. */
+async function failedOf(entriesToRun: readonly string[], concurrency: number): Promise<ReadonlySet<string>> {
+  const stream = run({
+    files: entriesToRun,
+    concurrency,
+    timeout: ms("seconds"),
+    execArgv: [
+      "--conditions=palimpsest-source",
+      `--require=${fileURLToPath(new URL("./run-tests/untracked-promises.cjs", import.meta.url))}`,
+      `--import=${new URL("./run-tests/guard.ts", import.meta.url)}`,
+    ],
+  });
+  const failed = new Set<string>();
+  stream.on("test:fail", ({ todo, skip, name, file, details }) => {
+    const isOnlyAround = "failureType" in details.error && details.error.failureType === "subtestsFailed";
+    if (todo !== undefined || skip !== undefined || isOnlyAround) return;
+    failed.add(relative(process.cwd(), file ?? name));
+  });
+  const closed = once(stream, "close");
+  stream.compose(spec).pipe(process.stdout, { end: false });
+  await closed;
+  return failed;
+}
 
 const graceMs = ms("grace-seconds");
 const watch = watchProcesses(process.pid, { fileMs: ms("file-seconds"), orphanMs: graceMs });
 let running = true;
-stream.once("close", () => {
-  running = false;
-});
 /** Until all files are done and nothing of theirs is left. */
 async function look(): Promise<void> {
   const all = (await allProcesses()).map(withFile);
@@ -80,7 +101,17 @@ async function look(): Promise<void> {
   }
   if (running || marked.size > 0) setTimeout(look, running ? 1000 : 200);
 }
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+  process.once(signal, async () => {
+    const all = await allProcesses();
+    const files = all.filter(({ parent }) => parent === process.pid);
+    await Promise.all(files.map(({ pid }) => endFamily(familyOf(pid, all), graceMs)));
+    process.exit(130);
+  });
+
 void look();
+await runAll();
+running = false;
 
 /** One file runs as it is, several by a script that names them. */
 function entryOf(batch: readonly string[], index: number): string {
@@ -109,11 +140,3 @@ function read(name: string): string | undefined {
     return undefined;
   }
 }
-
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
-  process.once(signal, async () => {
-    const all = await allProcesses();
-    const files = all.filter(({ parent }) => parent === process.pid);
-    await Promise.all(files.map(({ pid }) => endFamily(familyOf(pid, all), graceMs)));
-    process.exit(130);
-  });
