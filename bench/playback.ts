@@ -17,7 +17,7 @@ import { summarizationFromOptions } from "../packages/harness/src/config/summari
 import { exactCounterFor } from "../packages/harness/src/models/tokenizers.ts";
 import { playback } from "../packages/harness/src/testing/playback.ts";
 import { misbehavingWriter, SUMMARIZERS } from "../packages/harness/src/testing/summarizers.ts";
-import { openConversation } from "../packages/harness/src/threads/conversation.ts";
+import { openConversation } from "../packages/harness/src/thread/conversation.ts";
 import { type Bench, BenchInputError } from "./bench.ts";
 import { toldIn } from "./playback/lost.ts";
 import { transcripts } from "./playback/transcripts.ts";

@@ -9,7 +9,7 @@ import { createMemoryQueue } from "palimpsest/internal/memory";
 import { openSqlite, openStore, type Store } from "palimpsest/stores";
 import { createThread, threadDeps, type Writer } from "palimpsest/threads";
 import { startPostgres } from "../packages/harness/src/testing/postgres-server.ts";
-import { prepare } from "../packages/harness/src/threads/writer.ts";
+import { prepare } from "../packages/harness/src/thread/writer.ts";
 import { type Bench, quantile } from "./bench.ts";
 
 const queue: Bench = async (_args, options) => {

@@ -69,12 +69,10 @@ const THREAD = "long";
 async function fill(checkout: string, path: string, visible: number): Promise<void> {
   const part = (name: string) => import(join(checkout, "packages/harness/src", name));
   const { openStore } = (await part("stores/index.ts")) as typeof import("palimpsest/stores");
-  const { createThread } = (await part(
-    "threads/writer.ts",
-  )) as typeof import("../packages/harness/src/threads/writer.ts");
-  const { appendMessages } = (await part(
-    "threads/acts.ts",
-  )) as typeof import("../packages/harness/src/threads/acts.ts");
+  const older = (): Promise<unknown> => part("threads/index.ts");
+  const { appendMessages, createThread } = (await part("thread/threads.ts").catch(
+    older,
+  )) as typeof import("palimpsest/threads");
   const store = await openStore(path);
   const hash = (text: string): string => createHash("sha256").update(text).digest("hex");
   const deps = { store, hash, clock: () => new Date(), ids: randomUUID };

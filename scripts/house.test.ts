@@ -40,7 +40,7 @@ test("objects between loop and log and assemblies of a compactor are counted", (
     source(
       "b.ts",
       "export interface Hold {\n  a(): void;\n}\nf(createCompactor({}));\n",
-      "packages/harness/src/session/",
+      "packages/harness/src/thread/",
     ),
   ];
   const figures = measureFigures(files);

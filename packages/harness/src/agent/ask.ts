@@ -3,8 +3,8 @@
  * more, a rate limit or a lost connection is waited out. Only while nothing was shown: what a person has read stands.
  */
 
-import type { ModelWindow } from "../session/model-window.ts";
-import { overflowOf } from "../session/overflow.ts";
+import type { ModelWindow } from "../thread/model-window.ts";
+import { overflowOf } from "../thread/overflow.ts";
 import type { CallLimits } from "./call-limits.ts";
 import { modelError } from "./errors.ts";
 import type { ModelRequest } from "./fixed-part.ts";

@@ -5,11 +5,11 @@
 import { type AiSdkMessage, rulesOf, shapeOf } from "@palimpsest/core/message";
 import { createSizer } from "@palimpsest/core/prompt";
 import type { Meter } from "@palimpsest/core/tokens";
-import { logInMemory } from "../session/open-log.ts";
 import type { ThreadLoad } from "../stores/store.ts";
-import { livePrompt } from "../threads/live-prompt.ts";
-import type { Asker } from "../threads/sized-thread.ts";
-import { storedConversation } from "../threads/sized-thread.ts";
+import { livePrompt } from "../thread/live-prompt.ts";
+import { logInMemory } from "../thread/open-log.ts";
+import type { Asker } from "../thread/sized-thread.ts";
+import { storedConversation } from "../thread/sized-thread.ts";
 import { fixedSizes, renderFixed } from "./fixed-part.ts";
 import { startRun } from "./run.ts";
 import { type AgentSetup, depsOf } from "./session.ts";

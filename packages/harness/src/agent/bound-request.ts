@@ -6,7 +6,7 @@
 import { boundReasoning } from "@palimpsest/core/internal/message";
 import type { Hash } from "@palimpsest/core/log";
 import { type AiSdkMessage, aiSdkShape } from "@palimpsest/core/message";
-import { madeUnder, type Opening } from "../session/bound-thoughts.ts";
+import { madeUnder, type Opening } from "../thread/bound-thoughts.ts";
 import { type FixedPart, type ModelRequest, requestWith } from "./fixed-part.ts";
 import type { Run } from "./run.ts";
 

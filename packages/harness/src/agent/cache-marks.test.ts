@@ -7,7 +7,7 @@ import { z } from "zod";
 import { summarization } from "../compaction/middleware.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import { startProviderServer } from "../testing/provider-server.ts";
-import { replay } from "../threads/audit.ts";
+import { replay } from "../thread/audit.ts";
 import { createAgent } from "./create-agent.ts";
 
 const echo = tool({ inputSchema: z.object({}), execute: () => "echo" });

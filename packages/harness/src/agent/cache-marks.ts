@@ -6,7 +6,7 @@
 import { cutMarks } from "@palimpsest/core/internal/compaction";
 import type { AiSdkMessage } from "@palimpsest/core/message";
 import type { SystemModelMessage } from "ai";
-import type { Conversation } from "../threads/conversation.ts";
+import type { Conversation } from "../thread/conversation.ts";
 
 const MARK = { anthropic: { cacheControl: { type: "ephemeral" } } } as const;
 

@@ -10,8 +10,8 @@ import { type AiSdkMessage, aiSdkShape, assertValid, rulesOf } from "@palimpsest
 import { openSqlite } from "../stores/sqlite.ts";
 import type { Store } from "../stores/store.ts";
 import { deepAgentKit, textOf } from "../testing/agent-kit.ts";
-import { verify } from "../threads/audit.ts";
-import { threadDeps } from "../threads/writer.ts";
+import { verify } from "../thread/audit.ts";
+import { threadDeps } from "../thread/writer.ts";
 
 const RUN = fileURLToPath(new URL("../../test/agent/crash-run.ts", import.meta.url));
 

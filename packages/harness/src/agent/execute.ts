@@ -9,7 +9,7 @@ import { FloorError } from "../compaction/floor-error.ts";
 import { NO_USAGE } from "../models/usage.ts";
 import type { Leased } from "../stores/leases.ts";
 import { StoreError } from "../stores/store-error.ts";
-import { createThread } from "../threads/writer.ts";
+import { createThread } from "../thread/writer.ts";
 import { refuseOpen, resumeCalls, takeAnswers } from "./approval/resume.ts";
 import { openBudget, type RunBudget } from "./budget/budget.ts";
 import type { RunContext } from "./context/tool-options.ts";

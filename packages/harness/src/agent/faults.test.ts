@@ -6,8 +6,8 @@ import { type AiSdkMessage, aiSdkShape, assertValid, rulesOf } from "@palimpsest
 import { type Tool, tool } from "ai";
 import { z } from "zod";
 import { agentKit, deepAgentKit, type Kit, textOf } from "../testing/agent-kit.ts";
-import { verify } from "../threads/audit.ts";
-import { threadDeps } from "../threads/writer.ts";
+import { verify } from "../thread/audit.ts";
+import { threadDeps } from "../thread/writer.ts";
 
 const echo = tool({ inputSchema: z.object({ text: z.string() }), execute: ({ text }) => `echo ${text}` });
 const returning = (value: unknown): Tool => tool({ inputSchema: z.object({}), execute: () => value });

@@ -6,7 +6,7 @@ import type { Hash } from "@palimpsest/core/log";
 import { type AiSdkMessage, aiSdkShape } from "@palimpsest/core/message";
 import type { Meter } from "@palimpsest/core/tokens";
 import { asSchema, type ToolSet } from "ai";
-import { sentBefore } from "../session/fixed-request.ts";
+import { sentBefore } from "../thread/fixed-request.ts";
 import type { ToolRegistry } from "../tool-facts.ts";
 import { AgentError } from "./errors.ts";
 import type { Middleware } from "./middleware.ts";

@@ -1,7 +1,7 @@
 export type { ToolAct, ToolFacts } from "@palimpsest/core/message";
 // By this the events, ends and error codes of our own features are in the types of whoever imports this.
 export type {} from "../middleware/index.ts";
-export type { RequestParameters } from "../session/fixed-request.ts";
+export type { RequestParameters } from "../thread/fixed-request.ts";
 export { toolFacts } from "../tool-facts.ts";
 export type { AgentStream } from "./agent-stream.ts";
 export type { Approved } from "./approval/approve.ts";

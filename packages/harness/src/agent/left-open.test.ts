@@ -7,8 +7,8 @@ import fc from "fast-check";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { Store } from "../stores/store.ts";
 import { deepAgentKit } from "../testing/agent-kit.ts";
-import { redact } from "../threads/redact.ts";
-import { threadDeps } from "../threads/writer.ts";
+import { redact } from "../thread/redact.ts";
+import { threadDeps } from "../thread/writer.ts";
 import type { Middleware } from "./middleware.ts";
 import type { Run } from "./run.ts";
 

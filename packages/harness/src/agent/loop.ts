@@ -4,7 +4,7 @@
  * go on. How a run ends is a value; only what makes it fail is thrown.
  */
 import { addUsage } from "../models/usage.ts";
-import { overflowOf } from "../session/overflow.ts";
+import { overflowOf } from "../thread/overflow.ts";
 import { approvalEnd, keepPending } from "./approval/resume.ts";
 import { type Approving, sortCalls } from "./approval/sort-calls.ts";
 import { type Asking, askOneOf } from "./ask.ts";

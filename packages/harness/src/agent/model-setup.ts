@@ -9,7 +9,7 @@ import { cachePrices, type GivenPrices } from "../models/cache-prices.ts";
 import { knownWindow } from "../models/known-windows.ts";
 import type { LimitsStore } from "../models/learned-limits.ts";
 import { type GivenCounter, type ModelCounter, modelCounter } from "../models/tokenizers.ts";
-import type { ModelWindow } from "../session/model-window.ts";
+import type { ModelWindow } from "../thread/model-window.ts";
 import {
   type AgentModel,
   assertModel,

@@ -4,8 +4,8 @@ import { describe, it, test } from "node:test";
 import type { LanguageModelV4, LanguageModelV4StreamPart, LanguageModelV4Usage } from "@ai-sdk/provider";
 import { type ToolSet, tool } from "ai";
 import { z } from "zod";
-import { bodyOf } from "../session/body.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
+import { bodyOf } from "../thread/body.ts";
 import {
   type ModelCall,
   type ModelStream,

@@ -4,8 +4,8 @@
 import type { Prices } from "@palimpsest/core/pricing";
 import { answerReserve } from "@palimpsest/core/tokens";
 import type { LanguageModel, streamText, ToolChoice, ToolSet } from "ai";
-import type { RequestParameters } from "../session/fixed-request.ts";
-import { createModelWindow, type ModelWindow, type ModelWindowOptions } from "../session/model-window.ts";
+import type { RequestParameters } from "../thread/fixed-request.ts";
+import { createModelWindow, type ModelWindow, type ModelWindowOptions } from "../thread/model-window.ts";
 import { AgentError } from "./errors.ts";
 
 /** A model object. A bare name would send the conversation to a hosted router. */

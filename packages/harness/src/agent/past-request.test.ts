@@ -14,12 +14,12 @@ import { memory } from "../memory/middleware.ts";
 import { openRepository } from "../memory/repository.ts";
 import { memoryService } from "../memory/service.ts";
 import { withoutExecute } from "../models/without-execute.ts";
-import { openThread } from "../session/open-thread.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { FullStore } from "../stores/store.ts";
 import { agentKit, deepAgentKit } from "../testing/agent-kit.ts";
 import { type ScriptedCall, scriptedModel } from "../testing/scripted-model.ts";
-import { copyStore, redact, threadDeps } from "../threads/index.ts";
+import { openThread } from "../thread/open-thread.ts";
+import { copyStore, redact, threadDeps } from "../thread/threads.ts";
 import type { ToolSchema } from "./fixed-part.ts";
 import { pastRequest, type SentRequest, toolsOf } from "./past-request.ts";
 

@@ -6,7 +6,7 @@ import type { AiSdkMessage } from "@palimpsest/core/message";
 import { type ModelMessage, wrapLanguageModel } from "ai";
 import { scoped } from "../abort.ts";
 import { withoutExecute } from "../models/without-execute.ts";
-import { isOverflowFinish } from "../session/overflow.ts";
+import { isOverflowFinish } from "../thread/overflow.ts";
 import { markedInstructions, markedMessages } from "./cache-marks.ts";
 import { type CallLimits, SilenceTimer } from "./call-limits.ts";
 import { AgentError } from "./errors.ts";

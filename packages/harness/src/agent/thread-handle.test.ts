@@ -9,9 +9,9 @@ import { openSqlite } from "../stores/sqlite.ts";
 import { agentKit, deepAgentKit, textOf } from "../testing/agent-kit.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { writeThread } from "../testing/thread-writer.ts";
-import { withWriter } from "../threads/acts.ts";
-import { createThread, threadDeps } from "../threads/index.ts";
-import { commit } from "../threads/writer.ts";
+import { withWriter } from "../thread/acts.ts";
+import { createThread, threadDeps } from "../thread/threads.ts";
+import { commit } from "../thread/writer.ts";
 import { createAgent } from "./create-agent.ts";
 
 const WORDS = "the parser reads tokens one by one and keeps a stack of what is open ".repeat(12);

@@ -6,7 +6,7 @@
 import type { AiSdkMessage, AiSdkOutput } from "@palimpsest/core/message";
 import type { Tool, ToolSet } from "ai";
 import { within } from "../abort.ts";
-import { bodyOf, jsonOf } from "../session/body.ts";
+import { bodyOf, jsonOf } from "../thread/body.ts";
 import { factsOfTool } from "../tool-facts.ts";
 import { toolOptions } from "./context/tool-options.ts";
 import { messageOf } from "./errors.ts";

@@ -11,8 +11,8 @@ import { toldModel } from "../../test/agent/told-model.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { Store } from "../stores/store.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
-import { replay, verify } from "../threads/audit.ts";
-import { threadDeps } from "../threads/writer.ts";
+import { replay, verify } from "../thread/audit.ts";
+import { threadDeps } from "../thread/writer.ts";
 import { palimpsest } from "./steps.ts";
 
 const RUN = fileURLToPath(new URL("../../test/ai-sdk/killed-run.ts", import.meta.url));

@@ -6,10 +6,10 @@ import { randomUUID } from "node:crypto";
 import { shapeOf } from "@palimpsest/core/message";
 import type { ContentPart, LanguageModel, LanguageModelUsage, ModelMessage, TextStreamPart, ToolSet } from "ai";
 import { windowOf } from "../models/window.ts";
-import type { IdentifiedMessage } from "../session/body.ts";
-import { type OpenThreadOptions, openThread } from "../session/open-thread.ts";
-import type { OpenThread } from "../session/thread-session.ts";
 import { asUser } from "../stores/users.ts";
+import type { IdentifiedMessage } from "../thread/body.ts";
+import { type OpenThreadOptions, openThread } from "../thread/open-thread.ts";
+import type { OpenThread } from "../thread/thread-session.ts";
 import { HeardStep } from "./heard-step.ts";
 
 type Taken = "id" | "shape" | "hold" | "window" | "fixed";

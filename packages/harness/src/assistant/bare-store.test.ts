@@ -11,7 +11,7 @@ import { memoryService } from "../memory/service.ts";
 import { searchAll } from "../recall/search.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { Store } from "../stores/store.ts";
-import { copyStore } from "../threads/copy.ts";
+import { copyStore } from "../thread/copy.ts";
 import { createAgentFromConfig } from "./from-config.ts";
 
 test("without an outbox nothing is learned from turns, which is said once; the rest of memory works, in files", async (t) => {

@@ -3,7 +3,7 @@ import type { ConfigFile } from "../config/schema.ts";
 import { configuredEmbedder } from "../models/configured-embedder.ts";
 import { NO_USAGE } from "../models/usage.ts";
 import type { EmbeddingEvent, OnEmbedding } from "../recall/embedder.ts";
-import type { ThreadDeps } from "../threads/writer.ts";
+import type { ThreadDeps } from "../thread/writer.ts";
 import { noteCharge } from "./charges.ts";
 
 export type Embedding = Pick<ThreadDeps, "embedder" | "onEmbedding">;

@@ -11,7 +11,7 @@ import { memoryFiles } from "../memory-tool/middleware.ts";
 import { type SkillsOptions, skills } from "../skills/middleware.ts";
 import { answerFiles, type KeepAnswer } from "../subagents/answer-files.ts";
 import { workspaceFor } from "../subagents/shared-workspace.ts";
-import type { FileCopier } from "../threads/fork-files.ts";
+import type { FileCopier } from "../thread/fork-files.ts";
 import { type ToolOutputOptions, toolOutput } from "../tool-output/middleware.ts";
 import { fileCopier } from "../workspace/file-copier.ts";
 import { forkedFiles } from "../workspace/fork-middleware.ts";

@@ -4,8 +4,7 @@
  */
 import { configuredWriter } from "../compaction/configured-writer.ts";
 import type { OnCompactionEvent } from "../compaction/events.ts";
-import { ensureParts } from "../compaction/part-files.ts";
-import { compactThread, historyFolder, type ThreadOutcome } from "../compaction/thread-compactor.ts";
+import { ensureParts, historyFolder } from "../compaction/part-files.ts";
 import { requestWindow } from "../config/request-window.ts";
 import { summarizationForThreads } from "../config/summarization.ts";
 import { workspaceQuota } from "../config/workspace-quota.ts";
@@ -13,10 +12,11 @@ import { forgetThread } from "../memory/source-turns.ts";
 import { lightweightModelId } from "../models/resolve-model.ts";
 import type { Leased } from "../stores/leases.ts";
 import type { Store } from "../stores/store.ts";
-import { type Forked, type Undone, withWriter } from "../threads/acts.ts";
-import type { DeletedThread } from "../threads/delete.ts";
-import { forkWithFiles } from "../threads/fork-files.ts";
-import { type Committed, commit, type Writer } from "../threads/writer.ts";
+import { type Forked, type Undone, withWriter } from "../thread/acts.ts";
+import { compactThread, type ThreadOutcome } from "../thread/compact-thread.ts";
+import type { DeletedThread } from "../thread/delete.ts";
+import { forkWithFiles } from "../thread/fork-files.ts";
+import { type Committed, commit, type Writer } from "../thread/writer.ts";
 import { fileCopier } from "../workspace/file-copier.ts";
 import { ToolFailure } from "../workspace/tool-failure.ts";
 import { noteSummary } from "./charges.ts";

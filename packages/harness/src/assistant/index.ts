@@ -1,4 +1,4 @@
-export type { DeletedThread } from "../threads/delete.ts";
+export type { DeletedThread } from "../thread/delete.ts";
 export type { DeepAgentOptions } from "./create-deep-agent.ts";
 export { type ConfiguredAgent, type ConfiguredAgentOptions, createAgentFromConfig } from "./from-config.ts";
 export { HomeError } from "./home-error.ts";

@@ -17,7 +17,7 @@ import type { Repository } from "../memory/repository.ts";
 import { openStore, storeTarget } from "../stores/open.ts";
 import type { Store } from "../stores/store.ts";
 import { asUser } from "../stores/users.ts";
-import { type ThreadDeps, threadDeps } from "../threads/writer.ts";
+import { type ThreadDeps, threadDeps } from "../thread/writer.ts";
 import { type ChosenHome, chooseHome } from "../trust/choose-home.ts";
 import { makeHome } from "../trust/make-home.ts";
 import { type Person, personHere } from "../trust/person.ts";

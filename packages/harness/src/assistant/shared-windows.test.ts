@@ -6,8 +6,8 @@ import { test } from "node:test";
 import { learnLimit } from "@palimpsest/core/internal/tokens";
 import type { LearnedLimits } from "@palimpsest/core/tokens";
 import { type LimitsStore, limitsOfHome } from "../models/learned-limits.ts";
-import { createModelWindow } from "../session/model-window.ts";
 import type { SharedLimits, StatedWindow } from "../stores/shared.ts";
+import { createModelWindow } from "../thread/model-window.ts";
 import { forgetWindows, sharedWindows } from "./shared-windows.ts";
 
 const endpoint = { provider: "p", baseUrl: null, model: "m" };

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { configSchema } from "../config/schema.ts";
 import { openSqlite } from "../stores/sqlite.ts";
-import { withWriter } from "../threads/acts.ts";
-import { commit, createThread, type RecordInput, threadDeps } from "../threads/writer.ts";
+import { withWriter } from "../thread/acts.ts";
+import { commit, createThread, type RecordInput, threadDeps } from "../thread/writer.ts";
 import { threadCost } from "./thread-cost.ts";
 
 const MILLION = 1_000_000;

@@ -10,8 +10,8 @@ import { repairParts } from "../compaction/part-files.ts";
 import { threadFolder } from "../home-folders.ts";
 import type { Store } from "../stores/store.ts";
 import { delegationsOf } from "../subagents/delegations.ts";
-import { type DeletedThread, deleteThread } from "../threads/delete.ts";
-import type { ThreadDeps } from "../threads/writer.ts";
+import { type DeletedThread, deleteThread } from "../thread/delete.ts";
+import type { ThreadDeps } from "../thread/writer.ts";
 import { storedNames } from "../tool-output/stored-output.ts";
 import { threadWorkspace } from "../workspace/workspace.ts";
 

@@ -26,7 +26,7 @@ import type { Prompt, SizedEntry } from "@palimpsest/core/prompt";
 import type { Originals } from "@palimpsest/core/summary";
 import { nextTask } from "../abort.ts";
 import { SettingsError } from "../config/summarization.ts";
-import type { Conversation } from "../threads/conversation.ts";
+import type { Conversation } from "../thread/conversation.ts";
 import type { OpenBackground } from "./background.ts";
 import { type CarryOutContext, carryOutFitting } from "./carry-out.ts";
 import type { OnCompactionEvent } from "./events.ts";

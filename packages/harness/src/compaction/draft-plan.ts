@@ -16,7 +16,7 @@ import { isCeilings, limitsOf } from "@palimpsest/core/internal/compaction";
 import { entryTokens } from "@palimpsest/core/internal/prompt";
 import { PATCH_PROMPT_VERSION, PROSE_PROMPT_VERSION } from "@palimpsest/core/internal/summary";
 import type { Prompt } from "@palimpsest/core/prompt";
-import type { Conversation } from "../threads/conversation.ts";
+import type { Conversation } from "../thread/conversation.ts";
 
 /** Of the way to the trigger, where drafting begins. */
 const SOFT_SHARE = 0.75;

@@ -16,5 +16,3 @@ export {
   summarizeBy,
 } from "./summarize.ts";
 export type { SummaryFailure, SummaryJob, SummaryResult, SummaryWriter } from "./summary-writer.ts";
-export type { ThreadCompaction, ThreadOutcome } from "./thread-compactor.ts";
-export { compactThread } from "./thread-compactor.ts";

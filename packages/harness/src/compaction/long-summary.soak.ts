@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { openSqlite } from "../stores/sqlite.ts";
 import { summarizeLongThread } from "../testing/long-summary.ts";
-import { createThread, threadDeps } from "../threads/writer.ts";
+import { createThread, threadDeps } from "../thread/writer.ts";
 import { draftTable } from "./draft-table.ts";
 
 for (const { tokens, killAfter } of [

@@ -6,15 +6,21 @@ import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { storedSummary } from "@palimpsest/core/internal/compaction";
 import { LEDGER_FILE, ledgerText, RECALL } from "@palimpsest/core/internal/summary";
-import { parseHeader, type Range, type RecordHeader } from "@palimpsest/core/log";
+import { parseHeader, type Range, type RecordHeader, type ThreadName } from "@palimpsest/core/log";
 import type { Originals, SummaryState } from "@palimpsest/core/summary";
 import { HISTORY, partName } from "../history-parts.ts";
+import { threadFolder } from "../home-folders.ts";
 import type { Store } from "../stores/store.ts";
-import { stateChainOf } from "../threads/state-chain.ts";
 import { PRIVATE_FOLDER, READ_ONLY_FILE } from "../trust/private-files.ts";
+import { stateChainOf } from "./state-chain.ts";
 
 /** What an assistant with its own home has to read hidden messages: the part files and the recall tools. */
 export const homeOriginals: Originals = { ...RECALL, folder: `${HISTORY}/` };
+
+/** The folder of a thread's part files. */
+export function historyFolder(home: string, thread: ThreadName): string {
+  return join(threadFolder(home, thread), HISTORY);
+}
 
 /**
  * Makes the folder hold exactly the parts of the live compactions, and the ledger of the newest; returns how many parts

@@ -10,10 +10,10 @@ import type { MessageRecord } from "@palimpsest/core/log";
 import type { Prompt } from "@palimpsest/core/prompt";
 import type { Originals, Pin } from "@palimpsest/core/summary";
 import type { Store } from "../stores/store.ts";
-import type { Conversation } from "../threads/conversation.ts";
-import { stateLines } from "../threads/state-lines.ts";
+import type { Conversation } from "../thread/conversation.ts";
 import type { DraftTable } from "./draft-table.ts";
 import type { OnCompactionEvent } from "./events.ts";
+import { stateLines } from "./state-lines.ts";
 import type { SummaryJob } from "./summary-writer.ts";
 
 export interface SummaryJobOptions<M> {

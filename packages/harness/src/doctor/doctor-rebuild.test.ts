@@ -8,7 +8,7 @@ import { type TestContext, test } from "node:test";
 import { searchThread } from "../recall/index.ts";
 import { openSqlite } from "../stores/index.ts";
 import { freshThread, say } from "../testing/conformance/kit.ts";
-import { threadDeps, verify } from "../threads/index.ts";
+import { threadDeps, verify } from "../thread/threads.ts";
 import { examineHome } from "./doctor.ts";
 
 async function tampered(t: TestContext, sql: string) {

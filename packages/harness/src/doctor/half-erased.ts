@@ -8,8 +8,8 @@ import { eraseMessage } from "../memory/erase-message.ts";
 import type { Repository } from "../memory/repository.ts";
 import type { Store } from "../stores/store.ts";
 import { everyUser } from "../stores/users.ts";
-import { eraseFacts } from "../threads/redact.ts";
-import { threadDeps } from "../threads/writer.ts";
+import { eraseFacts } from "../thread/redact.ts";
+import { threadDeps } from "../thread/writer.ts";
 import type { Check } from "./doctor.ts";
 
 /** Nothing where all is well. */

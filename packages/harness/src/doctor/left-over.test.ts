@@ -6,9 +6,9 @@ import { type TestContext, test } from "node:test";
 import { deleteThreadWithFiles } from "../assistant/thread-files.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import { freshThread, say } from "../testing/conformance/kit.ts";
-import { withWriter } from "../threads/acts.ts";
-import { createThread, fork, redact, threadDeps } from "../threads/index.ts";
-import { commit } from "../threads/writer.ts";
+import { withWriter } from "../thread/acts.ts";
+import { createThread, fork, redact, threadDeps } from "../thread/threads.ts";
+import { commit } from "../thread/writer.ts";
 import { type Check, examineHome } from "./doctor.ts";
 
 test("files of a thread that is no more are named, moved aside by a rebuild, and found by no new thread of that name", async (t) => {

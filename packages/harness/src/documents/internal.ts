@@ -1,6 +1,6 @@
 /** What a command prints with `--json` and the gateway answers to the route of the same name: the same document, made here. */
-export { threadLines } from "../inspect/thread-lines.ts";
-export { threadWindow } from "../inspect/thread-window.ts";
+export { threadLines } from "../thread/thread-lines.ts";
+export { threadWindow } from "../thread/thread-window.ts";
 export { deleteDocument, renameDocument } from "./acts.ts";
 export { skillsDocument, subagentsDocument } from "./catalog.ts";
 export { modelsDocument } from "./models.ts";

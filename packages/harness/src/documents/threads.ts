@@ -3,8 +3,8 @@ import type { Problem } from "../import/conversation.ts";
 import type { ImportOutcome } from "../import/import-file.ts";
 import type { FileOutcome, FolderOutcome } from "../import/import-folder.ts";
 import type { ThreadSummary } from "../stores/store.ts";
-import { replay } from "../threads/audit.ts";
-import type { ThreadDeps } from "../threads/writer.ts";
+import { replay } from "../thread/audit.ts";
+import type { ThreadDeps } from "../thread/writer.ts";
 
 export function threadDocument({ header, title, messages, updatedAt }: ThreadSummary) {
   return {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { configSchema } from "../config/schema.ts";
 import { openSqlite } from "../stores/index.ts";
 import { freshThread, seqOf } from "../testing/conformance/kit.ts";
-import { commit } from "../threads/writer.ts";
+import { commit } from "../thread/writer.ts";
 import { timelineDocument } from "./timeline.ts";
 
 const OCTOBER = "2025-10-01T08:00:00.000Z";

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { importFile } from "../import/import-file.ts";
 import { openSqlite } from "../stores/sqlite.ts";
-import { replay } from "../threads/audit.ts";
-import { threadDeps } from "../threads/writer.ts";
+import { replay } from "../thread/audit.ts";
+import { threadDeps } from "../thread/writer.ts";
 import { type ExportFormat, exportThread } from "./export-thread.ts";
 
 const MESSAGES = [

@@ -5,7 +5,7 @@
 import type { MessageRecord } from "@palimpsest/core/log";
 import { type Part, type Shape, shapeOf } from "@palimpsest/core/message";
 import type { Store } from "../stores/store.ts";
-import { replay } from "../threads/audit.ts";
+import { replay } from "../thread/audit.ts";
 import { htmlFoot, htmlHead, htmlMessage } from "./html.ts";
 import { markdownHead, markdownMessage } from "./markdown.ts";
 

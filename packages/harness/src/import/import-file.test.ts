@@ -6,7 +6,7 @@ import { type TestContext, test } from "node:test";
 import type { LogRecord } from "@palimpsest/core/log";
 import fc from "fast-check";
 import { openSqlite } from "../stores/index.ts";
-import { replay, threadDeps } from "../threads/index.ts";
+import { replay, threadDeps } from "../thread/threads.ts";
 import { importFile } from "./import-file.ts";
 
 function place(t: TestContext) {

@@ -6,8 +6,8 @@
 import { basename } from "node:path";
 import { checkThreadId } from "@palimpsest/core/log";
 import type { Dialect } from "@palimpsest/core/message";
-import type { TitleLimits } from "../threads/title.ts";
-import type { ThreadDeps } from "../threads/writer.ts";
+import type { TitleLimits } from "../thread/title.ts";
+import type { ThreadDeps } from "../thread/writer.ts";
 import { type ByteSource, bytesSource, fileSource } from "./byte-source.ts";
 import { type Checked, type CheckedThread, checkFile } from "./check-file.ts";
 import type { Problem } from "./conversation.ts";

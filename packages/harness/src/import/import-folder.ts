@@ -6,7 +6,7 @@ import { readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { PalimpsestError } from "@palimpsest/core/errors";
 import { errorText } from "@palimpsest/core/internal/text";
-import type { ThreadDeps } from "../threads/writer.ts";
+import type { ThreadDeps } from "../thread/writer.ts";
 import type { ByteSource } from "./byte-source.ts";
 import {
   type ImportOptions,

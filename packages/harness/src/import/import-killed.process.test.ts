@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { openSqlite } from "../stores/index.ts";
-import { replay, threadDeps, verify } from "../threads/index.ts";
+import { replay, threadDeps, verify } from "../thread/threads.ts";
 import { importFile } from "./import-file.ts";
 
 const MESSAGES = 600;
@@ -89,7 +89,7 @@ async function importUntilKilled(file: string, database: string, then: "stop" | 
   const script = `import { readFileSync } from "node:fs";
     import { importSource } from ${local("./import-file.ts")};
     import { openSqlite } from ${local("../stores/index.ts")};
-    import { threadDeps } from ${local("../threads/index.ts")};
+    import { threadDeps } from ${local("../thread/threads.ts")};
     const bytes = readFileSync(${JSON.stringify(file)});
     let readings = 0;
     async function* chunks() {

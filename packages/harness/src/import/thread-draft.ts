@@ -4,8 +4,8 @@
  */
 import type { Hash, UsageRecord } from "@palimpsest/core/log";
 import { type Dialect, type Shape, shapeOf } from "@palimpsest/core/message";
-import { type TitleLimits, titleOf } from "../threads/title.ts";
-import type { RecordInput } from "../threads/writer.ts";
+import { type TitleLimits, titleOf } from "../thread/title.ts";
+import type { RecordInput } from "../thread/writer.ts";
 import type { ImportedUsage } from "./conversation.ts";
 import { type Gatherer, gatherer } from "./gather.ts";
 import type { OpenedThread, ThreadPiece } from "./piece.ts";

@@ -5,8 +5,8 @@
 import type { MessageRecord } from "@palimpsest/core/log";
 import { type Shape, shapeOf } from "@palimpsest/core/message";
 import { delegationsOf } from "../subagents/delegations.ts";
-import { messageTexts } from "../threads/redact.ts";
-import type { ThreadDeps } from "../threads/writer.ts";
+import { messageTexts } from "../thread/redact.ts";
+import type { ThreadDeps } from "../thread/writer.ts";
 
 export interface ChildCopy {
   readonly threadId: string;

@@ -4,7 +4,7 @@ import { createAgent } from "../agent/create-agent.ts";
 import { recall } from "../recall/middleware.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
-import { fork, threadDeps, verify } from "../threads/index.ts";
+import { fork, threadDeps, verify } from "../thread/threads.ts";
 import { eraseMessage } from "./erase-message.ts";
 
 const WORD = "wombatneutron";

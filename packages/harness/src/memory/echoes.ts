@@ -5,8 +5,8 @@
 import { isEcho } from "@palimpsest/core/internal/recall";
 import type { CallPart } from "@palimpsest/core/message";
 import { recallShape } from "../recall/catch-up.ts";
-import { messageTexts } from "../threads/redact.ts";
-import type { ThreadDeps } from "../threads/writer.ts";
+import { messageTexts } from "../thread/redact.ts";
+import type { ThreadDeps } from "../thread/writer.ts";
 import type { ChildCopy } from "./child-copies.ts";
 
 export async function echoesOf({ store, tools }: ThreadDeps, threadId: string, seq: number): Promise<ChildCopy[]> {

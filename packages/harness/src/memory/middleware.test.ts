@@ -8,7 +8,7 @@ import type { AgentEvent } from "../agent/events.ts";
 import { createDeepAgent } from "../assistant/create-deep-agent.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
-import { createThread, threadDeps } from "../threads/index.ts";
+import { createThread, threadDeps } from "../thread/threads.ts";
 import { fileStorage } from "./file-storage.ts";
 import { forgetEverywhere } from "./forget-everywhere.ts";
 import { memory } from "./middleware.ts";

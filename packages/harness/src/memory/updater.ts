@@ -27,7 +27,7 @@ import { within } from "../abort.ts";
 import { readTurns, refOf } from "../recall/messages.ts";
 import type { Store } from "../stores/store.ts";
 import { asUser } from "../stores/users.ts";
-import { hashAt } from "../threads/acts.ts";
+import { hashAt } from "../thread/acts.ts";
 import type { EmitMemory } from "./events.ts";
 import type { MemoryJob } from "./job.ts";
 import type { Repository } from "./repository.ts";

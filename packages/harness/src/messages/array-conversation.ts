@@ -5,8 +5,8 @@
 import { emptyHead, liveAfter, NOTHING_LIVE } from "@palimpsest/core/internal/log";
 import { FORMAT_VERSION, type LiveRecords, type MessageRecord } from "@palimpsest/core/log";
 import type { Shape } from "@palimpsest/core/message";
-import type { Conversation } from "../threads/conversation.ts";
-import { inMemoryConversation, NO_THREAD } from "../threads/in-memory.ts";
+import type { Conversation } from "../thread/conversation.ts";
+import { inMemoryConversation, NO_THREAD } from "../thread/in-memory.ts";
 import { type Mark, markOf, marksOf, NO_MESSAGES } from "./mark.ts";
 import { type MessagesState, standingPrunes, standingReport, type UsageMark } from "./state.ts";
 

@@ -13,7 +13,7 @@ import { type CountSource, createMeter } from "@palimpsest/core/tokens";
 import { createCompactor } from "../compaction/compactor.ts";
 import type { CompactionEvent } from "../compaction/events.ts";
 import { unchanged } from "../compaction/outcome-words.ts";
-import { livePrompt, shownAt } from "../threads/live-prompt.ts";
+import { livePrompt, shownAt } from "../thread/live-prompt.ts";
 import { type ArrayConversation, arrayConversation, messageRecord } from "./array-conversation.ts";
 import { type Form, formOf } from "./form.ts";
 import { markOf } from "./mark.ts";

@@ -1,7 +1,7 @@
 /** Names a thread after its first exchange, from the user's own first words. */
 import { aiSdkShape } from "@palimpsest/core/message";
 import type { Middleware } from "../agent/middleware.ts";
-import { type TitleLimits, titleOf } from "../threads/title.ts";
+import { type TitleLimits, titleOf } from "../thread/title.ts";
 
 declare module "../agent/features.ts" {
   interface FeatureEvents {

@@ -3,10 +3,10 @@ import { checkThreadId } from "@palimpsest/core/log";
 import { z } from "zod";
 import { compactInHome, forkInHome, takeBackInHome } from "../assistant/home-acts.ts";
 import type { Home } from "../assistant/open-home.ts";
-import type { ThreadOutcome } from "../compaction/thread-compactor.ts";
 import { eraseMessage } from "../memory/erase-message.ts";
-import { pin as pinMessage, redo as redoNewest, type Undone, undo as undoRecord, withWriter } from "../threads/acts.ts";
-import { verify as verifyThread } from "../threads/audit.ts";
+import { pin as pinMessage, redo as redoNewest, type Undone, undo as undoRecord, withWriter } from "../thread/acts.ts";
+import { verify as verifyThread } from "../thread/audit.ts";
+import type { ThreadOutcome } from "../thread/compact-thread.ts";
 import {
   busyThread,
   list,

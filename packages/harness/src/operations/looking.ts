@@ -6,10 +6,10 @@ import { pastRequest } from "../agent/past-request.ts";
 import type { Home } from "../assistant/open-home.ts";
 import { summarizationForThreads } from "../config/summarization.ts";
 import { timelineDocument } from "../documents/timeline.ts";
-import { type PromptOptions, type ThreadPrompt, threadPrompt } from "../inspect/thread-prompt.ts";
 import { mapNote } from "../recall/answers.ts";
 import { type SearchOutcome, searchAll, searchThread } from "../recall/search.ts";
 import { mapOfThread } from "../recall/thread-map.ts";
+import { type PromptOptions, type ThreadPrompt, threadPrompt } from "../thread/thread-prompt.ts";
 import { list, missingThread, OperationError, operation, thread } from "./operation.ts";
 
 const window = z.int().min(1).optional().describe("As a window of so many tokens would force it.");

@@ -5,7 +5,7 @@ import { flatten } from "@palimpsest/core/internal/text";
 import { type Part, shapeOf } from "@palimpsest/core/message";
 import { renderHits } from "@palimpsest/core/recall";
 import { charsPerToken } from "@palimpsest/core/tokens";
-import type { ThreadDeps } from "../threads/writer.ts";
+import type { ThreadDeps } from "../thread/writer.ts";
 import { refOf } from "./messages.ts";
 import { coverNote, type SearchCover, type SearchHit, type ShownWith, searchAll, searchThread } from "./search.ts";
 import { mapOfThread } from "./thread-map.ts";

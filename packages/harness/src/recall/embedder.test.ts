@@ -7,7 +7,7 @@ import type { FullStore } from "../stores/store.ts";
 import { bothEngines, ENGINES } from "../testing/both-engines.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { say, writeThread } from "../testing/thread-writer.ts";
-import { fork, redact, threadDeps } from "../threads/index.ts";
+import { fork, redact, threadDeps } from "../thread/threads.ts";
 import { keepEmbedded, type OnEmbedding } from "./embedder.ts";
 import { searchAll, searchThread } from "./search.ts";
 

@@ -12,7 +12,7 @@ import type { FullStore, Store } from "../stores/store.ts";
 import { asUser } from "../stores/users.ts";
 import { type PostgresServer, startPostgres } from "../testing/postgres-server.ts";
 import { say, writeThread } from "../testing/thread-writer.ts";
-import { redact, type Writer } from "../threads/index.ts";
+import { redact, type Writer } from "../thread/threads.ts";
 import { catchUp, indexJob, rebuildIndex } from "./catch-up.ts";
 import { INDEX_QUEUE, SHARE_RECORDS } from "./index-steps.ts";
 import { type IndexingEvent, indexProgress, startIndexing } from "./indexing.ts";

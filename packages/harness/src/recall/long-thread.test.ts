@@ -17,7 +17,7 @@ import type { IndexBatch } from "../stores/search-tables.ts";
 import type { FullStore } from "../stores/store.ts";
 import { bothEngines, ENGINES } from "../testing/both-engines.ts";
 import { say, writeThread } from "../testing/thread-writer.ts";
-import { fork, redact, threadDeps } from "../threads/index.ts";
+import { fork, redact, threadDeps } from "../thread/threads.ts";
 import { catchUp } from "./catch-up.ts";
 import { partSize } from "./index-steps.ts";
 import { storedIndex } from "./stored-index.ts";

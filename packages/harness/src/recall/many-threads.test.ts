@@ -5,7 +5,7 @@ import type { PostingCount } from "../stores/search-tables.ts";
 import type { FullStore, Store } from "../stores/store.ts";
 import { bothEngines, ENGINES } from "../testing/both-engines.ts";
 import { say, writeThread } from "../testing/thread-writer.ts";
-import { fork, redact, threadDeps } from "../threads/index.ts";
+import { fork, redact, threadDeps } from "../thread/threads.ts";
 import { rebuildIndex } from "./catch-up.ts";
 import { searchAll, searchThread } from "./search.ts";
 

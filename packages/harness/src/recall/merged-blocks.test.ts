@@ -11,7 +11,7 @@ import { postingWriter } from "../stores/posting-text.ts";
 import type { FullStore } from "../stores/store.ts";
 import { type PostgresServer, startPostgres } from "../testing/postgres-server.ts";
 import { say, writeThread } from "../testing/thread-writer.ts";
-import { fork, redact, threadDeps } from "../threads/index.ts";
+import { fork, redact, threadDeps } from "../thread/threads.ts";
 import { INDEX_QUEUE } from "./index-steps.ts";
 import { startIndexing } from "./indexing.ts";
 import { searchThread } from "./search.ts";

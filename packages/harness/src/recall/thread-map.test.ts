@@ -3,7 +3,7 @@ import { type TestContext, test } from "node:test";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { Store } from "../stores/store.ts";
 import { say, writeThread } from "../testing/thread-writer.ts";
-import { fork, redact } from "../threads/index.ts";
+import { fork, redact } from "../thread/threads.ts";
 import { findText } from "./answers.ts";
 import { mapOfThread } from "./thread-map.ts";
 

@@ -7,7 +7,7 @@ import { DatabaseSync } from "node:sqlite";
 import { after, before, describe, test } from "node:test";
 import { assertSound, collect, textsOf } from "../testing/conformance/kit.ts";
 import { startPostgres } from "../testing/postgres-server.ts";
-import { createThread, threadDeps } from "../threads/index.ts";
+import { createThread, threadDeps } from "../thread/threads.ts";
 import { connectPostgres } from "./postgres/connection.ts";
 import { migrate as migratePostgres, STEPS } from "./postgres/schema.ts";
 import { openPostgres } from "./postgres.ts";

@@ -6,8 +6,8 @@ import { startPostgresProxy } from "../testing/postgres-proxy.ts";
 import { type PostgresServer, startPostgres } from "../testing/postgres-server.ts";
 import { replayed, sqlOn, startStandby } from "../testing/postgres-standby.ts";
 import { say, writeThread } from "../testing/thread-writer.ts";
-import { threadDeps, verify } from "../threads/index.ts";
-import { prepare } from "../threads/writer.ts";
+import { threadDeps, verify } from "../thread/threads.ts";
+import { prepare } from "../thread/writer.ts";
 import { openPostgres } from "./postgres.ts";
 
 test("a store whose address leads to a standby waits until that is promoted, and then writes there; what was acknowledged is there", async (t) => {

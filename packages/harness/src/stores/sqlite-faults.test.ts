@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, test } from "node:test";
 import { assertSound, freshThread, say, textsOf } from "../testing/conformance/kit.ts";
-import { appendMessages, createThread, redact, threadDeps, verify } from "../threads/index.ts";
+import { appendMessages, createThread, redact, threadDeps, verify } from "../thread/threads.ts";
 import { connect } from "./sqlite/connection.ts";
 import { openSqlite } from "./sqlite.ts";
 import type { StoreErrorCode } from "./store-error.ts";

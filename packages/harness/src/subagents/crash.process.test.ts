@@ -9,9 +9,9 @@ import { fileURLToPath } from "node:url";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { Store } from "../stores/store.ts";
 import { subagentKit, taskCall } from "../testing/subagent-kit.ts";
-import { withWriter } from "../threads/acts.ts";
-import { threadDeps } from "../threads/index.ts";
-import { commit } from "../threads/writer.ts";
+import { withWriter } from "../thread/acts.ts";
+import { threadDeps } from "../thread/threads.ts";
+import { commit } from "../thread/writer.ts";
 import { type Delegation, delegationsOf } from "./delegations.ts";
 import { settleInterrupted } from "./interrupted.ts";
 

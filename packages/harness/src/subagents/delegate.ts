@@ -9,7 +9,7 @@ import type { Run } from "../agent/run.ts";
 import type { Answered } from "../agent/step.ts";
 import { modelCounter } from "../models/tokenizers.ts";
 import { NO_USAGE } from "../models/usage.ts";
-import { createThread, type RecordInput } from "../threads/writer.ts";
+import { createThread, type RecordInput } from "../thread/writer.ts";
 import type { KeepAnswer } from "./answer-files.ts";
 import type { ChildMeter } from "./child-limits.ts";
 import { type Delegation, delegationsOf, withDelegation } from "./delegations.ts";

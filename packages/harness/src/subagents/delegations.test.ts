@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { stateLines } from "../compaction/state-lines.ts";
 import { subagentKit, taskCall } from "../testing/subagent-kit.ts";
-import { stateLines } from "../threads/state-lines.ts";
 import { type Delegation, withDelegation } from "./delegations.ts";
 
 const one = (index: number, status: Delegation["status"]): Delegation => ({

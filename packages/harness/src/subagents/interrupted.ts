@@ -4,8 +4,8 @@
  */
 import type { Head } from "@palimpsest/core/log";
 import { everyThread } from "../stores/users.ts";
-import { withWriter } from "../threads/acts.ts";
-import { commit, type RecordInput, type ThreadDeps } from "../threads/writer.ts";
+import { withWriter } from "../thread/acts.ts";
+import { commit, type RecordInput, type ThreadDeps } from "../thread/writer.ts";
 import { delegationsOf, running, withDelegation } from "./delegations.ts";
 
 /** Nothing when none was left running. Call it only while holding the thread, before any child is started. */

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { stateLines } from "../compaction/state-lines.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { ScriptedStep } from "../testing/scripted-model.ts";
 import { subagentKit, taskCall } from "../testing/subagent-kit.ts";
-import { withWriter } from "../threads/acts.ts";
-import { createThread, threadDeps } from "../threads/index.ts";
-import { stateLines } from "../threads/state-lines.ts";
-import { commit } from "../threads/writer.ts";
+import { withWriter } from "../thread/acts.ts";
+import { createThread, threadDeps } from "../thread/threads.ts";
+import { commit } from "../thread/writer.ts";
 import { delegationsOf } from "./delegations.ts";
 import { pruneSubagents } from "./prune.ts";
 

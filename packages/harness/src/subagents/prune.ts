@@ -6,8 +6,8 @@ import type { Head, ThreadName } from "@palimpsest/core/log";
 import { scrub } from "../stores/capabilities.ts";
 import { withLease } from "../stores/leases.ts";
 import { everyThread } from "../stores/users.ts";
-import { withWriter } from "../threads/acts.ts";
-import { commit, type RecordInput, type ThreadDeps } from "../threads/writer.ts";
+import { withWriter } from "../thread/acts.ts";
+import { commit, type RecordInput, type ThreadDeps } from "../thread/writer.ts";
 import { delegationsOf, hasEnded, withDeleted } from "./delegations.ts";
 
 export interface PruneOptions {

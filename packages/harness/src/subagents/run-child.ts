@@ -10,7 +10,7 @@ import { isStepEvent, type RunResult, type StepEvent, type StepUsage } from "../
 import type { Middleware } from "../agent/middleware.ts";
 import type { Answered } from "../agent/step.ts";
 import { LEASE_TTL_MS } from "../stores/leases.ts";
-import type { ThreadDeps } from "../threads/writer.ts";
+import type { ThreadDeps } from "../thread/writer.ts";
 import { type Cap, type ChildMeter, childLimits, newMeter, stepLimit } from "./child-limits.ts";
 import { allowedTools, withAllowedTools } from "./child-tools.ts";
 import { NO_RESPONSE, type SubagentStatus } from "./result.ts";

@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { boundReasoning, signaturesOf } from "@palimpsest/core/internal/message";
 import type { Shape } from "@palimpsest/core/message";
-import { sha256 } from "../threads/writer.ts";
+import { sha256 } from "../thread/writer.ts";
 
 export interface BoundPlayback<M> {
   /** The request as it is sent, with the thoughts that may still be shown. */

@@ -13,8 +13,8 @@ import { type BackgroundOptions, drafting } from "../compaction/background.ts";
 import { createCompactor } from "../compaction/compactor.ts";
 import { FloorError } from "../compaction/floor-error.ts";
 import type { SummaryWriter } from "../compaction/summary-writer.ts";
-import type { Conversation } from "../threads/conversation.ts";
-import { livePrompt } from "../threads/live-prompt.ts";
+import type { Conversation } from "../thread/conversation.ts";
+import { livePrompt } from "../thread/live-prompt.ts";
 import { boundPlayback } from "./bound-playback.ts";
 import { memoryConversation } from "./memory-conversation.ts";
 

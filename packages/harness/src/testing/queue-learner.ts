@@ -9,7 +9,7 @@ import type { MemoryJob } from "../memory/job.ts";
 import type { MemoryQueue } from "../memory/queue.ts";
 import type { UpdateOutcome } from "../memory/updater.ts";
 import type { Store } from "../stores/store.ts";
-import { prepare, type RecordInput, type Writer } from "../threads/writer.ts";
+import { prepare, type RecordInput, type Writer } from "../thread/writer.ts";
 
 export interface Learned {
   readonly watermark: number;

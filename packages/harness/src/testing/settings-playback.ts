@@ -14,7 +14,7 @@ import { drafting } from "../compaction/background.ts";
 import { createCompactor } from "../compaction/compactor.ts";
 import { FloorError } from "../compaction/floor-error.ts";
 import type { SummaryWriter } from "../compaction/summary-writer.ts";
-import { livePrompt } from "../threads/live-prompt.ts";
+import { livePrompt } from "../thread/live-prompt.ts";
 import { memoryConversation } from "./memory-conversation.ts";
 import { memoryDrafts } from "./memory-drafts.ts";
 

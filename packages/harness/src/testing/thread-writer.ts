@@ -8,8 +8,8 @@ import {
   type RecordInput,
   threadDeps,
   type Writer,
-} from "../threads/index.ts";
-import { commit } from "../threads/writer.ts";
+} from "../thread/threads.ts";
+import { commit } from "../thread/writer.ts";
 
 export async function writeThread(
   store: Store,

@@ -11,7 +11,7 @@ import { type CountText, charsPerToken } from "@palimpsest/core/tokens";
 import type { Middleware } from "../agent/middleware.ts";
 import type { Run } from "../agent/run.ts";
 import { readQuotes } from "../compaction/summary-job.ts";
-import { readBody } from "../threads/conversation.ts";
+import { readBody } from "../thread/conversation.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { restoreOutput, storedNames, storeOutput } from "./stored-output.ts";
 

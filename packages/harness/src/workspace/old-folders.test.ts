@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { threadFolder } from "../home-folders.ts";
 import { openSqlite } from "../stores/sqlite.ts";
-import { createThread, threadDeps } from "../threads/index.ts";
+import { createThread, threadDeps } from "../thread/threads.ts";
 import { adoptOldFolders } from "./old-folders.ts";
 
 test("folders of before are moved to their users, once, and a new thread of that id doesn't find them", async (t) => {

@@ -14,8 +14,8 @@ import { createDeepAgent } from "../../src/assistant/create-deep-agent.ts";
 import { openSqlite } from "../../src/stores/sqlite.ts";
 import { plainCounter, textOf } from "../../src/testing/agent-kit.ts";
 import { type ProviderRequest, type ProviderServer, startProviderServer } from "../../src/testing/provider-server.ts";
-import { replay, verify } from "../../src/threads/audit.ts";
-import { threadDeps } from "../../src/threads/writer.ts";
+import { replay, verify } from "../../src/thread/audit.ts";
+import { threadDeps } from "../../src/thread/writer.ts";
 
 const key = { apiKey: "sk-test" };
 

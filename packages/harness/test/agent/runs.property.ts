@@ -10,8 +10,8 @@ import fc from "fast-check";
 import { z } from "zod";
 import { deepAgentKit, type Kit, textOf } from "../../src/testing/agent-kit.ts";
 import type { ScriptedStep } from "../../src/testing/scripted-model.ts";
-import { rebuildHead, verify } from "../../src/threads/audit.ts";
-import { threadDeps } from "../../src/threads/writer.ts";
+import { rebuildHead, verify } from "../../src/thread/audit.ts";
+import { threadDeps } from "../../src/thread/writer.ts";
 
 const WINDOW = 5_000;
 const nothing = z.object({});

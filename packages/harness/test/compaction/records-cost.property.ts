@@ -19,11 +19,11 @@ import { summarizationFromOptions } from "../../src/config/summarization.ts";
 import type { RecordQuery } from "../../src/stores/store.ts";
 import { SUMMARIZERS } from "../../src/testing/summarizers.ts";
 import { writeThread } from "../../src/testing/thread-writer.ts";
-import { fork, undo } from "../../src/threads/acts.ts";
-import { replay } from "../../src/threads/audit.ts";
-import { openConversation, readBody } from "../../src/threads/conversation.ts";
-import { livePrompt } from "../../src/threads/live-prompt.ts";
-import { sha256, type Writer } from "../../src/threads/writer.ts";
+import { fork, undo } from "../../src/thread/acts.ts";
+import { replay } from "../../src/thread/audit.ts";
+import { openConversation, readBody } from "../../src/thread/conversation.ts";
+import { livePrompt } from "../../src/thread/live-prompt.ts";
+import { sha256, type Writer } from "../../src/thread/writer.ts";
 
 export interface LongThread {
   readonly turns: number;

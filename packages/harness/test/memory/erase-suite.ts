@@ -24,11 +24,11 @@ import type { Store } from "../../src/stores/store.ts";
 import { delegationsOf } from "../../src/subagents/delegations.ts";
 import { type ScriptedCall, type ScriptedStep, scriptedModel } from "../../src/testing/scripted-model.ts";
 import { taskCall } from "../../src/testing/subagent-kit.ts";
-import { withWriter } from "../../src/threads/acts.ts";
-import { rebuildHead } from "../../src/threads/audit.ts";
-import { copyStore } from "../../src/threads/copy.ts";
-import { fork, threadDeps, verify } from "../../src/threads/index.ts";
-import { commit } from "../../src/threads/writer.ts";
+import { withWriter } from "../../src/thread/acts.ts";
+import { rebuildHead } from "../../src/thread/audit.ts";
+import { copyStore } from "../../src/thread/copy.ts";
+import { fork, threadDeps, verify } from "../../src/thread/threads.ts";
+import { commit } from "../../src/thread/writer.ts";
 
 export interface ErasePlace {
   readonly home: string;

@@ -14,8 +14,8 @@ import { forgetThread } from "../../src/memory/source-turns.ts";
 import { storeStorage } from "../../src/memory/store-storage.ts";
 import { createUpdater } from "../../src/memory/updater.ts";
 import type { FullStore } from "../../src/stores/store.ts";
-import { withWriter } from "../../src/threads/acts.ts";
-import { appendMessages, createThread, threadDeps } from "../../src/threads/index.ts";
+import { withWriter } from "../../src/thread/acts.ts";
+import { appendMessages, createThread, threadDeps } from "../../src/thread/threads.ts";
 
 const USER = "ann@example.org";
 const SCOPE = { userId: USER, agentName: null };

@@ -2,8 +2,8 @@
 import { createHash } from "node:crypto";
 import { type Random, random } from "@palimpsest/core/internal/testing";
 import type { Store } from "../../src/stores/store.ts";
-import type { RecordInput } from "../../src/threads/index.ts";
-import { prepare, type Writer } from "../../src/threads/writer.ts";
+import type { RecordInput } from "../../src/thread/threads.ts";
+import { prepare, type Writer } from "../../src/thread/writer.ts";
 
 const COMMON = ["harbor", "lantern", "tulip", "falcon", "orchard"];
 

@@ -11,7 +11,8 @@ import fc from "fast-check";
 import { openSqlite } from "../../src/stores/sqlite.ts";
 import type { Store } from "../../src/stores/store.ts";
 import { assertSound, collect, compact, lease, prune, steppingDeps } from "../../src/testing/conformance/kit.ts";
-import { appendUsage } from "../../src/threads/acts.ts";
+import { appendUsage } from "../../src/thread/acts.ts";
+import { readStructure, structureForRedo, structureForUndo } from "../../src/thread/structure.ts";
 import {
   appendMessages,
   createThread,
@@ -23,9 +24,8 @@ import {
   type ThreadDeps,
   undo,
   type Writer,
-} from "../../src/threads/index.ts";
-import { readStructure, structureForRedo, structureForUndo } from "../../src/threads/structure.ts";
-import { commit } from "../../src/threads/writer.ts";
+} from "../../src/thread/threads.ts";
+import { commit } from "../../src/thread/writer.ts";
 
 type Act =
   | { readonly kind: "say"; readonly texts: readonly string[] }

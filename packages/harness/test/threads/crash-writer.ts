@@ -4,7 +4,7 @@
  */
 import { writeSync } from "node:fs";
 import { openSqlite } from "../../src/stores/sqlite.ts";
-import { appendMessages, threadDeps } from "../../src/threads/index.ts";
+import { appendMessages, threadDeps } from "../../src/thread/threads.ts";
 
 const [path, threadId] = process.argv.slice(2) as [string, string];
 const store = openSqlite({ path });

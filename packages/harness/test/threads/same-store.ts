@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import type { Store } from "../../src/stores/store.ts";
 import { collect } from "../../src/testing/conformance/kit.ts";
-import { rebuildHead } from "../../src/threads/audit.ts";
-import { threadDeps, verify } from "../../src/threads/index.ts";
+import { rebuildHead } from "../../src/thread/audit.ts";
+import { threadDeps, verify } from "../../src/thread/threads.ts";
 
 export const NOT_COPIED = { copied: 0, present: 0, failed: [] };
 

@@ -9,8 +9,8 @@ import { z } from "zod";
 import { openSqlite } from "../../stores/sqlite.ts";
 import { agentKit, deepAgentKit, type Kit, textOf } from "../../testing/agent-kit.ts";
 import type { ScriptedStep } from "../../testing/scripted-model.ts";
-import { withWriter } from "../../threads/acts.ts";
-import { threadDeps } from "../../threads/writer.ts";
+import { withWriter } from "../../thread/acts.ts";
+import { threadDeps } from "../../thread/writer.ts";
 import { approve } from "./approve.ts";
 
 const amount = z.object({ amount: z.number() });

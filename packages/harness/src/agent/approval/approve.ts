@@ -1,5 +1,5 @@
 /** A person's word on a call that waits, from any process that can reach the store; the next run acts on it. */
-import { type Committed, commit, type Writer } from "../../threads/writer.ts";
+import { type Committed, commit, type Writer } from "../../thread/writer.ts";
 import { type ApprovalAnswer, pendingIn, pendingPatch, withAnswer } from "./pending.ts";
 
 export type Approved =

@@ -6,7 +6,7 @@ import type { Head } from "@palimpsest/core/log";
 import { type AiSdkMessage, aiSdkShape } from "@palimpsest/core/message";
 import { readQuotes } from "../../compaction/summary-job.ts";
 import type { Store } from "../../stores/store.ts";
-import type { RecordInput } from "../../threads/writer.ts";
+import type { RecordInput } from "../../thread/writer.ts";
 import { AgentError } from "../errors.ts";
 import type { ClientCall } from "../events.ts";
 

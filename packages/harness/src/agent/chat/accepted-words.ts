@@ -4,8 +4,8 @@
  */
 import type { AiSdkMessage } from "@palimpsest/core/message";
 import type { ToolSet } from "ai";
-import { bodyOf } from "../../session/body.ts";
-import type { Conversation } from "../../threads/conversation.ts";
+import { bodyOf } from "../../thread/body.ts";
+import type { Conversation } from "../../thread/conversation.ts";
 import { type ApprovalAnswer, pendingIn } from "../approval/pending.ts";
 import { AgentError } from "../errors.ts";
 import { answerState, lastCalls } from "./answer-state.ts";

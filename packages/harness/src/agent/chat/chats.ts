@@ -4,8 +4,8 @@
  */
 import type { UIMessage } from "ai";
 import type { Store } from "../../stores/store.ts";
-import { replay } from "../../threads/audit.ts";
-import { currentThread } from "../../threads/current-thread.ts";
+import { replay } from "../../thread/audit.ts";
+import { currentThread } from "../../thread/current-thread.ts";
 import type { AgentStream } from "../agent-stream.ts";
 import { pendingIn } from "../approval/pending.ts";
 import type { Agent } from "../create-agent.ts";

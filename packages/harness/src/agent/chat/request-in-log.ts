@@ -2,8 +2,8 @@
 import { type MessageRecord, parseHeader } from "@palimpsest/core/log";
 import { type AiSdkMessage, aiSdkShape } from "@palimpsest/core/message";
 import type { UIMessageChunk } from "ai";
-import { bodyOf } from "../../session/body.ts";
 import type { Store } from "../../stores/store.ts";
+import { bodyOf } from "../../thread/body.ts";
 import { pendingIn } from "../approval/pending.ts";
 import { isQuestion, newestFirst } from "../fork/fork-point.ts";
 import { uiMessagesOf } from "../ui/thread-messages.ts";

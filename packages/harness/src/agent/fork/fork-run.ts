@@ -5,10 +5,10 @@
  */
 import type { Leased } from "../../stores/leases.ts";
 import type { Store } from "../../stores/store.ts";
-import { fork, withWriter } from "../../threads/acts.ts";
-import { continuedPatch } from "../../threads/current-thread.ts";
-import { type FileCopier, forkWithFiles } from "../../threads/fork-files.ts";
-import { commit, type ThreadDeps } from "../../threads/writer.ts";
+import { fork, withWriter } from "../../thread/acts.ts";
+import { continuedPatch } from "../../thread/current-thread.ts";
+import { type FileCopier, forkWithFiles } from "../../thread/fork-files.ts";
+import { commit, type ThreadDeps } from "../../thread/writer.ts";
 import { AgentError } from "../errors.ts";
 import type { RunInput } from "../execute.ts";
 import type { Incoming } from "../incoming.ts";

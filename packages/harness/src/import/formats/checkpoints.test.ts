@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openSqlite } from "../../stores/index.ts";
-import { replay, threadDeps } from "../../threads/index.ts";
+import { replay, threadDeps } from "../../thread/threads.ts";
 import { importFile } from "../import-file.ts";
 import { readConversations } from "../read-conversations.ts";
 

@@ -3,9 +3,9 @@
  * thread that the file contradicts is named with where it does, so that the file can be read again into a fork.
  */
 import type { Dialect } from "@palimpsest/core/message";
-import { fork, withWriter } from "../../threads/acts.ts";
-import type { TitleLimits } from "../../threads/title.ts";
-import { commit, createThread, type RecordInput, type ThreadDeps } from "../../threads/writer.ts";
+import { fork, withWriter } from "../../thread/acts.ts";
+import type { TitleLimits } from "../../thread/title.ts";
+import { commit, createThread, type RecordInput, type ThreadDeps } from "../../thread/writer.ts";
 import type { Format } from "../formats/format.ts";
 import type { OpenedThread, Piece } from "../piece.ts";
 import { NOTHING_STORED, type Stored, ThreadDraft } from "../thread-draft.ts";

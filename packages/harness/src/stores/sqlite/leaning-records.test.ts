@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
 import { collect, freshThread, say } from "../../testing/conformance/kit.ts";
-import { fork, redact, verify } from "../../threads/index.ts";
-import { commit } from "../../threads/writer.ts";
+import { fork, redact, verify } from "../../thread/threads.ts";
+import { commit } from "../../thread/writer.ts";
 import { openSqlite } from "../sqlite.ts";
 
 const USAGE = {

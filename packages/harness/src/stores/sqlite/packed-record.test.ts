@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { chain } from "@palimpsest/core/internal/log";
 import type { ChainedRecord, NewRecord } from "@palimpsest/core/log";
 import fc from "fast-check";
-import { sha256 } from "../../threads/writer.ts";
+import { sha256 } from "../../thread/writer.ts";
 import { packRecord, SHORT_BODY, unpackRecord } from "./packed-record.ts";
 
 const AT = "2026-11-16T01:02:03.004Z";

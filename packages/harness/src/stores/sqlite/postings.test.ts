@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import { createThread, threadDeps } from "../../threads/writer.ts";
+import { createThread, threadDeps } from "../../thread/writer.ts";
 import { partWriter, readPostings } from "../posting-text.ts";
 import { openSqlite } from "../sqlite.ts";
 

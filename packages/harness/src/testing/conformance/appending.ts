@@ -1,8 +1,8 @@
 /** Creating threads and appending: compare-and-set, all or nothing, exact bytes, survival of a restart. */
 import assert from "node:assert/strict";
-import { appendUsage } from "../../threads/acts.ts";
-import { appendMessages, createThread, replay } from "../../threads/index.ts";
-import { commit, prepare } from "../../threads/writer.ts";
+import { appendUsage } from "../../thread/acts.ts";
+import { appendMessages, createThread, replay } from "../../thread/threads.ts";
+import { commit, prepare } from "../../thread/writer.ts";
 import { assertSound, type Cases, collect, freshId, freshThread, lease, say, steppingDeps, textsOf } from "./kit.ts";
 
 export const appendCases: Cases = {

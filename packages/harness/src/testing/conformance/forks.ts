@@ -1,7 +1,7 @@
 /** Forks: shared records, own continuations, and what a deletion leaves to them. */
 import assert from "node:assert/strict";
-import { createThread, fork, undo } from "../../threads/index.ts";
-import { commit } from "../../threads/writer.ts";
+import { createThread, fork, undo } from "../../thread/threads.ts";
+import { commit } from "../../thread/writer.ts";
 import {
   assertSound,
   type Cases,

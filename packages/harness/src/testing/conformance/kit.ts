@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import type { CompactionRecord, PruneRecord } from "@palimpsest/core/log";
 import { LEASE_TTL_MS } from "../../stores/leases.ts";
 import type { Capability, Lease, Store } from "../../stores/store.ts";
-import { rebuildHead } from "../../threads/audit.ts";
+import { rebuildHead } from "../../thread/audit.ts";
 import {
   appendMessages,
   type Committed,
@@ -12,8 +12,8 @@ import {
   threadDeps,
   verify,
   type Writer,
-} from "../../threads/index.ts";
-import { commit } from "../../threads/writer.ts";
+} from "../../thread/threads.ts";
+import { commit } from "../../thread/writer.ts";
 
 export interface Suite<S extends Store = Store> {
   readonly store: () => S;

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { withLease } from "../../stores/leases.ts";
 import type { Store } from "../../stores/store.ts";
-import { withWriter } from "../../threads/acts.ts";
-import { prepare } from "../../threads/writer.ts";
+import { withWriter } from "../../thread/acts.ts";
+import { prepare } from "../../thread/writer.ts";
 import { assertSound, type Cases, freshThread, lease, say, textsOf } from "./kit.ts";
 
 export const leaseCases: Cases = {

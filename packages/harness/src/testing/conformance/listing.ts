@@ -1,8 +1,8 @@
 /** The list of threads: filters, order, pages that hold still under writes. */
 import assert from "node:assert/strict";
 import type { Store, ThreadQuery } from "../../stores/store.ts";
-import type { Writer } from "../../threads/index.ts";
-import { commit } from "../../threads/writer.ts";
+import type { Writer } from "../../thread/threads.ts";
+import { commit } from "../../thread/writer.ts";
 import { type Cases, freshId, freshThread, say } from "./kit.ts";
 
 export const listCases: Cases = {

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import type { NewMatch, Store } from "../../stores/store.ts";
 import { asUser } from "../../stores/users.ts";
-import { createThread, fork } from "../../threads/index.ts";
-import { redact } from "../../threads/redact.ts";
-import { prepare, type Writer } from "../../threads/writer.ts";
+import { redact } from "../../thread/redact.ts";
+import { createThread, fork } from "../../thread/threads.ts";
+import { prepare, type Writer } from "../../thread/writer.ts";
 import { type CasesWith, freshId, steppingDeps, writerOf } from "./kit.ts";
 
 type Matching = Store & Required<Pick<Store, "matches">>;

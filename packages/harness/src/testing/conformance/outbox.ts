@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import type { NewJob } from "../../stores/outbox.ts";
 import { asUser } from "../../stores/users.ts";
-import type { Writer } from "../../threads/writer.ts";
-import { prepare } from "../../threads/writer.ts";
+import type { Writer } from "../../thread/writer.ts";
+import { prepare } from "../../thread/writer.ts";
 import { type CasesWith, freshId, freshThread } from "./kit.ts";
 
 export const outboxCases: CasesWith<"outbox"> = {

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import type { PromptText, Store } from "../../stores/store.ts";
 import { asUser } from "../../stores/users.ts";
-import { createThread, fork } from "../../threads/index.ts";
-import type { Writer } from "../../threads/writer.ts";
-import { prepare } from "../../threads/writer.ts";
+import { createThread, fork } from "../../thread/threads.ts";
+import type { Writer } from "../../thread/writer.ts";
+import { prepare } from "../../thread/writer.ts";
 import { type CasesWith, freshId, steppingDeps, writerOf } from "./kit.ts";
 
 type Keeping = Store & Required<Pick<Store, "prompts">>;

@@ -1,8 +1,8 @@
 /** Reading: ranges as a stream, the load of a view, readers beside a writer. */
 import assert from "node:assert/strict";
 import type { RecordQuery } from "../../stores/store.ts";
-import { fork, pin } from "../../threads/index.ts";
-import { commit } from "../../threads/writer.ts";
+import { fork, pin } from "../../thread/threads.ts";
+import { commit } from "../../thread/writer.ts";
 import { assertSound, type Cases, collect, compact, freshId, freshThread, prune, say, seqOf, writerOf } from "./kit.ts";
 
 const seqs = (records: readonly { chained: { seq: number } }[]) => records.map(({ chained }) => chained.seq);

@@ -1,8 +1,8 @@
 /** Redaction: a body is gone for good, everywhere it shows, and the chain says so. */
 import assert from "node:assert/strict";
 import type { MessageRecord } from "@palimpsest/core/log";
-import { appendMessages, fork, redact, verify } from "../../threads/index.ts";
-import { commit } from "../../threads/writer.ts";
+import { appendMessages, fork, redact, verify } from "../../thread/threads.ts";
+import { commit } from "../../thread/writer.ts";
 import { assertSound, type Cases, collect, compact, freshId, freshThread, prune, say, writerOf } from "./kit.ts";
 
 const SECRET = "the password is swordfish-4711";

@@ -4,7 +4,7 @@ import { searchAll, searchThread } from "../../recall/search.ts";
 import { POOL } from "../../stores/search-tables.ts";
 import type { Store } from "../../stores/store.ts";
 import { asUser } from "../../stores/users.ts";
-import { createThread, fork, redact } from "../../threads/index.ts";
+import { createThread, fork, redact } from "../../thread/threads.ts";
 import { type CasesWith, freshId, freshThread, say, steppingDeps, writerOf } from "./kit.ts";
 
 export const searchCases: CasesWith<"search"> = {

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import type { Json } from "@palimpsest/core/log";
 import { openaiShape } from "@palimpsest/core/message";
 import type { Store } from "../../stores/store.ts";
-import { openConversation } from "../../threads/conversation.ts";
-import { fork, redact, redo, undo } from "../../threads/index.ts";
-import type { Writer } from "../../threads/writer.ts";
+import { openConversation } from "../../thread/conversation.ts";
+import { fork, redact, redo, undo } from "../../thread/threads.ts";
+import type { Writer } from "../../thread/writer.ts";
 import { assertSound, type Cases, collect, freshId, freshThread, say, seqOf, writerOf } from "./kit.ts";
 
 export const stateCases: Cases = {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { Store } from "../../stores/store.ts";
 import { everyThread, everyUser } from "../../stores/users.ts";
-import { createThread, fork, replay } from "../../threads/index.ts";
+import { createThread, fork, replay } from "../../thread/threads.ts";
 import { assertSound, type Cases, collect, freshId, lease, say, steppingDeps, textsOf, writerOf } from "./kit.ts";
 
 export const userCases: Cases = {

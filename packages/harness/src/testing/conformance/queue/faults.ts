@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { memoryJob } from "../../../memory/job.ts";
 import { backOffMs } from "../../../stores/outbox.ts";
-import { prepare } from "../../../threads/writer.ts";
+import { prepare } from "../../../thread/writer.ts";
 import { learn, learned, save } from "../../queue-learner.ts";
 import { aFewPolls, type Kit, MINUTE, until } from "./kit.ts";
 

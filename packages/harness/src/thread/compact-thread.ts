@@ -2,23 +2,19 @@
  * One compaction of a stored thread, from nothing but its id: takes the lease, counts the thread with its own sizer, lets
  * the compactor work and puts the part files right. A dry run needs no lease and writes nothing.
  */
-import { join } from "node:path";
 import type { CompactionOutcome, Policy, Window } from "@palimpsest/core/compaction";
-import type { ThreadName } from "@palimpsest/core/log";
 import type { Prompt } from "@palimpsest/core/prompt";
-import { HISTORY } from "../history-parts.ts";
-import { threadFolder } from "../home-folders.ts";
+import { type CompactRequest, createCompactor } from "../compaction/compactor.ts";
+import type { OnCompactionEvent } from "../compaction/events.ts";
+import { ensureParts, historyFolder, homeOriginals } from "../compaction/part-files.ts";
+import { readQuotes } from "../compaction/summary-job.ts";
+import type { SummaryWriter } from "../compaction/summary-writer.ts";
 import type { Store, ThreadLoad } from "../stores/store.ts";
-import { withWriter } from "../threads/acts.ts";
-import { type Conversation, openConversation } from "../threads/conversation.ts";
-import { livePrompt } from "../threads/live-prompt.ts";
-import { sizedThread } from "../threads/sized-thread.ts";
-import type { ThreadDeps } from "../threads/writer.ts";
-import { type CompactRequest, createCompactor } from "./compactor.ts";
-import type { OnCompactionEvent } from "./events.ts";
-import { ensureParts, homeOriginals } from "./part-files.ts";
-import { readQuotes } from "./summary-job.ts";
-import type { SummaryWriter } from "./summary-writer.ts";
+import { withWriter } from "./acts.ts";
+import { type Conversation, openConversation } from "./conversation.ts";
+import { livePrompt } from "./live-prompt.ts";
+import { sizedThread } from "./sized-thread.ts";
+import type { ThreadDeps } from "./writer.ts";
 
 export interface ThreadCompaction {
   /** Where the threads' files are kept. */
@@ -60,11 +56,6 @@ export async function compactThread(
       `another run holds the thread: its lease was last renewed ${leased.renewedAt} and ends ${leased.expiresAt} at the latest`,
     );
   return leased.kind === "missing" ? leased : leased.value;
-}
-
-/** The folder of a thread's part files. */
-export function historyFolder(home: string, thread: ThreadName): string {
-  return join(threadFolder(home, thread), HISTORY);
 }
 
 function compactOn(

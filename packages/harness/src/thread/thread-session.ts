@@ -14,7 +14,6 @@ import { readUsage } from "../models/read-usage.ts";
 import { NO_USAGE, type Usage } from "../models/usage.ts";
 import { type SearchOutcome, type SearchSettings, searchThread } from "../recall/search.ts";
 import type { AppendBatch } from "../stores/store.ts";
-import type { RecordInput, ThreadDeps, Writer } from "../threads/writer.ts";
 import { type GivenMessage, type ReadGiven, readGiven } from "./body.ts";
 import { type FixedRequest, fixedChange, type SentFixed } from "./fixed-request.ts";
 import { inTurn, type OpenLog } from "./open-log.ts";
@@ -22,6 +21,7 @@ import { overflowOf } from "./overflow.ts";
 import { markedIndices, type PromptCache } from "./prompt-cache.ts";
 import type { Asked, Session, UsageInput } from "./session.ts";
 import { ThreadError } from "./thread-error.ts";
+import type { RecordInput, ThreadDeps, Writer } from "./writer.ts";
 
 export interface OpenThread<M> {
   readonly id: string;

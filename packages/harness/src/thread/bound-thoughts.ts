@@ -5,7 +5,7 @@
 import { reasoningBinder, signaturesOf } from "@palimpsest/core/internal/message";
 import type { Hash, LiveRecords } from "@palimpsest/core/log";
 import type { BindReasoning } from "@palimpsest/core/prompt";
-import type { Conversation } from "../threads/conversation.ts";
+import type { Conversation } from "./conversation.ts";
 
 /** What stands before the messages: its hash, and how many of the first messages belong to it. */
 export type Opening<M> = (messages: readonly M[]) => { readonly hash: string; readonly messages: number };

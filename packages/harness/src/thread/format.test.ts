@@ -12,10 +12,10 @@ import { collect } from "../testing/conformance/kit.ts";
 import { withWriter } from "./acts.ts";
 import { rebuildHead } from "./audit.ts";
 import { openConversation } from "./conversation.ts";
-import { appendMessages, redact, replay, threadDeps, undo, verify } from "./index.ts";
+import { appendMessages, redact, replay, threadDeps, undo, verify } from "./threads.ts";
 import { sha256 } from "./writer.ts";
 
-const FIXTURES = new URL("./fixtures/", import.meta.url);
+const FIXTURES = new URL("./fixtures", import.meta.url);
 
 type Line = { thread: string } & ({ header: ThreadHeader; head: Head } | ChainedRecord);
 

@@ -11,7 +11,7 @@ import { bothEngines, ENGINES } from "../testing/both-engines.ts";
 import { learn, learned, takeTurn } from "../testing/queue-learner.ts";
 import { writeThread } from "../testing/thread-writer.ts";
 import { copyStore } from "./copy.ts";
-import { redact } from "./index.ts";
+import { redact } from "./threads.ts";
 
 const engines = bothEngines();
 

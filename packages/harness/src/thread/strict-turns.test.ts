@@ -12,9 +12,9 @@ import type { PlayedAnswer } from "../models/played-answer.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { Store } from "../stores/store.ts";
 import { type ProviderRequest, type ProviderServer, startProviderServer } from "../testing/provider-server.ts";
-import { replay, verify } from "../threads/audit.ts";
-import { threadDeps } from "../threads/writer.ts";
+import { replay, verify } from "./audit.ts";
 import { type OpenThreadOptions, openThread } from "./open-thread.ts";
+import { threadDeps } from "./writer.ts";
 
 interface StrictReport {
   readonly requests: number;

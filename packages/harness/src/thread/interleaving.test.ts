@@ -8,10 +8,10 @@ import { openPostgres } from "../stores/postgres.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { Store } from "../stores/store.ts";
 import { type PostgresServer, startPostgres } from "../testing/postgres-server.ts";
-import { replay, verify } from "../threads/audit.ts";
-import { threadDeps } from "../threads/writer.ts";
+import { replay, verify } from "./audit.ts";
 import { openThread } from "./open-thread.ts";
 import type { OpenThread } from "./thread-session.ts";
+import { threadDeps } from "./writer.ts";
 
 let server: PostgresServer;
 before(async () => {

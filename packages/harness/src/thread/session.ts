@@ -25,13 +25,13 @@ import type { Summarization } from "../config/summarization.ts";
 import type { ModelCounter } from "../models/tokenizers.ts";
 import type { Usage } from "../models/usage.ts";
 import { pace } from "../pace.ts";
-import { countOnReports, livePrompt, type OpenSizer, openSizer, shownAt } from "../threads/live-prompt.ts";
-import type { RecordInput, ThreadDeps } from "../threads/writer.ts";
 import { type Opening, thoughtBinder } from "./bound-thoughts.ts";
+import { countOnReports, livePrompt, type OpenSizer, openSizer, shownAt } from "./live-prompt.ts";
 import type { ModelWindow } from "./model-window.ts";
 import { inTurn, type Moved, type OpenLog } from "./open-log.ts";
 import { type Overflow, overflowOf } from "./overflow.ts";
 import { cacheTerms, type PromptCache } from "./prompt-cache.ts";
+import type { RecordInput, ThreadDeps } from "./writer.ts";
 
 export interface OverflowEvent {
   readonly type: "overflow-recover";

@@ -16,6 +16,7 @@ import {
   type ViewEntry,
 } from "@palimpsest/core/log";
 import { convert, type Dialect, type Shape } from "@palimpsest/core/message";
+import { rememberStateChain, stateChainOf, withChanges } from "../compaction/state-chain.ts";
 import { keepIndexed } from "../recall/catch-up.ts";
 import { scrub } from "../stores/capabilities.ts";
 import type { AppendBatch, ThreadLoad } from "../stores/store.ts";
@@ -23,7 +24,6 @@ import { StoreError } from "../stores/store-error.ts";
 import { seqOf } from "../stores/stored-record.ts";
 import { foldingView } from "./in-memory.ts";
 import { receipts } from "./receipts.ts";
-import { rememberStateChain, stateChainOf, withChanges } from "./state-chain.ts";
 import { type Committed, prepare, type RecordInput, type Writer } from "./writer.ts";
 
 export interface Conversation<M> {

@@ -16,9 +16,9 @@ import {
   type PartName,
 } from "@palimpsest/core/tokens";
 import type { Store } from "../stores/store.ts";
-import { type Damage, damageOf } from "../threads/conversation.ts";
-import { type Asker, sizedThread } from "../threads/sized-thread.ts";
+import { type Damage, damageOf } from "./conversation.ts";
 import { simulateWindow } from "./simulate-window.ts";
+import { type Asker, sizedThread } from "./sized-thread.ts";
 
 export interface ThreadPrompt {
   readonly kind: "prompt";

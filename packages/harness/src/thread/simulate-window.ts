@@ -9,7 +9,7 @@ import { createCompactor } from "../compaction/compactor.ts";
 import { homeOriginals } from "../compaction/part-files.ts";
 import { readQuotes } from "../compaction/summary-job.ts";
 import type { Store } from "../stores/store.ts";
-import type { SizedThread } from "../threads/sized-thread.ts";
+import type { SizedThread } from "./sized-thread.ts";
 
 export interface SimulateOptions {
   readonly budget: Budget;

@@ -2,6 +2,8 @@ export type { Forked, NewMessage, NewUsage, Pinned, Undone } from "./acts.ts";
 export { appendMessages, fork, pin, redo, undo } from "./acts.ts";
 export type { Rebuilt, Verified } from "./audit.ts";
 export { replay, verify } from "./audit.ts";
+export type { ThreadCompaction, ThreadOutcome } from "./compact-thread.ts";
+export { compactThread } from "./compact-thread.ts";
 export type { Conversation } from "./conversation.ts";
 export type { CopyFailure, CopyOptions, CopyProgress, CopyReport } from "./copy.ts";
 export { copyStore } from "./copy.ts";

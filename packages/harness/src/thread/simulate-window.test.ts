@@ -7,9 +7,9 @@ import fc from "fast-check";
 import { FloorError } from "../compaction/floor-error.ts";
 import { summarizationFromOptions } from "../config/summarization.ts";
 import { openSqlite } from "../stores/index.ts";
-import { withWriter } from "../threads/acts.ts";
-import { appendMessages, createThread, threadDeps } from "../threads/index.ts";
+import { withWriter } from "./acts.ts";
 import { threadPrompt } from "./thread-prompt.ts";
+import { appendMessages, createThread, threadDeps } from "./threads.ts";
 
 const { policy } = summarizationFromOptions();
 

@@ -10,11 +10,11 @@ import { openSqlite } from "../stores/sqlite.ts";
 import type { Store } from "../stores/store.ts";
 import { startProviderServer } from "../testing/provider-server.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
-import { fork } from "../threads/acts.ts";
-import { replay, verify } from "../threads/audit.ts";
-import { threadDeps } from "../threads/writer.ts";
+import { fork } from "./acts.ts";
+import { replay, verify } from "./audit.ts";
 import { type OpenThreadOptions, openThread } from "./open-thread.ts";
 import type { OpenThread } from "./thread-session.ts";
+import { threadDeps } from "./writer.ts";
 
 function newStore(t: TestContext): Store {
   const store = openSqlite({ path: ":memory:" });

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { originalsIn } from "@palimpsest/core/internal/summary";
-import { compactThread } from "../compaction/thread-compactor.ts";
 import { openSqlite } from "../stores/index.ts";
 import { assertSound, collect, freshThread, say, writerOf } from "../testing/conformance/kit.ts";
-import { fork, pin, redact, undo } from "./index.ts";
+import { compactThread } from "./compact-thread.ts";
+import { fork, pin, redact, undo } from "./threads.ts";
 import type { ThreadDeps, Writer } from "./writer.ts";
 
 const SECRET = "We decided that the vault code is 4711-quux-9920, never write it down.";

@@ -9,7 +9,7 @@ import { bothEngines, ENGINES } from "../testing/both-engines.ts";
 import { collect } from "../testing/conformance/kit.ts";
 import { say, writeThread } from "../testing/thread-writer.ts";
 import { copyStore } from "./copy.ts";
-import { fork, redact, threadDeps, undo, type Writer } from "./index.ts";
+import { fork, redact, threadDeps, undo, type Writer } from "./threads.ts";
 import { commit } from "./writer.ts";
 
 const engines = bothEngines();

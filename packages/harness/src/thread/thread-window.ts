@@ -7,8 +7,8 @@ import type { Role } from "@palimpsest/core/message";
 import type { Prompt } from "@palimpsest/core/prompt";
 import { answerReserve, type Breakdown } from "@palimpsest/core/tokens";
 import type { Store } from "../stores/store.ts";
-import { loadAt } from "../threads/load-at.ts";
-import { sizedThread } from "../threads/sized-thread.ts";
+import { loadAt } from "./load-at.ts";
+import { sizedThread } from "./sized-thread.ts";
 import { promptBreakdown } from "./thread-prompt.ts";
 
 interface WindowEntry {

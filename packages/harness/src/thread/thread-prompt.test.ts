@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { Dialect } from "@palimpsest/core/message";
 import { openSqlite } from "../stores/index.ts";
-import { appendUsage, withWriter } from "../threads/acts.ts";
-import { appendMessages, createThread, threadDeps } from "../threads/index.ts";
+import { appendUsage, withWriter } from "./acts.ts";
 import { threadPrompt } from "./thread-prompt.ts";
+import { appendMessages, createThread, threadDeps } from "./threads.ts";
 
 async function thread(t: TestContext, messages: readonly object[]) {
   const store = openSqlite({ path: ":memory:" });

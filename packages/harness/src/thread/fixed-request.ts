@@ -9,8 +9,8 @@ import type { Dialect, RuleSet } from "@palimpsest/core/message";
 import type { FixedSize } from "@palimpsest/core/prompt";
 import type { Meter } from "@palimpsest/core/tokens";
 import type { PromptText, Store } from "../stores/store.ts";
-import type { RecordInput } from "../threads/writer.ts";
 import type { Batch } from "./open-log.ts";
+import type { RecordInput } from "./writer.ts";
 
 /** `tools` are the schemas as they are sent. In tokens: by the counter of the model that is asked. */
 export type FixedRequest =

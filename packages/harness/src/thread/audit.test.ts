@@ -8,7 +8,7 @@ import { afterEach, beforeEach, test } from "node:test";
 import { openSqlite, type Store } from "../stores/index.ts";
 import { collect, freshThread, say } from "../testing/conformance/kit.ts";
 import { rebuildHead } from "./audit.ts";
-import { replay, verify, type Writer } from "./index.ts";
+import { replay, verify, type Writer } from "./threads.ts";
 import { commit } from "./writer.ts";
 
 let folder: string;

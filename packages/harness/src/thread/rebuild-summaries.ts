@@ -7,11 +7,11 @@ import { erase, erasedState, isQuoted, withoutEchoes } from "@palimpsest/core/in
 import { originalsIn, ownText, quotable, quoteWork, splitQuotes } from "@palimpsest/core/internal/summary";
 import type { CompactionRecord, Erasure, Head, MessageRecord, Range, StoredSummary } from "@palimpsest/core/log";
 import { type Shape, shapeOf } from "@palimpsest/core/message";
+import { stateChainOf } from "../compaction/state-chain.ts";
+import { stateLines } from "../compaction/state-lines.ts";
 import { inTurns } from "../pace.ts";
 import type { Store, StoredRecord } from "../stores/store.ts";
 import { readBody } from "./conversation.ts";
-import { stateChainOf } from "./state-chain.ts";
-import { stateLines } from "./state-lines.ts";
 
 /** By the hash of their records, so that threads that share one get the same. */
 export type RebuiltSummaries = Map<string, StoredSummary>;

@@ -11,12 +11,12 @@ import type { LogRecord, MessageRecord, UsageRecord } from "@palimpsest/core/log
 import { type Dialect, rulesOf, type Shape, shapeOf } from "@palimpsest/core/message";
 import { createSizer, type FixedSize, type Prompt, type Sizer } from "@palimpsest/core/prompt";
 import { createMeter, type Meter } from "@palimpsest/core/tokens";
+import { stateChainOf } from "../compaction/state-chain.ts";
 import { exactCounterFor, type ModelCounter } from "../models/tokenizers.ts";
 import type { Store, ThreadLoad } from "../stores/store.ts";
 import { type Conversation, readBody } from "./conversation.ts";
 import { inMemoryConversation } from "./in-memory.ts";
 import { livePrompt, REPORTS } from "./live-prompt.ts";
-import { stateChainOf } from "./state-chain.ts";
 
 export interface SizedThread {
   /** The thread as it stands; what is committed to it is written nowhere. */

@@ -8,7 +8,7 @@ import type { EvidenceRecord } from "@palimpsest/core/log";
 import { openSqlite } from "../stores/index.ts";
 import { collect, freshThread, say } from "../testing/conformance/kit.ts";
 import { rebuildHead } from "./audit.ts";
-import { fork, redact, verify } from "./index.ts";
+import { fork, redact, verify } from "./threads.ts";
 import { titleOf } from "./title.ts";
 import { commit } from "./writer.ts";
 

@@ -4,14 +4,14 @@ import { type OpenAiMessage, shapeOf } from "@palimpsest/core/message";
 import { charsPerToken } from "@palimpsest/core/tokens";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { AppendBatch, HeldLease, Store } from "../stores/store.ts";
-import { fork, pin, undo, withWriter } from "../threads/acts.ts";
-import { replay, verify } from "../threads/audit.ts";
-import { redact } from "../threads/redact.ts";
-import { commit, threadDeps } from "../threads/writer.ts";
+import { fork, pin, undo, withWriter } from "./acts.ts";
+import { replay, verify } from "./audit.ts";
 import { type OpenThreadOptions, openThread } from "./open-thread.ts";
+import { redact } from "./redact.ts";
 import type { ThreadEvent } from "./session.ts";
 import { ThreadError } from "./thread-error.ts";
 import type { OpenThread, WriteAlso } from "./thread-session.ts";
+import { commit, threadDeps } from "./writer.ts";
 
 const user = (content: string): OpenAiMessage => ({ role: "user", content });
 const answer = (content: string): OpenAiMessage => ({ role: "assistant", content });

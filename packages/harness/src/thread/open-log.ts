@@ -8,9 +8,9 @@ import { type Head, parseHeader } from "@palimpsest/core/log";
 import type { Shape } from "@palimpsest/core/message";
 import { heldText, type KeptLease, keepLease, withLease } from "../stores/leases.ts";
 import type { AppendBatch, HeldLease, Lease } from "../stores/store.ts";
-import { type Conversation, openConversation } from "../threads/conversation.ts";
-import type { Committed, RecordInput, ThreadDeps, Writer } from "../threads/writer.ts";
+import { type Conversation, openConversation } from "./conversation.ts";
 import { ThreadError } from "./thread-error.ts";
+import type { Committed, RecordInput, ThreadDeps, Writer } from "./writer.ts";
 
 /** What others have done to the log since: nothing, added to it, or changed what was there. */
 export type Moved = "current" | "grown" | "reread";
