@@ -16,7 +16,7 @@
 import { type Prices, RELATIVE_PRICES } from "@palimpsest/core/pricing";
 import type { Played, Policy, Transcript } from "@palimpsest/lab";
 import { ours, RECALL_HITS } from "@palimpsest/lab/internal/replay";
-import { summarizationFromOptions } from "../packages/harness/src/config/summarization.ts";
+import { summarizationFromOptions } from "../packages/harness/src/compaction/summarization.ts";
 import { batchPrune, maskEachStep, neverPrune, summarizeAt } from "../packages/lab/src/replay/policies.ts";
 import type { CacheRules } from "../packages/lab/src/replay/provider-cache.ts";
 import type { Scores, Share } from "../packages/lab/src/replay/questions.ts";

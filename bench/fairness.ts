@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { createGateway } from "@palimpsest/gateway";
-import { openHome } from "palimpsest/assistant";
+import { openHome } from "palimpsest/home";
 import { excelBomb } from "../packages/gateway/test/documents.ts";
 import { zip } from "../packages/gateway/test/zip.ts";
 import type { Bench } from "./bench.ts";

@@ -13,7 +13,7 @@ import { openSqlite } from "palimpsest/stores";
 import type { PlaybackReport, PlayedThread, SummarizerName } from "palimpsest/testing";
 import { createThread, replay, threadDeps } from "palimpsest/threads";
 import { DIALECTS } from "../packages/core/src/message/dialects.ts";
-import { summarizationFromOptions } from "../packages/harness/src/config/summarization.ts";
+import { summarizationFromOptions } from "../packages/harness/src/compaction/summarization.ts";
 import { exactCounterFor } from "../packages/harness/src/models/tokenizers.ts";
 import { playback } from "../packages/harness/src/testing/playback.ts";
 import { misbehavingWriter, SUMMARIZERS } from "../packages/harness/src/testing/summarizers.ts";

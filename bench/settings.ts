@@ -10,7 +10,7 @@ import { openaiRules } from "@palimpsest/core/internal/message";
 import { type OpenAiMessage, type Shape, shapeOf } from "@palimpsest/core/message";
 import { answerReserve, charsPerToken, createMeter } from "@palimpsest/core/tokens";
 import type { SettingsReport } from "palimpsest/testing";
-import { summarizationFromOptions } from "../packages/harness/src/config/summarization.ts";
+import { summarizationFromOptions } from "../packages/harness/src/compaction/summarization.ts";
 import { brokenSettings } from "../packages/harness/src/testing/settings-judge.ts";
 import { inUnit, playSettings } from "../packages/harness/src/testing/settings-playback.ts";
 import { misbehavingWriter } from "../packages/harness/src/testing/summarizers.ts";

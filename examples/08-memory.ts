@@ -2,8 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createAgentFromConfig } from "palimpsest/assistant";
-import { loadConfig } from "palimpsest/config";
+import { createAgentFromConfig, loadConfig } from "palimpsest/home";
 import { openStore } from "palimpsest/stores";
 
 const home = await mkdtemp(join(tmpdir(), "palimpsest-example-"));

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { configSchema } from "palimpsest/config";
+import { configSchema } from "palimpsest/home";
 import { withoutComments } from "./architecture/syntax.ts";
 import { isTest, loadWorkspace } from "./architecture/workspace.ts";
 
@@ -11,8 +11,7 @@ import { isTest, loadWorkspace } from "./architecture/workspace.ts";
 const UNREAD: Readonly<Record<string, string>> = {};
 
 const sources = loadWorkspace(join(dirname(fileURLToPath(import.meta.url)), "..")).files.filter(
-  ({ path, package: owner }) =>
-    owner !== null && !isTest(path) && !/config\/(?:schema|fixtures)|\/testing\//.test(path),
+  ({ path, package: owner }) => owner !== null && !isTest(path) && !/home\/(?:schema|fixtures)|\/testing\//.test(path),
 );
 const texts = sources.map(({ text }) => withoutComments(text));
 

@@ -89,7 +89,7 @@ async function walkLibrary(): Promise<void> {
     agent(): Promise<{ readonly agent: Agent }>;
     close(): Promise<void>;
   }
-  const { openHome } = await load<{ openHome(options: object): Promise<Opened> }>("palimpsest/assistant");
+  const { openHome } = await load<{ openHome(options: object): Promise<Opened> }>("palimpsest/home");
   const open = () => openHome({ home, cwd: home, env: {} });
   configure(config(1000, false));
   await way("openHome", async () => (await open()).close());

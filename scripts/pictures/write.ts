@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createGateway } from "@palimpsest/gateway";
-import { openHome } from "palimpsest/assistant";
+import { openHome } from "palimpsest/home";
 import { demoPrompts } from "../../packages/cli/src/demo/script.ts";
 import { launchChromium } from "../browser/chromium.ts";
 import { fill, made } from "../browser/threads.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { createGateway } from "@palimpsest/gateway";
-import { openHome } from "palimpsest/assistant";
+import { openHome } from "palimpsest/home";
 import { type Desk, desk, type Ended, palimpsest } from "../test/binary.ts";
 
 const LINES = [

@@ -9,7 +9,7 @@ import { createInterface } from "node:readline";
 import { type TestContext, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { configSchema } from "palimpsest/config";
+import { configSchema } from "palimpsest/home";
 import { openSqlite } from "palimpsest/stores";
 import { type Upstream, upstream } from "../test/upstream.ts";
 import { createKey } from "./access/keys.ts";

@@ -1,6 +1,6 @@
 /** The app on a home: its routes, the door before them, and what they stand on. */
 import { readFileSync } from "node:fs";
-import type { ConfigFile } from "palimpsest/config";
+import type { ConfigFile } from "palimpsest/home";
 import { windowsOf } from "palimpsest/internal/assistant";
 import type { Home } from "palimpsest/internal/home";
 import { credentials, keyFacts } from "./access/keys.ts";

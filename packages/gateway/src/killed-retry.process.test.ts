@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { openHome } from "palimpsest/assistant";
+import { openHome } from "palimpsest/home";
 import { jsonOf, refusalOf } from "../test/events.ts";
 import { Process } from "../test/process.ts";
 import { upstream } from "../test/upstream.ts";

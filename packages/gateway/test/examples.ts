@@ -1,7 +1,7 @@
 /** One good request for every route of the table, and a world to make it in. */
 
 import type { TestContext } from "node:test";
-import type { Home } from "palimpsest/assistant";
+import type { Home } from "palimpsest/home";
 import { createKey } from "../src/access/keys.ts";
 import type { Route } from "../src/http/route.ts";
 import { allRoutes } from "../src/routes.ts";

@@ -8,8 +8,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
-import { openHome } from "palimpsest/assistant";
 import { createClient } from "palimpsest/client";
+import { openHome } from "palimpsest/home";
 import { verify } from "palimpsest/threads";
 import { type Upstream, upstream } from "./upstream.ts";
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
-import { openHome } from "palimpsest/assistant";
+import { openHome } from "palimpsest/home";
 import { openSqlite } from "palimpsest/stores";
 import { copyStore, redact, replay } from "palimpsest/threads";
 import { createKey } from "../src/access/keys.ts";

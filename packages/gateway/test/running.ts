@@ -4,7 +4,7 @@ import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { type Home, openHome } from "palimpsest/assistant";
+import { type Home, openHome } from "palimpsest/home";
 import { createGateway, type Gateway, type GatewayOptions, type LogLine, type RequestLine } from "../src/index.ts";
 
 export interface Running {

@@ -1,5 +1,5 @@
 /** A gateway as a process of its own, to be killed: takes the home's directory, says where it can be reached. */
-import { openHome } from "palimpsest/assistant";
+import { openHome } from "palimpsest/home";
 import { createGateway } from "../src/index.ts";
 
 const [directory = "", store] = process.argv.slice(2);

@@ -1,6 +1,6 @@
 /** A gateway whose store fails as a test wants it. */
 import type { TestContext } from "node:test";
-import { openHome } from "palimpsest/assistant";
+import { openHome } from "palimpsest/home";
 import type { Store } from "palimpsest/stores";
 import { createGateway, type GatewayOptions } from "../src/index.ts";
 import { PATIENT } from "./running.ts";

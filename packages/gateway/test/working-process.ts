@@ -1,5 +1,5 @@
 /** A worker as a process of its own, to be killed: takes the home's directory. */
-import { openHome } from "palimpsest/assistant";
+import { openHome } from "palimpsest/home";
 import { startWorker } from "../src/index.ts";
 
 const [directory = ""] = process.argv.slice(2);

@@ -7,6 +7,9 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { DEFAULT_USER, type ThreadName } from "@palimpsest/core/log";
 
+/** The folder of a project's own home. */
+export const HOME_NAME = ".palimpsest";
+
 /** Memory, agents and threads of one user. */
 export function userFolder(home: string, userId: string): string {
   return userId === DEFAULT_USER ? home : join(home, "users", folderName(userId));

@@ -1,7 +1,7 @@
 // Made one file by a bundler: the parts that are loaded late must have come along, such as the tokenizer, with which the
 // agent of `bashAnswer` counts.
 import { createDeepAgent } from "palimpsest";
-import { parseConfig } from "palimpsest/config";
+import { parseConfig } from "palimpsest/home";
 import { offlineModel } from "palimpsest/models";
 import { bashAnswer } from "./bash-answer.mjs";
 

@@ -1,8 +1,7 @@
 // Uses each optional peer in the oldest version that our ranges let in: a PostgreSQL store, a tool of an MCP server and spans.
 import { trace } from "@opentelemetry/api";
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
-import { createAgentFromConfig } from "palimpsest/assistant";
-import { parseConfig } from "palimpsest/config";
+import { createAgentFromConfig, parseConfig } from "palimpsest/home";
 import { startPostgres } from "palimpsest/internal/postgres-server";
 import { openStore } from "palimpsest/stores";
 import { telemetry } from "palimpsest/telemetry";

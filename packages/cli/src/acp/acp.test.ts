@@ -15,7 +15,7 @@ import {
   type RequestPermissionOutcome,
   type SessionUpdate,
 } from "@agentclientprotocol/sdk";
-import { openHome } from "palimpsest/assistant";
+import { openHome } from "palimpsest/home";
 import { verify } from "palimpsest/threads";
 import { BINARY, CLEAN, desk } from "../../test/binary.ts";
 import { acpAgent } from "./agent.ts";

@@ -1,6 +1,6 @@
 /** The servers of the Model Context Protocol that an editor brings, as our configuration writes them. */
 import type { McpServer } from "@agentclientprotocol/sdk";
-import type { ConfigFile } from "palimpsest/config";
+import type { ConfigFile } from "palimpsest/home";
 
 type Servers = ConfigFile["mcp_servers"];
 

@@ -3,7 +3,7 @@
  * Knows nothing of keys and little of looks; the screen shows what its runs tell.
  */
 import type { AgentEvent, RunEnd, WaitingCall } from "palimpsest/agent";
-import type { ConfiguredAgent } from "palimpsest/assistant";
+import type { ConfiguredAgent } from "palimpsest/home";
 import type { Home } from "palimpsest/internal/home";
 import type { MemoryEvent } from "palimpsest/memory";
 import type { Context } from "../command/command.ts";

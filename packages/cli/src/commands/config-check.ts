@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
-import { type ConfigFinding, readConfig } from "palimpsest/config";
+import type { ConfigFinding } from "palimpsest/home";
 import { checkConfig } from "palimpsest/internal/config";
+import { readConfig } from "palimpsest/internal/home";
 import type { Run } from "../command/command.ts";
 
 export const run: Run = async ({ positionals }, context) => {

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { configSchema, type StarterAnswers } from "palimpsest/config";
-import { answerProblem, CONFIG_NAME, starterConfig } from "palimpsest/internal/config";
+import type { StarterAnswers } from "palimpsest/home";
+import { answerProblem, configSchema, starterConfig } from "palimpsest/internal/config";
+import { CONFIG_NAME, makeHome } from "palimpsest/internal/home";
 import { knownWindow, offeredModels } from "palimpsest/internal/models";
-import { makeHome } from "palimpsest/internal/trust";
 import type { ModelOffer } from "palimpsest/models";
 import type { Context, Run } from "../command/command.ts";
 import { Failure, sentence, UsageError } from "../command/failure.ts";

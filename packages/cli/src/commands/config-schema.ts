@@ -1,4 +1,4 @@
-import { configJsonSchema } from "palimpsest/config";
+import { configJsonSchema } from "palimpsest/internal/config";
 import type { Run } from "../command/command.ts";
 
 /** JSON with and without `--json`: it is meant for an editor or another program. */

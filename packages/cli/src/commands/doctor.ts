@@ -1,10 +1,22 @@
-import { type ChosenConfig, loadConfig, parseConfig, readConfig } from "palimpsest/config";
-import { type Check, examineHome, type IndexProgress } from "palimpsest/doctor";
-import { admitConfig, admitHome, refusalOf } from "palimpsest/internal/config";
-import { isStoreThere, requireDirectory } from "palimpsest/internal/home";
+import {
+  type Check,
+  type ChosenConfig,
+  checkHome,
+  type IndexProgress,
+  loadConfig,
+  parseConfig,
+  readConfig,
+} from "palimpsest/home";
+import {
+  admitConfig,
+  admitHome,
+  type ChosenHome,
+  isStoreThere,
+  personHere,
+  refusalOf,
+  requireDirectory,
+} from "palimpsest/internal/home";
 import { storeTarget } from "palimpsest/internal/stores";
-import type { ChosenHome } from "palimpsest/internal/trust";
-import { personHere } from "palimpsest/internal/trust";
 import { openStore } from "palimpsest/stores";
 import type { Context, Run } from "../command/command.ts";
 import { namedStore } from "../home/home.ts";
@@ -35,7 +47,7 @@ async function checksOf(context: Context, derived: "skip" | "rebuild"): Promise<
     file === null ? { ...parseConfig("", { env }), path: null } : loadConfig({ home, cwd: home, env, file });
   const url = loaded.kind === "config" ? loaded.config.store.url : null;
   const target = context.store === null ? storeTarget(url, home) : namedStore(context.store);
-  const checks = await examineHome({
+  const checks = await checkHome({
     home,
     cwd: home,
     env,

@@ -11,8 +11,7 @@ import {
   type Transcript,
 } from "@palimpsest/lab";
 import { ours, RECALL_HITS } from "@palimpsest/lab/internal/replay";
-import { parseConfig } from "palimpsest/config";
-import { summarizationFromFile } from "palimpsest/internal/config";
+import { parseConfig, summarizationFromFile } from "palimpsest/internal/config";
 import type { Context, Run } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
 import { grouped } from "../terminal/grouped.ts";

@@ -1,6 +1,6 @@
 import { errorText } from "@palimpsest/core/internal/text";
 import type { RunResult } from "palimpsest/agent";
-import type { ConfiguredAgent, ThreadCost } from "palimpsest/assistant";
+import type { ConfiguredAgent, ThreadCost } from "palimpsest/home";
 import type { Home } from "palimpsest/internal/home";
 import { addUsage } from "palimpsest/internal/models";
 import type { Context, Run } from "../command/command.ts";

@@ -1,8 +1,16 @@
 import { existsSync, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
-import { type Admission, readConfig } from "palimpsest/config";
-import { admitConfig, admitHome, CONFIG_NAME, refusalOf } from "palimpsest/internal/config";
-import { admitWorkspace, HOME_NAME, personHere } from "palimpsest/internal/trust";
+import type { Admission } from "palimpsest/home";
+import {
+  admitConfig,
+  admitHome,
+  admitWorkspace,
+  CONFIG_NAME,
+  HOME_NAME,
+  personHere,
+  readConfig,
+  refusalOf,
+} from "palimpsest/internal/home";
 import type { Context, Run } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
 import { powerLines } from "../home/locate.ts";

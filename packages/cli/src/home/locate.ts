@@ -1,6 +1,6 @@
 /** Which home and configuration the command line means; in a terminal the person is asked about what isn't known to be theirs. */
 
-import type { Admission } from "palimpsest/config";
+import type { Admission } from "palimpsest/home";
 import { type LocatedHome, locateHome } from "palimpsest/internal/home";
 import type { GlobalOptions } from "../command/arguments.ts";
 import type { Command, Context } from "../command/command.ts";

@@ -1,5 +1,5 @@
 /** Amounts as people read them: small ones keep two figures that say something. */
-import type { ThreadCost } from "palimpsest/assistant";
+import type { ThreadCost } from "palimpsest/home";
 
 /** In US dollars, as every price is. */
 export function money(amount: number): string {

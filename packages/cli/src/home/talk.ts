@@ -1,7 +1,7 @@
 /** What the commands that talk with the agent share. */
 import { resolve } from "node:path";
+import { admitWorkspace } from "palimpsest/internal/home";
 import { offeredModels } from "palimpsest/internal/models";
-import { admitWorkspace } from "palimpsest/internal/trust";
 import { everyThread, type Store } from "palimpsest/stores";
 import type { Context } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";

@@ -1,6 +1,6 @@
 /** A request to a compatible endpoint with its client, and what serving it takes. */
 import type { Memory } from "palimpsest";
-import type { ConfigFile } from "palimpsest/config";
+import type { ConfigFile } from "palimpsest/home";
 import type { OpenThreadOptions } from "palimpsest/session";
 import type { After } from "../http/event-stream.ts";
 import type { CompatibleRequest } from "../server/app.ts";

@@ -1,5 +1,5 @@
 /** The compatible endpoints as the server sees them: a request in, its answer straight to the connection. */
-import type { ConfigFile } from "palimpsest/config";
+import type { ConfigFile } from "palimpsest/home";
 import { ProblemError } from "../http/problem.ts";
 import type { Compatible } from "../server/app.ts";
 import type { CompatibleDeps } from "./call.ts";

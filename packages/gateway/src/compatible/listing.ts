@@ -1,5 +1,5 @@
 /** The models of the configuration, as both vendors list them: one body serves the clients of both. */
-import type { ConfigFile } from "palimpsest/config";
+import type { ConfigFile } from "palimpsest/home";
 import { OFFLINE } from "palimpsest/internal/models";
 import { type ModelEntry, windowOf } from "palimpsest/models";
 

@@ -3,7 +3,7 @@
  * `gateway.pass_through` lists, with a model of the configuration: an account with a provider holds the files, batches and
  * answers of everybody behind this gateway. An admin, and whoever brings the provider's own key, may use all of it.
  */
-import type { ConfigFile } from "palimpsest/config";
+import type { ConfigFile } from "palimpsest/home";
 import { ProblemError } from "../http/problem.ts";
 import { anthropicMessages } from "./anthropic/vendor.ts";
 import type { CompatibleCall, CompatibleDeps } from "./call.ts";

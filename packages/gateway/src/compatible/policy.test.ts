@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { configSchema } from "palimpsest/config";
+import { configSchema } from "palimpsest/home";
 import { ProblemError } from "../http/problem.ts";
 import { isViewSent, lengthRule, type Policy, policyOf } from "./policy.ts";
 

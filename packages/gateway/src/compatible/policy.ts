@@ -1,5 +1,5 @@
 /** What a request asks of the gateway beside its answer: by its headers, else by the configuration. Pure. */
-import type { ConfigFile } from "palimpsest/config";
+import type { ConfigFile } from "palimpsest/home";
 import { checkScope } from "palimpsest/internal/memory";
 import { ProblemError } from "../http/problem.ts";
 

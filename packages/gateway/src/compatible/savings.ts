@@ -1,7 +1,7 @@
 /** What a request would have counted whole, what was sent of it, and what that saved. Pure. */
 import { limitsOf } from "@palimpsest/core/internal/compaction";
 import { answerReserve } from "@palimpsest/core/tokens";
-import type { ConfigFile } from "palimpsest/config";
+import type { ConfigFile } from "palimpsest/home";
 import { summarizationForThreads } from "palimpsest/internal/config";
 import { costOf, savingOf } from "palimpsest/internal/models";
 import type { TokenPrices } from "palimpsest/models";

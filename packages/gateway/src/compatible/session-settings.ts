@@ -1,5 +1,5 @@
 /** How threads of the compatible endpoints are compacted: as the configuration says, by a model only where one is meant for it. */
-import type { ConfigFile } from "palimpsest/config";
+import type { ConfigFile } from "palimpsest/home";
 import { configuredWriter } from "palimpsest/internal/compaction";
 import { summarizationForThreads } from "palimpsest/internal/config";
 import type { OpenThreadOptions } from "palimpsest/session";

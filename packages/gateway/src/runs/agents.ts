@@ -1,5 +1,5 @@
 /** The agents that carry out runs: one per configured model, made when it is first asked for, for all users. */
-import type { ConfiguredAgent, Home, HomeAgentOptions } from "palimpsest/assistant";
+import type { ConfiguredAgent, Home, HomeAgentOptions } from "palimpsest/home";
 import { ProblemError } from "../http/problem.ts";
 
 export interface Agents {

@@ -6,8 +6,8 @@ import { type AiSdkMessage, aiSdkShape, assertValid, rulesOf } from "@palimpsest
 import { tool } from "ai";
 import { z } from "zod";
 import { summarization } from "../compaction/middleware.ts";
+import { SettingsError } from "../compaction/summarization.ts";
 import type { SummaryWriter } from "../compaction/summary-writer.ts";
-import { SettingsError } from "../config/summarization.ts";
 import { agentKit, deepAgentKit, type Kit, textOf } from "../testing/agent-kit.ts";
 import type { ScriptedCall } from "../testing/scripted-model.ts";
 import type { Middleware } from "./middleware.ts";

@@ -7,7 +7,7 @@ import type { CompactionOutcome, Keep } from "@palimpsest/core/compaction";
 import { withToolFacts } from "@palimpsest/core/internal/message";
 import { type AiSdkMessage, type FindToolFacts, shapeOf } from "@palimpsest/core/message";
 import type { EmbeddingModel, ToolSet, UIMessage } from "ai";
-import { summarizationFromOptions } from "../config/summarization.ts";
+import { summarizationFromOptions } from "../compaction/summarization.ts";
 import type { LimitsStore } from "../models/learned-limits.ts";
 import { keepEmbedded } from "../recall/embedder.ts";
 import { openSqlite } from "../stores/sqlite.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import { createDeepAgent } from "../assistant/create-deep-agent.ts";
+import { createDeepAgent } from "../home/create-deep-agent.ts";
 import { limitsIn } from "../models/learned-limits.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import { plainCounter } from "../testing/agent-kit.ts";

@@ -6,8 +6,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { createAgentFromConfig } from "../assistant/from-config.ts";
-import { configSchema } from "../config/schema.ts";
+import { createAgentFromConfig } from "../home/from-config.ts";
+import { configSchema } from "../home/schema.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import { until } from "../testing/conformance/queue/kit.ts";
 
@@ -42,9 +42,9 @@ test("a closed agent learns no more; what it was told waits for the next one", a
 test("a process that has something to learn later ends when its work is done", async (t) => {
   const home = folder(t);
   const local = (path: string) => JSON.stringify(new URL(path, import.meta.url));
-  const script = `import { configSchema } from ${local("../config/schema.ts")};
+  const script = `import { configSchema } from ${local("../home/schema.ts")};
     import { openSqlite } from ${local("../stores/sqlite.ts")};
-    import { createAgentFromConfig } from ${local("../assistant/from-config.ts")};
+    import { createAgentFromConfig } from ${local("../home/from-config.ts")};
     const [home] = process.argv.slice(1);
     const store = openSqlite({ path: home + "/log.db" });
     const { agent } = await createAgentFromConfig({ home, config: configSchema.parse({}), store });

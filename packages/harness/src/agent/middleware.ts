@@ -3,7 +3,7 @@
  * reverse, and the first in the list wraps all others. A middleware adds to a run; the loop itself stays as it is.
  */
 import type { ToolSet } from "ai";
-import type { Summarization } from "../config/summarization.ts";
+import type { Summarization } from "../compaction/summarization.ts";
 import type { FindCorrected } from "../recall/answers.ts";
 import type { SearchHit } from "../recall/search.ts";
 import type { NewJob } from "../stores/outbox.ts";

@@ -3,7 +3,7 @@ import { type TestContext, test } from "node:test";
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import { createDeepAgent, type DeepAgentOptions } from "../assistant/create-deep-agent.ts";
+import { createDeepAgent, type DeepAgentOptions } from "../home/create-deep-agent.ts";
 import { plainCounter } from "../testing/agent-kit.ts";
 import { type ProviderServer, startProviderServer } from "../testing/provider-server.ts";
 

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { modelMessageSchema, tool } from "ai";
 import { z } from "zod";
 import { appendUnindexed } from "../../test/recall/unindexed.ts";
-import { createDeepAgent } from "../assistant/create-deep-agent.ts";
+import { createDeepAgent } from "../home/create-deep-agent.ts";
 import { SHARE_RECORDS } from "../recall/index-steps.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import { agentKit, deepAgentKit, textOf } from "../testing/agent-kit.ts";

@@ -3,13 +3,13 @@
  * since the extract does the same without it. The model is made at the first summary; one that can't be made (no key, an
  * unknown provider) is a failed summary like any other, so the extract stands in and an event says why.
  */
-import type { ConfigFile } from "../config/schema.ts";
-import type { Summarization } from "../config/summarization.ts";
+import type { ConfigFile } from "../home/schema.ts";
 import { lightweightModel } from "../models/resolve-model.ts";
 import type { Store } from "../stores/store.ts";
 import { draftTable } from "./draft-table.ts";
 import { modelSummarize } from "./model-summarize.ts";
 import { createModelWriter } from "./model-writer.ts";
+import type { Summarization } from "./summarization.ts";
 import type { SummaryWriter } from "./summary-writer.ts";
 
 export function configuredWriter(

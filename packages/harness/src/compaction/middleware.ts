@@ -8,8 +8,8 @@ import { tool } from "ai";
 import { z } from "zod/v4";
 import type { Middleware } from "../agent/middleware.ts";
 import type { Summarizer } from "../agent/summarizer.ts";
-import { type Summarization, type SummarizationOptions, summarizationFromOptions } from "../config/summarization.ts";
 import { toolFacts } from "../tool-facts.ts";
+import { type Summarization, type SummarizationOptions, summarizationFromOptions } from "./summarization.ts";
 
 export interface SummarizationMiddlewareOptions extends SummarizationOptions {
   /** Who writes the summaries: by default the agent's own model. */

@@ -6,10 +6,10 @@ import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
 import { emptyState, SECTIONS, type SummaryState } from "@palimpsest/core/summary";
 import { charsPerToken } from "@palimpsest/core/tokens";
 import fc from "fast-check";
-import { SUMMARIZER_BOUNDS } from "../config/summarization.ts";
 import { SUMMARIZERS, type SummarizerName } from "../testing/summarizers.ts";
 import type { DraftTable } from "./draft-table.ts";
 import { createModelWriter, type ModelWriterOptions } from "./model-writer.ts";
+import { SUMMARIZER_BOUNDS } from "./summarization.ts";
 import { type Summarize, SummarizeError, type SummaryRequest, summarizeBy } from "./summarize.ts";
 import type { SummaryJob, SummaryResult } from "./summary-writer.ts";
 

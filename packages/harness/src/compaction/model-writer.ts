@@ -14,8 +14,8 @@ import {
 } from "@palimpsest/core/internal/summary";
 import { type Chunk, emptyState, type Locate, type PatchPrompt, type SummaryState } from "@palimpsest/core/summary";
 import { pause } from "../abort.ts";
-import { SUMMARIZER_BOUNDS } from "../config/summarization.ts";
 import { writeProse } from "./prose-writer.ts";
+import { SUMMARIZER_BOUNDS } from "./summarization.ts";
 import { isEmpty, type ReadPatch, readPatchAnswer } from "./summary-answer.ts";
 import {
   askAll,

@@ -10,8 +10,8 @@ import { parseHeader, type Range, type RecordHeader, type ThreadName } from "@pa
 import type { Originals, SummaryState } from "@palimpsest/core/summary";
 import { HISTORY, partName } from "../history-parts.ts";
 import { threadFolder } from "../home-folders.ts";
+import { PRIVATE_FOLDER, READ_ONLY_FILE } from "../private-files.ts";
 import type { Store } from "../stores/store.ts";
-import { PRIVATE_FOLDER, READ_ONLY_FILE } from "../trust/private-files.ts";
 import { stateChainOf } from "./state-chain.ts";
 
 /** What an assistant with its own home has to read hidden messages: the part files and the recall tools. */

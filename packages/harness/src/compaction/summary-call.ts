@@ -7,9 +7,9 @@
 
 import { errorText } from "@palimpsest/core/internal/text";
 import { within } from "../abort.ts";
-import type { SUMMARIZER_BOUNDS } from "../config/summarization.ts";
 import { addUsage, NO_USAGE } from "../models/usage.ts";
 import type { DraftTable } from "./draft-table.ts";
+import type { SUMMARIZER_BOUNDS } from "./summarization.ts";
 import {
   type CachedPrefix,
   type Summarize,

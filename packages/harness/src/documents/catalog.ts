@@ -1,6 +1,6 @@
 /** What an agent of this home may use beside its tools, as JSON: skills and sub-agents. */
 import { resolve } from "node:path";
-import type { ConfigFile } from "../config/schema.ts";
+import type { ConfigFile } from "../home/schema.ts";
 import { readSkills } from "../skills/read-skills.ts";
 import { switchedOff, switchesIn } from "../skills/switched-off.ts";
 import { subagentsFromConfig } from "../subagents/from-config.ts";

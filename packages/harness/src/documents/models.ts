@@ -1,5 +1,5 @@
 /** The models of a configuration, and those the environment has a key for, as JSON. */
-import type { ConfigFile } from "../config/schema.ts";
+import type { ConfigFile } from "../home/schema.ts";
 import { pricesOf } from "../models/cost.ts";
 import { PRICES_AS_OF } from "../models/known-prices.ts";
 import { offeredModels } from "../models/offers.ts";

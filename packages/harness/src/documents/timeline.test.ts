@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { configSchema } from "../config/schema.ts";
+import { configSchema } from "../home/schema.ts";
 import { openSqlite } from "../stores/index.ts";
 import { freshThread, seqOf } from "../testing/conformance/kit.ts";
 import { commit } from "../thread/writer.ts";

@@ -3,7 +3,7 @@
  * each act on the log as a mark. Reads no message.
  */
 import { type LogRecord, parseHeader } from "@palimpsest/core/log";
-import type { ConfigFile } from "../config/schema.ts";
+import type { ConfigFile } from "../home/schema.ts";
 import { costOf, pricesOf } from "../models/cost.ts";
 import { OFFLINE } from "../models/entry.ts";
 import { knownPrices } from "../models/known-prices.ts";

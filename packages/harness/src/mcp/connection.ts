@@ -1,7 +1,7 @@
 /** One server of the configuration, connected when it is first needed and again after it went away. */
 import type { Client } from "@modelcontextprotocol/client";
-import type { ConfigFile } from "../config/schema.ts";
 import { directFetch } from "../direct-fetch.ts";
+import type { ConfigFile } from "../home/schema.ts";
 import { explainMissing } from "../optional-package.ts";
 
 export type McpServerSettings = ConfigFile["mcp_servers"][string];

@@ -5,7 +5,7 @@
 import { errorText } from "@palimpsest/core/internal/text";
 import { jsonSchema, type Tool, type ToolSet, tool } from "ai";
 import type { Middleware } from "../agent/middleware.ts";
-import type { ConfigFile } from "../config/schema.ts";
+import type { ConfigFile } from "../home/schema.ts";
 import { toolFacts } from "../tool-facts.ts";
 import { ToolFailure } from "../workspace/tool-failure.ts";
 import { type AnswerBlock, modelParts, textOf } from "./answer.ts";

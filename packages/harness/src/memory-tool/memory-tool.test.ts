@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { BetaLocalFilesystemMemoryTool, betaMemoryTool } from "@anthropic-ai/sdk/tools/memory/node";
-import { createDeepAgent } from "../assistant/create-deep-agent.ts";
+import { createDeepAgent } from "../home/create-deep-agent.ts";
 import { openStore } from "../stores/open.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import type { MemoryCommand } from "./commands.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
 import { createAgent } from "../agent/create-agent.ts";
-import { createDeepAgent } from "../assistant/create-deep-agent.ts";
+import { createDeepAgent } from "../home/create-deep-agent.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { createMemory } from "./create-memory.ts";

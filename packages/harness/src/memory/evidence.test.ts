@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { emptyDocument } from "@palimpsest/core/memory";
 import type { OpenAiMessage } from "@palimpsest/core/message";
-import { createDeepAgent } from "../assistant/create-deep-agent.ts";
+import { createDeepAgent } from "../home/create-deep-agent.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { appendMessages, withWriter } from "../thread/acts.ts";

@@ -5,8 +5,8 @@
 import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as wait } from "node:timers/promises";
+import { makeFile, makeFolder } from "../private-files.ts";
 import { openDatabase } from "../stores/sqlite/database.ts";
-import { makeFile, makeFolder } from "../trust/private-files.ts";
 import { MemoryStorageError } from "./storage.ts";
 
 const queues = new Map<string, Promise<unknown>>();

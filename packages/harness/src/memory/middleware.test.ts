@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { createAgent } from "../agent/create-agent.ts";
 import type { AgentEvent } from "../agent/events.ts";
-import { createDeepAgent } from "../assistant/create-deep-agent.ts";
+import { createDeepAgent } from "../home/create-deep-agent.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { createThread, threadDeps } from "../thread/threads.ts";

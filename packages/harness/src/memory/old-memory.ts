@@ -8,7 +8,7 @@ import { mkdir, readdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { DEFAULT_USER } from "@palimpsest/core/log";
 import { userFolder } from "../home-folders.ts";
-import { PRIVATE_FOLDER } from "../trust/private-files.ts";
+import { PRIVATE_FOLDER } from "../private-files.ts";
 
 /** What users could be called then. */
 const OLD_USER = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;

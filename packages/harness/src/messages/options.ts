@@ -4,16 +4,16 @@ import type { Dialect, RuleSet, Shape } from "@palimpsest/core/message";
 import { answerReserve, type CountText, charsPerToken, type Frame, type ImageRule } from "@palimpsest/core/tokens";
 import type { OnCompactionEvent } from "../compaction/events.ts";
 import { createModelWriter } from "../compaction/model-writer.ts";
-import { summarizeBy } from "../compaction/summarize.ts";
-import type { SummaryWriter } from "../compaction/summary-writer.ts";
-import { nearest } from "../config/nearest.ts";
 import {
   type PruneSettings,
   SettingsError,
   type Summarization,
   type SummarizationOptions,
   summarizationFromOptions,
-} from "../config/summarization.ts";
+} from "../compaction/summarization.ts";
+import { summarizeBy } from "../compaction/summarize.ts";
+import type { SummaryWriter } from "../compaction/summary-writer.ts";
+import { nearest } from "../nearest.ts";
 import type { MessagesState, MessagesUsage } from "./state.ts";
 
 type When =

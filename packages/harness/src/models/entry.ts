@@ -1,5 +1,5 @@
 /** The part of a configuration that models need, so that a program without a file can write it down as well. */
-import type { ConfigFile } from "../config/schema.ts";
+import type { ConfigFile } from "../home/schema.ts";
 
 export type ModelEntry = ConfigFile["models"][number];
 export type EmbedderEntry = NonNullable<ConfigFile["recall"]["embedder"]>;

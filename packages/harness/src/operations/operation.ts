@@ -5,8 +5,8 @@
  */
 import { PalimpsestError } from "@palimpsest/core/errors";
 import { z } from "zod";
-import type { Home } from "../assistant/open-home.ts";
 import type { OnCompactionEvent } from "../compaction/events.ts";
+import type { Home } from "../home/open-home.ts";
 import { heldText } from "../stores/leases.ts";
 
 /** An act of any input and output, as a table holds it. `Result` is what it returns, at least as precise as its schema. */

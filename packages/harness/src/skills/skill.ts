@@ -2,7 +2,7 @@
 
 import { errorText } from "@palimpsest/core/internal/text";
 import { z } from "zod/v4";
-import { yaml } from "../config/yaml.ts";
+import { yaml } from "../yaml.ts";
 
 export interface Skill {
   readonly name: string;

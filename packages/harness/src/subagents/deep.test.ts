@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { CarryOut } from "../agent/middleware.ts";
 import type { ToolCall } from "../agent/tools.ts";
-import { createDeepAgent } from "../assistant/create-deep-agent.ts";
+import { createDeepAgent } from "../home/create-deep-agent.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { taskCall } from "../testing/subagent-kit.ts";
 import { delegationsOf } from "./delegations.ts";

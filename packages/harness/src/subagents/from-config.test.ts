@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { configSchema } from "../config/schema.ts";
+import { configSchema } from "../home/schema.ts";
 import { subagentsFromConfig } from "./from-config.ts";
 import { SUBAGENT_LIMITS } from "./spec.ts";
 

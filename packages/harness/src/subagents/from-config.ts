@@ -1,5 +1,5 @@
 /** The `subagents:` block of a configuration as the middleware takes it. */
-import type { ConfigFile } from "../config/schema.ts";
+import type { ConfigFile } from "../home/schema.ts";
 import { pricingOf } from "../models/cache-prices.ts";
 import { resolveModel } from "../models/resolve-model.ts";
 import { BASH, GENERAL_PURPOSE, type SubagentLimits, type SubagentModel, type SubagentSpec } from "./spec.ts";

@@ -4,7 +4,7 @@ import { type AiSdkMessage, aiSdkShape } from "@palimpsest/core/message";
 import { charsPerToken } from "@palimpsest/core/tokens";
 import { type Agent, type AgentOptions, createAgent } from "../agent/create-agent.ts";
 import type { AgentEvent } from "../agent/events.ts";
-import { createDeepAgent, type DeepAgentOptions } from "../assistant/create-deep-agent.ts";
+import { createDeepAgent, type DeepAgentOptions } from "../home/create-deep-agent.ts";
 import type { ModelCounter } from "../models/tokenizers.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { Store } from "../stores/store.ts";

@@ -5,7 +5,7 @@
 import { DIALECTS } from "@palimpsest/core/internal/message";
 import { convert, type Dialect, rulesOf, type Shape, shapeOf } from "@palimpsest/core/message";
 import { answerReserve, charsPerToken, createMeter } from "@palimpsest/core/tokens";
-import { summarizationFromOptions } from "../config/summarization.ts";
+import { summarizationFromOptions } from "../compaction/summarization.ts";
 import { playback } from "./playback.ts";
 import { misbehavingWriter, SUMMARIZERS, type SummarizerName } from "./summarizers.ts";
 

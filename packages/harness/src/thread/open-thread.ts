@@ -8,14 +8,14 @@ import { checkThreadId, checkUser } from "@palimpsest/core/log";
 import { type Dialect, type RuleSet, rulesOf, type Shape } from "@palimpsest/core/message";
 import { answerReserve, createMeter } from "@palimpsest/core/tokens";
 import { createModelWriter } from "../compaction/model-writer.ts";
-import { summarizeBy } from "../compaction/summarize.ts";
-import type { SummaryWriter } from "../compaction/summary-writer.ts";
 import {
   SettingsError,
   type Summarization,
   type SummarizationOptions,
   summarizationFromOptions,
-} from "../config/summarization.ts";
+} from "../compaction/summarization.ts";
+import { summarizeBy } from "../compaction/summarize.ts";
+import type { SummaryWriter } from "../compaction/summary-writer.ts";
 import { bindsReasoning } from "../models/binds-reasoning.ts";
 import { cachePrices, type GivenPrices } from "../models/cache-prices.ts";
 import type { LimitsStore } from "../models/learned-limits.ts";

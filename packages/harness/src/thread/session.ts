@@ -19,9 +19,9 @@ import {
 } from "../compaction/compactor.ts";
 import { type DraftTable, draftTable } from "../compaction/draft-table.ts";
 import type { CompactionEvent } from "../compaction/events.ts";
+import type { Summarization } from "../compaction/summarization.ts";
 import { readQuotes } from "../compaction/summary-job.ts";
 import type { SummaryWriter } from "../compaction/summary-writer.ts";
-import type { Summarization } from "../config/summarization.ts";
 import type { ModelCounter } from "../models/tokenizers.ts";
 import type { Usage } from "../models/usage.ts";
 import { pace } from "../pace.ts";

@@ -5,7 +5,7 @@ import { rulesOf, type Shape, shapeOf, violations } from "@palimpsest/core/messa
 import { answerReserve } from "@palimpsest/core/tokens";
 import fc from "fast-check";
 import { FloorError } from "../compaction/floor-error.ts";
-import { summarizationFromOptions } from "../config/summarization.ts";
+import { summarizationFromOptions } from "../compaction/summarization.ts";
 import { openSqlite } from "../stores/index.ts";
 import { withWriter } from "./acts.ts";
 import { threadPrompt } from "./thread-prompt.ts";

@@ -8,9 +8,9 @@ import { mkdir, readdir, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { DEFAULT_USER, type ThreadName } from "@palimpsest/core/log";
 import { threadFolder } from "../home-folders.ts";
+import { PRIVATE_FILE, PRIVATE_FOLDER } from "../private-files.ts";
 import type { Store } from "../stores/store.ts";
 import { asUser, everyThread, everyUser } from "../stores/users.ts";
-import { PRIVATE_FILE, PRIVATE_FOLDER } from "../trust/private-files.ts";
 
 const MARK = ".by-user";
 

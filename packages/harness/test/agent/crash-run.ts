@@ -1,7 +1,7 @@
 /** A process that starts a run whose tool never returns, and says when it is inside the tool: made to be killed. */
 import { tool } from "ai";
 import { z } from "zod";
-import { createDeepAgent } from "../../src/assistant/create-deep-agent.ts";
+import { createDeepAgent } from "../../src/home/create-deep-agent.ts";
 import { openSqlite } from "../../src/stores/sqlite.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 

@@ -11,7 +11,7 @@ import { tool } from "ai";
 import { z } from "zod";
 import type { Middleware } from "../../src/agent/middleware.ts";
 import type { Run } from "../../src/agent/run.ts";
-import { createDeepAgent } from "../../src/assistant/create-deep-agent.ts";
+import { createDeepAgent } from "../../src/home/create-deep-agent.ts";
 import { startProviderServer } from "../../src/testing/provider-server.ts";
 
 globalThis.AI_SDK_LOG_WARNINGS = false;

@@ -10,7 +10,7 @@ import { tool } from "ai";
 import { z } from "zod";
 import type { AgentEvent } from "../../src/agent/events.ts";
 import type { ModelObject } from "../../src/agent/model.ts";
-import { createDeepAgent } from "../../src/assistant/create-deep-agent.ts";
+import { createDeepAgent } from "../../src/home/create-deep-agent.ts";
 import { openSqlite } from "../../src/stores/sqlite.ts";
 import { plainCounter, textOf } from "../../src/testing/agent-kit.ts";
 import { type ProviderRequest, type ProviderServer, startProviderServer } from "../../src/testing/provider-server.ts";

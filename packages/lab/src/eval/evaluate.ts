@@ -4,7 +4,7 @@
  * out and told.
  */
 import { errorText } from "@palimpsest/core/internal/text";
-import type { SummarizationOptions } from "palimpsest/config";
+import type { SummarizationOptions } from "palimpsest/home";
 import { exactCounter } from "palimpsest/models";
 import type { Figures } from "./gate.ts";
 import { type PromptFigures, promptFigures, sessionOf } from "./prompt-figures.ts";

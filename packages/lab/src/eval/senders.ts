@@ -5,7 +5,7 @@
 import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
 import { type Prices, RELATIVE_PRICES } from "@palimpsest/core/pricing";
 import { createMeter, type Meter } from "@palimpsest/core/tokens";
-import type { SummarizationOptions } from "palimpsest/config";
+import type { SummarizationOptions } from "palimpsest/home";
 import { openThread } from "palimpsest/session";
 import { openSqlite } from "palimpsest/stores";
 import type { Policy, View } from "../replay/policy.ts";

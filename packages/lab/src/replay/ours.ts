@@ -9,7 +9,7 @@ import type { PruneEntry } from "@palimpsest/core/log";
 import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
 import { buildPrompt, createSizer } from "@palimpsest/core/prompt";
 import { answerReserve } from "@palimpsest/core/tokens";
-import type { Summarization } from "palimpsest/config";
+import type { Summarization } from "palimpsest/home";
 import { homeOriginals } from "palimpsest/internal/compaction";
 import { summarizationFromOptions } from "palimpsest/internal/config";
 import { openExtract } from "./extract-view.ts";

@@ -1,0 +1,132 @@
+/** The default wiring of a whole assistant: which middleware, in which order. The only file that names them all. */
+
+import { type Agent, type AgentOptions, createAgent } from "../agent/create-agent.ts";
+import type { Middleware } from "../agent/middleware.ts";
+import type { Summarizer } from "../agent/summarizer.ts";
+import { compactTool, summarizationWith } from "../compaction/middleware.ts";
+import {
+  type Summarization,
+  type SummarizationOptions,
+  summarizationFromOptions,
+} from "../compaction/summarization.ts";
+import { loopGuard } from "../loop-guard/middleware.ts";
+import type { Memory } from "../memory/create-memory.ts";
+import { clarification } from "../middleware/clarification.ts";
+import { danglingCalls } from "../middleware/dangling-calls.ts";
+import { threadData } from "../middleware/thread-data.ts";
+import { type TitleOptions, title } from "../middleware/title.ts";
+import { todos } from "../middleware/todos.ts";
+import { recall } from "../recall/middleware.ts";
+import { type SubagentsOptions, subagents } from "../subagents/middleware.ts";
+import type { SubagentModel } from "../subagents/spec.ts";
+import { type DeepFiles, type DeepFilesOptions, deepFiles } from "./deep-files.ts";
+
+export interface DeepAgentOptions extends AgentOptions {
+  /** Null turns automatic compaction off. Settings resolved before, such as a file's, are taken as they are. */
+  readonly summarization?: SummarizationOptions | Summarization | null;
+  /** Who writes the summaries: by default the agent's own model; null: they are extracted without one. */
+  readonly summarizer?: Summarizer;
+  /** Null: no `task` tool. Children have the agent's tools, files and model unless told otherwise. */
+  readonly subagents?: Omit<SubagentsOptions, keyof SubagentModel> | null;
+  /** Null: threads get no title. */
+  readonly title?: TitleOptions | null;
+  /** What else is wired by default, each to be left out by `false`: its tools and what it adds to runs are then not there. */
+  readonly recall?: boolean;
+  readonly todos?: boolean;
+  readonly clarification?: boolean;
+  readonly compactTool?: boolean;
+  readonly loopGuard?: boolean;
+  /** What it remembers of its users, made by `createMemory(...)`; without it nothing is learned or recalled across threads. */
+  readonly memory?: Middleware | Pick<Memory, "middleware">;
+  /** Folders, a shell, stored tool outputs and skills; without it the agent has no files. */
+  readonly files?: DeepFilesOptions;
+}
+
+export function createDeepAgent(all: DeepAgentOptions): Agent {
+  const {
+    recall: recalls,
+    todos: plans,
+    clarification: asks,
+    compactTool: compacts,
+    loopGuard: guards,
+    ...given
+  } = all;
+  const { summarization, summarizer = "agent", subagents: delegating, files, memory, title: naming, ...asked } = given;
+  const compacting = summarizationWith(settingsOf(summarization), summarizer);
+  const own = files === undefined ? null : deepFiles(files);
+  const remembering = memory !== undefined && "middleware" in memory ? memory.middleware : memory;
+  const options = { ...(own === null ? {} : { history: own.history, copyFiles: own.copyFiles }), ...asked };
+  const middleware: Middleware[] = [
+    threadData(),
+    ...(own?.workspace ?? []),
+    danglingCalls(),
+    ...(remembering === undefined ? [] : [remembering]),
+    ...(own?.skills ?? []),
+    ...(delegating === null ? [] : [subagents({ ...childrenOf(options, compacting, own, all), ...delegating })]),
+    compacting,
+    ...(compacts === false ? [] : [compactTool()]),
+    ...(recalls === false ? [] : [recall({ corrected: remembering?.corrected })]),
+    ...(plans === false ? [] : [todos()]),
+    ...(own?.viewImage ?? []),
+    ...(own?.memories ?? []),
+    ...(naming === null ? [] : [title(naming)]),
+    ...(asks === false ? [] : [clarification()]),
+    ...(guards === false ? [] : [loopGuard()]),
+    ...(options.middleware ?? []),
+  ];
+  return createAgent({ ...options, middleware });
+}
+
+function settingsOf(given: DeepAgentOptions["summarization"]): Summarization {
+  if (given != null && "policy" in given) return given;
+  return { ...summarizationFromOptions(given ?? {}), automatic: given !== null };
+}
+
+/** Children keep what holds for tool calls, such as asking for permission; everything else of the parent stays its own. */
+function childrenOf(
+  options: AgentOptions,
+  compacting: Middleware,
+  files: DeepFiles | null,
+  wired: Pick<DeepAgentOptions, "recall" | "loopGuard">,
+): SubagentsOptions {
+  const {
+    middleware: own = [],
+    tools = {},
+    retry,
+    toolTimeoutMs,
+    toolApproval,
+    modelLimits,
+    history,
+    limits,
+    sleep,
+    random,
+  } = options;
+  // A compaction that was given stands for the default one; each model has its own window, so it serves a child as well.
+  const compaction = own.findLast((one) => one.compaction !== undefined) ?? compacting;
+  const guards = own.flatMap(({ name, wrapTool }) => (wrapTool === undefined ? [] : [{ name, wrapTool }]));
+  return {
+    ...options,
+    tools,
+    ...(files !== null && { keepAnswer: files.keepAnswer, forget: files.forget }),
+    childMiddleware: ({ skills = null }) => [
+      ...(files?.workspace ?? []),
+      danglingCalls(),
+      ...(files?.skillsFor(skills) ?? []),
+      compaction,
+      ...(wired.recall === false ? [] : [recall()]),
+      ...(files?.viewImage ?? []),
+      ...(wired.loopGuard === false ? [] : [loopGuard()]),
+      ...guards,
+    ],
+    child: {
+      ...(retry !== undefined && { retry }),
+      ...(toolTimeoutMs !== undefined && { toolTimeoutMs }),
+      ...(toolApproval !== undefined && { toolApproval }),
+      ...(modelLimits !== undefined && { modelLimits }),
+      ...(history !== undefined && { history }),
+      ...(limits !== undefined && { limits }),
+      ...(sleep !== undefined && { sleep }),
+      ...(random !== undefined && { random }),
+    },
+  };
+}

@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { openSqlite } from "../stores/sqlite.ts";
+import { freshThread, say } from "../testing/conformance/kit.ts";
+import { withWriter } from "../thread/acts.ts";
+import { createThread, fork, redact, threadDeps } from "../thread/threads.ts";
+import { commit } from "../thread/writer.ts";
+import { type Check, checkHome } from "./doctor.ts";
+import { deleteThreadWithFiles } from "./thread-files.ts";
+
+test("files of a thread that is no more are named, moved aside by a rebuild, and found by no new thread of that name", async (t) => {
+  const at = open(t);
+  await createThread(at.deps, { id: "kept" });
+  for (const threadId of ["kept", "gone"]) at.write(threadId, "note.txt");
+  const told = await at.doctor("skip");
+  assert.match(told.detail, /^threads\/gone: no thread of this store has these files; delete them if no other store/);
+  assert.match((await at.doctor("rebuild", "shared")).detail, /delete them if no other store/);
+  assert.ok(existsSync(join(at.home, "threads", "gone")), "another store may know it");
+  assert.match((await at.doctor("rebuild")).detail, /moved to .*left-over/);
+  assert.deepEqual(readdirSync(join(at.home, "threads")), [".by-user", "kept"]);
+  assert.equal((await at.doctor("rebuild")).name, "nothing");
+});
+
+test("a fork whose files were not all copied says so and is completed", async (t) => {
+  const at = open(t);
+  await createThread(at.deps, { id: "parent" });
+  for (const name of ["a.txt", "b.txt"]) at.write("parent", name);
+  await fork(at.deps, "parent", { as: "half", state: { files: { copyFrom: "parent" } } });
+  at.write("half", "a.txt");
+  assert.match((await at.doctor("skip")).detail, /killed while it copied the files of parent: its next run, or/);
+  assert.match((await at.doctor("rebuild")).detail, /the rest was copied/);
+  assert.deepEqual(readdirSync(join(at.home, "threads", "half", "uploads")).sort(), ["a.txt", "b.txt"]);
+  assert.equal((await at.doctor("skip")).name, "nothing");
+});
+
+test("evidence of words that were erased while it was written is erased by a rebuild", async (t) => {
+  const at = open(t);
+  const [from, to] = [await freshThread(at.store), await freshThread(at.store)];
+  await say(from, "The password is hunter2-and-more");
+  await say(to, "Which password?");
+  for (const { lease } of [from, to]) await at.store.releaseLease(lease);
+  const [source, threadId] = [from.lease.threadId, to.lease.threadId];
+  await redact(at.deps, source, 1);
+  // As a run leaves it that was killed between its write and its second look.
+  const evidence = { kind: "evidence", of: 1, text: "hunter2-and-more", ids: [`${source}#1`], hash: "h" } as const;
+  await withWriter(at.deps, threadId, (writer) => commit(writer, [evidence]));
+  assert.match((await at.doctor("rebuild")).detail, /which were erased while it was written; erased now/);
+  for await (const { chained } of at.store.records(threadId)) assert.ok(!chained.body?.includes("hunter2"));
+  assert.equal((await at.doctor("rebuild")).name, "nothing");
+});
+
+test("deleting a thread whose words are evidence in another one waits for that one", async (t) => {
+  const at = open(t);
+  const [from, to] = [await freshThread(at.store), await freshThread(at.store)];
+  await say(from, "The password is hunter2-and-more");
+  await say(to, "Which password?");
+  await commit(to, [
+    { kind: "evidence", of: 1, text: "hunter2-and-more", ids: [`${from.lease.threadId}#1`], hash: "h" },
+  ]);
+  await at.store.releaseLease(from.lease);
+  const refused = await deleteThreadWithFiles(at.deps, at.home, from.lease.threadId);
+  assert.deepEqual(refused, { kind: "busy", threadId: to.lease.threadId });
+  await at.store.releaseLease(to.lease);
+  assert.equal((await deleteThreadWithFiles(at.deps, at.home, from.lease.threadId)).kind, "deleted");
+});
+
+function open(t: TestContext) {
+  const home = mkdtempSync(join(tmpdir(), "palimpsest-left-"));
+  const path = join(home, "palimpsest.db");
+  const store = openSqlite({ path });
+  t.after(async () => {
+    await store.close();
+    rmSync(home, { recursive: true });
+  });
+  return {
+    home,
+    store,
+    deps: threadDeps(store),
+    write(threadId: string, name: string) {
+      const folder = join(home, "threads", threadId, "uploads");
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(join(folder, name), "x");
+    },
+    /** The one check that found something. */
+    async doctor(derived: "skip" | "rebuild", folders: "own" | "shared" = "own"): Promise<Check> {
+      const checks = await checkHome({
+        home,
+        cwd: home,
+        env: {},
+        derived,
+        folders,
+        open: async () => openSqlite({ path }),
+      });
+      const bad = checks.filter(({ ok }) => !ok);
+      assert.ok(bad.length < 2, JSON.stringify(bad));
+      return bad[0] ?? { name: "nothing", ok: true, detail: "" };
+    },
+  };
+}
