@@ -1,35 +1,49 @@
 // Runs before `npm start`, `npm test` and the others, on whatever Node the machine has: installs and builds only when that is
-// needed, so that a fresh clone and a changed lock file work with one command.
+// needed, so that a fresh clone and a changed lock file work with one command. A chat needs a ninth of what the tests need,
+// and no build: the sources run as they are.
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
+const CHAT_ONLY = ["-w", "@palimpsest/cli", "--include-workspace-root", "--omit=dev", "--omit=optional", "--omit=peer"];
+
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const installed = join(root, "node_modules", ".package-lock.json");
+const compiler = join(root, "node_modules", "typescript");
 const lock = join(root, "package-lock.json");
 const built = join(root, "packages", "cli", "dist", "main.js");
 
-// Tests, and the command from the sources, need nothing built.
-const testing = /^pre(?:test|palimpsest)$/.test(process.env.npm_lifecycle_event ?? "");
+const command = process.env.npm_lifecycle_event ?? "";
+const needsChatOnly = /^pre(?:start|demo|palimpsest)$/.test(command);
+const isCurrent = existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs;
 
-const run = (args) => {
+if (!isCurrent && needsChatOnly) {
+  say("Installing what the chat needs, once: about 300 MB, most of it the Node that it runs on ...");
+  run(["ci", "--loglevel=error", ...CHAT_ONLY]);
+} else if (!isCurrent || (!needsChatOnly && !existsSync(compiler))) {
+  say("Installing everything that the tests need, once: about 850 MB, PostgreSQL and a browser among it ...");
+  run(["ci", "--loglevel=error"]);
+} else if (
+  existsSync(built) &&
+  !/^pre(?:test|palimpsest|build)$/.test(command) &&
+  newestSource() > statSync(built).mtimeMs
+) {
+  run(["run", "build"]);
+}
+
+function say(text) {
+  process.stderr.write(`${text}\n`);
+}
+
+function run(args) {
   try {
     execFileSync("npm", args, { cwd: root, stdio: "inherit", shell: process.platform === "win32" });
   } catch {
     // npm has said why.
-    process.stderr.write(
-      `"npm ${args.join(" ")}" failed, so there is nothing to run yet: what it says above is the reason.\n`,
-    );
+    say(`"npm ${args.join(" ")}" failed, so there is nothing to run yet: what it says above is the reason.`);
     process.exit(1);
   }
-};
-
-if (!existsSync(installed) || statSync(installed).mtimeMs < statSync(lock).mtimeMs) {
-  process.stderr.write("Installing dependencies (once)...\n");
-  run(["ci", "--loglevel=error"]);
-} else if (!existsSync(built) || (!testing && newestSource() > statSync(built).mtimeMs)) {
-  run(["run", "build"]);
 }
 
 /** After a pull or an edit, what was built is no longer what the sources say. */

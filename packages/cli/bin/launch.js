@@ -1,20 +1,43 @@
 // What must happen before the rest is loaded. From a clone the sources run as they are when node is given
-// `--conditions=palimpsest-source`; elsewhere what was built.
-import { mkdirSync, readFileSync } from "node:fs";
+// `--conditions=palimpsest-source`, and when nothing was built there; elsewhere what was built.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import module from "node:module";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
+import { fileURLToPath } from "node:url";
 
 const args = process.argv.slice(2);
 // Scripts ask for the version often: nothing else is loaded for it.
 if (args.includes("--version")) {
   const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
   process.stdout.write(`${version}\n`);
+} else if (isUnbuiltClone()) {
+  await runSources();
 } else {
   keepCompiledCode();
   silenceSqliteWarning();
   const { main } = await import("@palimpsest/cli");
   process.exitCode = await main(args);
+}
+
+function isUnbuiltClone() {
+  const isThere = (path) => existsSync(new URL(path, import.meta.url));
+  return (
+    isThere("../src/main.ts") && !isThere("../dist/main.js") && !process.execArgv.join().includes("palimpsest-source")
+  );
+}
+
+// Node takes the condition only at its start.
+async function runSources() {
+  const bin = fileURLToPath(new URL("./palimpsest.js", import.meta.url));
+  const child = spawn(process.execPath, ["--conditions=palimpsest-source", bin, ...args], { stdio: "inherit" });
+  // The terminal sends Ctrl-C to both; other signals come to this process alone.
+  process.on("SIGINT", () => {});
+  for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+  const [code, signal] = await once(child, "exit");
+  process.exitCode = code ?? (signal === "SIGINT" ? 130 : 143);
 }
 
 // In the person's own cache: by default it lies in the shared temporary folder, where others may have put code first.
