@@ -7,7 +7,7 @@ import { dateWords, namesTime, relativeDates } from "./dates.ts";
 import { countOf, MOST_HUNDREDTHS, passageStarts } from "./passages.ts";
 import type { IndexEntry, Placement } from "./port.ts";
 import { TIME_TERM } from "./query.ts";
-import { STANDING_TERM, standingSentences } from "./standing.ts";
+import { STANDING_TERM, standingSentences, TYPED_TERM } from "./standing.ts";
 
 export interface EntrySource {
   readonly text: string;
@@ -17,6 +17,8 @@ export interface EntrySource {
   readonly role?: string | undefined;
   /** ISO 8601. */
   readonly at: string;
+  /** What a person typed in this thread (standing.ts); all of the text, where the speaker is the user, unless told. */
+  readonly typed?: string | undefined;
   /** Text that stands beside the message and describes it, such as the caption of an image. */
   readonly aside?: string;
   /** Facts or notes that were drawn from this message: it is found under their words too. */
@@ -37,16 +39,26 @@ export function indexEntry(source: EntrySource): IndexEntry {
   add(dateWords(source.at), 1, "counts");
   add(relativeDates(source.text, source.at), 1, "free");
   if (namesTime(source.text)) terms.set(TIME_TERM, 1);
-  if ((source.role ?? source.speaker) === "user" && standingSentences(source.text).length > 0)
-    terms.set(STANDING_TERM, 1);
+  for (const term of standingTerms(source)) terms.set(term, 1);
   for (const key of source.keys ?? []) add(key, KEY_WEIGHT, "free");
   for (const [term, weight] of terms) {
     const hundredths = Math.min(MOST_HUNDREDTHS, Math.round(weight * 100));
-    if (hundredths !== weight * 100) terms.set(term, hundredths / 100);
+    // Not `weight * 100`: 0.8999999999999999 times 100 is 90, and a store gives 0.9 back.
+    if (hundredths / 100 !== weight) terms.set(term, hundredths / 100);
   }
   const { speaker, at } = source;
   const own = { speaker, at, length: Math.round(length), asks: ASKS.test(source.text), terms };
   return passages.size === 0 || length <= SHORT_LENGTH ? own : { ...own, passages };
+}
+
+function standingTerms({
+  text,
+  speaker,
+  role = speaker,
+  typed = speaker === "user" ? text : "",
+}: EntrySource): string[] {
+  if (role !== "user" || standingSentences(text).length === 0) return [];
+  return typed === text || standingSentences(typed).length > 0 ? [STANDING_TERM, TYPED_TERM] : [STANDING_TERM];
 }
 
 /** Terms of the text, and in which of its passages each of them stands. */

@@ -11,7 +11,12 @@ const said = (message: OpenAiMessage, call?: { input: string; facts?: ToolFacts 
 
 test("words, call names, inputs and results are indexed", () => {
   const asked = said({ role: "user", content: "please fix the parser" });
-  assert.deepEqual(asked, { text: "please fix the parser", speaker: "user", role: "user" });
+  assert.deepEqual(asked, {
+    text: "please fix the parser",
+    speaker: "user",
+    role: "user",
+    typed: "please fix the parser",
+  });
   const called = said({
     role: "assistant",
     content: "on it",
@@ -20,7 +25,7 @@ test("words, call names, inputs and results are indexed", () => {
   const terms = analyze(called?.text ?? "").map(({ term }) => term);
   for (const term of ["read_file", "src/a-b.ts"]) assert.ok(terms.includes(term), term);
   const result = said({ role: "tool", tool_call_id: "1", content: "ENOENT" }, { input: "{}" });
-  assert.deepEqual(result, { text: "ENOENT", speaker: "tool", role: "tool" });
+  assert.deepEqual(result, { text: "ENOENT", speaker: "tool", role: "tool", typed: "" });
 });
 
 test("a named speaker is known by name", () => {

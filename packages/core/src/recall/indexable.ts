@@ -7,6 +7,7 @@ import type { Origin } from "../log/record.ts";
 import type { Part, Role, Shape } from "../message/shape.ts";
 import type { ToolFacts } from "../message/tool-facts.ts";
 import { mentionsFailure } from "../text/failing-lines.ts";
+import { speakerName, typedText } from "./standing.ts";
 
 /** Longest text of one message that is indexed whole, in characters. */
 export const INDEXED_CHARACTERS = 16_000;
@@ -16,6 +17,8 @@ export interface Indexable {
   /** Who speaks: the message's own `name` where it has one, else its role. */
   readonly speaker: string;
   readonly role: Role;
+  /** What a person typed in this thread; empty where nobody did. */
+  readonly typed: string;
 }
 
 export interface IndexableOptions {
@@ -35,7 +38,12 @@ export function indexableText<M>(message: M, shape: Shape<M>, options: Indexable
   }
   if (texts.length === 0) return null;
   const share = Math.max(1_000, Math.floor(INDEXED_CHARACTERS / texts.length));
-  return { text: texts.map((text) => condense(text, share)).join("\n"), speaker: speakerName(message) ?? role, role };
+  return {
+    text: texts.map((text) => condense(text, share)).join("\n"),
+    speaker: speakerName(message) ?? role,
+    role,
+    typed: typedText(message, shape, options.origin),
+  };
 }
 
 interface ReadCall {
@@ -94,11 +102,3 @@ function condense(text: string, limit: number): string {
 const RUN = /[\w./\\-]{3,200}/g;
 /** Words that only a program writes: paths, snake and camel case, error codes. */
 const PROGRAM_WORD = /\w[/\\_]\w|[a-z][A-Z]|^[A-Z]{1,6}\d{2,8}$|\w\.[a-z]{1,4}$/;
-
-function speakerName(message: unknown): string | null {
-  if (typeof message !== "object" || message === null || !("name" in message) || !("role" in message)) return null;
-  const { name, role } = message;
-  return typeof name === "string" && name.trim() !== "" && (role === "user" || role === "assistant")
-    ? name.trim()
-    : null;
-}

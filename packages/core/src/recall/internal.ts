@@ -5,4 +5,5 @@ export { followUps } from "./follow-ups.ts";
 export { isEcho } from "./indexable.ts";
 export { asksForCourse, type MapText, mapLineText, mapText } from "./map-text.ts";
 export { holdsQuoted } from "./quoted.ts";
+export { type StandingSentence, typedInstructions } from "./standing.ts";
 export { createThreadMap, type MapLine, type MapMessage, type ThreadMap } from "./thread-map.ts";

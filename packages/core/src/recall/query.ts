@@ -8,7 +8,7 @@ import { membersOf } from "../text/kinds.ts";
 import { stem } from "../text/stem.ts";
 import { QUESTION_WORDS } from "../text/stop-words.ts";
 import { asksTime, type StatedDate, statedDates } from "./dates.ts";
-import { STANDING_TERM } from "./standing.ts";
+import { STANDING_TERM, TYPED_TERM } from "./standing.ts";
 
 export interface Query {
   readonly terms: readonly QueryTerm[];
@@ -59,7 +59,8 @@ export function analyzeQuery(text: string): Query {
         terms.set(member, { term: member, weight: weight * MEMBER_WEIGHT, exact: false, alone: true });
     }
   }
-  const marks = terms.size === 0 ? [] : asksTime(text) ? [TIME_TERM, STANDING_TERM] : [STANDING_TERM];
+  const always = [STANDING_TERM, TYPED_TERM];
+  const marks = terms.size === 0 ? [] : asksTime(text) ? [TIME_TERM, ...always] : always;
   for (const term of marks) terms.set(term, { term, weight: 0, exact: false, alone: true });
   const words = new Set(
     fold(text.slice(0, 10_000))

@@ -85,20 +85,18 @@ export function rank(
   const docs = [...candidates].sort(inConversationOrder);
   const { terms } = query;
   const pooled = poolFrequencies(docs, terms, options);
-  const scores = termScores(docs, pooled, query, statistics, options);
+  const own = ownScores(docs, pooled, query, statistics, options);
   const named = namedSpeaker(query, docs);
   const userFactor = userFactors(query, docs, options);
   const timeTerm = terms.findIndex(({ term }) => term === TIME_TERM);
   const standingTerm = terms.findIndex(({ term }) => term === STANDING_TERM);
   const scored: (RankedHit & { readonly index: number })[] = [];
   docs.forEach((doc, index) => {
-    const own = sumOf(scores, index, terms.length);
-    if (own <= 0) return;
-    const exact = exactIdentifiers(doc, terms, statistics, options);
-    let score = own;
+    const exact = own[index]! > 0 ? exactIdentifiers(doc, terms, statistics, options) : 0;
     // Of those that hold what is asked for by its name the one that speaks most of it comes first, whoever said it.
+    let score = exact === 0 ? own[index]! + sharedScore(docs, own, index, options) : own[index]!;
+    if (score <= 0) return;
     if (exact === 0) {
-      score += sharedScore(docs, scores, index, terms.length, options);
       if (doc.speaker === USER) score *= userFactor(doc.threadId);
       if (standingTerm >= 0 && doc.frequencies[standingTerm]! > 0) score *= options.standing;
     }
@@ -112,8 +110,8 @@ export function rank(
   return inPrecedence(scored, termSets(docs, pooled, terms, options), options.limit);
 }
 
-/** What each term gives each entry: a row per entry, a column per term. */
-function termScores(
+/** What each entry scores by the terms that it holds or has gathered. */
+function ownScores(
   docs: readonly IndexedDoc[],
   pooled: Float64Array,
   { terms }: Query,
@@ -123,15 +121,18 @@ function termScores(
   const width = terms.length;
   const idf = terms.map((term) => inverseFrequency(term, statistics));
   const averageLength = statistics.totalLength / Math.max(1, statistics.entries) || 1;
-  const scores = new Float64Array(pooled.length);
+  const scores = new Float64Array(docs.length);
   docs.forEach(({ length, passages }, index) => {
     const norm = k1 * (1 - b + (b * length) / averageLength);
-    const share = passages === null ? wholeShare + 1 : wholeShare;
+    let score = 0;
     for (let at = index * width, t = 0; t < width; at += 1, t += 1) {
       const frequency = pooled[at]!;
-      if (frequency > 0) scores[at] = (share * idf[t]! * frequency * (k1 + 1)) / (frequency + norm);
+      if (frequency > 0) score += (idf[t]! * frequency * (k1 + 1)) / (frequency + norm);
     }
-    if (passages !== null) addBestPassage(scores, passages, { idf, pooled, start: index * width, k1 });
+    scores[index] =
+      passages === null
+        ? (wholeShare + 1) * score
+        : wholeShare * score + bestPassage(passages, { idf, pooled, start: index * width, k1 });
   });
   return scores;
 }
@@ -143,49 +144,30 @@ interface PassageScores {
   readonly k1: number;
 }
 
-/** Adds what the best passage scores by its own words. All passages have about the same length, so none is set off for it. */
-function addBestPassage(
-  scores: Float64Array,
-  passages: ArrayLike<number>,
-  { idf, pooled, start, k1 }: PassageScores,
-): void {
-  const scoreOf = (t: number): number => {
-    const frequency = pooled[start + t]!;
-    // How often it stands in which of several isn't kept: once in each.
-    const inOne = (passages[t]! & (passages[t]! - 1)) === 0 ? frequency : Math.min(frequency, 1);
-    return frequency > 0 ? (idf[t]! * inOne * (k1 + 1)) / (inOne + k1) : 0;
-  };
+/** What the best passage scores by its own words. All passages have about the same length, so none is set off for it. */
+function bestPassage(passages: ArrayLike<number>, { idf, pooled, start, k1 }: PassageScores): number {
   const sums = new Float64Array(MOST_PASSAGES);
-  let best = 0;
+  let everywhere = 0;
   for (let t = 0; t < idf.length; t += 1) {
-    if (passages[t] === 0) continue;
-    const score = scoreOf(t);
-    for (let rest = passages[t]!; rest !== 0; rest &= rest - 1) {
-      const passage = 31 - Math.clz32(rest & -rest);
-      sums[passage]! += score;
-      if (sums[passage]! > sums[best]!) best = passage;
-    }
+    const frequency = pooled[start + t]!;
+    if (frequency <= 0) continue;
+    const bits = passages[t]!;
+    // How often it stands in which of several isn't kept: once in each.
+    const inOne = (bits & (bits - 1)) === 0 ? frequency : Math.min(frequency, 1);
+    const score = (idf[t]! * inOne * (k1 + 1)) / (inOne + k1);
+    if (bits === 0) everywhere += score;
+    for (let rest = bits; rest !== 0; rest &= rest - 1) sums[31 - Math.clz32(rest & -rest)]! += score;
   }
-  for (let t = 0; t < idf.length; t += 1)
-    if (passages[t] === 0 || ((passages[t]! >> best) & 1) === 1) scores[start + t]! += scoreOf(t);
+  return everywhere + Math.max(...sums);
 }
 
-function sumOf(scores: Float64Array, index: number, width: number): number {
-  let sum = 0;
-  for (let at = index * width; at < (index + 1) * width; at += 1) sum += scores[at]!;
-  return sum;
-}
-
-/** A request and its answer speak of the same thing: each of them counts for what the other says, too. */
-function sharedScore(
-  docs: readonly IndexedDoc[],
-  scores: Float64Array,
-  index: number,
-  width: number,
-  options: RankOptions,
-): number {
+/**
+ * A request and its answer speak of the same thing: each of them counts for what the other says, too, also where it holds no word of the
+ * question itself ("and how long does that take?").
+ */
+function sharedScore(docs: readonly IndexedDoc[], own: Float64Array, index: number, options: RankOptions): number {
   const of = (neighbor: number): number =>
-    sharesScores(docs, index, neighbor, options) ? sumOf(scores, neighbor, width) : 0;
+    (own[neighbor] ?? 0) > 0 && sharesScores(docs, index, neighbor, options) ? own[neighbor]! : 0;
   return options.scoreOfPrevious * of(index - 1) + options.scoreOfNext * of(index + 1);
 }
 
@@ -222,7 +204,9 @@ function termSets(
     let scoresBy = gathered;
     for (const neighbor of exact === 0 ? [index - 1, index + 1] : [])
       if (sharesScores(docs, index, neighbor, options)) scoresBy = union(scoresBy, gatheredAt(neighbor));
-    const gathers = gathered[0] !== holds[0] || gathered[1] !== holds[1];
+    // What holds no term itself has all of them from around it.
+    const isEmpty = holds[0] === 0 && holds[1] === 0;
+    const gathers = isEmpty || gathered[0] !== holds[0] || gathered[1] !== holds[1];
     return { holds, scoresBy, gathers, isShort, isUsers: doc.speaker === USER };
   };
 }

@@ -74,6 +74,17 @@ test("a question with nothing to look for says so", async () => {
   assert.deepEqual(await search(index, THREAD, "zeppelin"), { kind: "nothing", reason: "no-match" });
 });
 
+test("a follow-up without a word of the question is found by the long answer beside it, and after that", async () => {
+  const padding = Array.from({ length: 120 }, (_, at) => `word${at}`).join(" ");
+  const index = talk([
+    `assistant: ${padding} the harbor crane is repaired in May.`,
+    "user: And how much is that going to be?",
+    ...filler(6),
+  ]);
+  assert.deepEqual(await seqs(index, "harbor crane"), [1, 2]);
+  assert.deepEqual(await seqs(index, "harbor crane", { only: "holders" }), [1]);
+});
+
 test("operators of query languages are only words", async () => {
   const index = talk(["Ann: the cat sat", "Ben: a dog ran", ...filler(5)]);
   for (const question of ['"cat" NOT dog*', "cat:* & !dog", "col:cat NEAR(dog, 2)", "cat' OR 1=1 --", "^cat -dog"]) {

@@ -6,7 +6,7 @@ import { type Closeness, COMPARED, withCloseness } from "./closeness.ts";
 import type { IndexedDoc, RecallIndex, Scope, ScopeStatistics, Seek } from "./port.ts";
 import { analyzeQuery, type QueryTerm } from "./query.ts";
 import { type Hit, inverseFrequency, RANKING, type RankOptions, rank } from "./rank.ts";
-import { STANDING_TERM } from "./standing.ts";
+import { TYPED_TERM } from "./standing.ts";
 
 export interface SearchOptions {
   /** How many hits at most; 20 unless told. */
@@ -29,7 +29,7 @@ export type SearchResult =
     /** `no-terms`: the question is empty or holds only words that stand in every text. */
     | { readonly kind: "nothing"; readonly reason: "no-terms" | "no-match" }
   ) & {
-    /** The newest entries with standing instructions or preferences, whatever was asked (standing.ts); where they are asked for. */
+    /** The newest entries with standing instructions or preferences that a person typed there, whatever was asked (standing.ts); where they are asked for. */
     readonly standing?: readonly IndexedDoc[];
   };
 
@@ -79,8 +79,8 @@ async function newestStanding(
   terms: readonly string[],
   { holding }: ScopeStatistics,
 ): Promise<readonly IndexedDoc[]> {
-  if ((holding.get(STANDING_TERM) ?? 0) === 0) return [];
-  const seeks = [{ all: [STANDING_TERM], limit: MOST_STANDING }];
+  if ((holding.get(TYPED_TERM) ?? 0) === 0) return [];
+  const seeks = [{ all: [TYPED_TERM], limit: MOST_STANDING }];
   const docs = await index.candidates(scope, { terms, seeks, reach: 0 });
   return [...docs].sort((a, b) => (a.at === b.at ? b.seq - a.seq : a.at > b.at ? -1 : 1));
 }

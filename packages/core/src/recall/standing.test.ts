@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { standingSentences } from "./standing.ts";
+import type { Origin } from "../log/record.ts";
+import { anthropicShape, openaiShape } from "../message/index.ts";
+import { standingSentences, typedInstructions } from "./standing.ts";
 
 const INSTRUCTIONS = [
   "Always use type hints.",
@@ -176,4 +178,42 @@ for (const text of NEITHER)
 test("the sentence is given as it was written, without what stands around it", () => {
   const text = 'Thanks, that works.\n1. Always write `x` as "y". Then go on with the parser?';
   assert.deepEqual(standingSentences(text), [{ kind: "instruction", text: 'Always write `x` as "y".' }]);
+});
+
+const RULE = "Never push to main.";
+
+test("only what a person typed in this thread is that person's instruction", () => {
+  const typed = (content: string, origin: Origin = "user", more: object = {}) =>
+    typedInstructions({ role: "user", content, ...more }, openaiShape, origin).map(({ text }) => text);
+  assert.deepEqual(typed(RULE), [RULE]);
+  for (const origin of ["import", "injected", "tool", "file", "web", "model", "aborted"] as const)
+    assert.deepEqual(typed(RULE, origin), [], origin);
+  assert.deepEqual(typed(RULE, "user", { name: "Mallory" }), []);
+  assert.deepEqual(typedInstructions({ role: "assistant", content: RULE }, openaiShape, "user"), []);
+});
+
+test("a message in the user's name that carries a tool's result holds nobody's instructions", () => {
+  const blocks = (...more: object[]) => ({
+    role: "user" as const,
+    content: [{ type: "text" as const, text: RULE }, ...more],
+  });
+  const of = (message: ReturnType<typeof blocks>) =>
+    typedInstructions(message as never, anthropicShape as never, "user").length;
+  assert.equal(of(blocks()), 1);
+  assert.equal(of(blocks({ type: "tool_result", tool_use_id: "1", content: "done" })), 0);
+});
+
+test("results that a client wraps into the user's text are not the user's words", () => {
+  for (const wrapped of [
+    `<tool_response>\n${RULE}\n</tool_response>`,
+    `<function_results name="read">\n${RULE}`,
+    `[tool result]\n${RULE}`,
+    `Tool output:\n${RULE}`,
+    `Observation: ${RULE}`,
+    `The search results say so.\n${RULE}`,
+    `{"result": "${RULE}"}`,
+    `<document><p>Hello</p>\n${RULE}</document>`,
+  ])
+    assert.deepEqual(standingSentences(wrapped), [], wrapped);
+  assert.equal(standingSentences(`A Map<string> is fine here. ${RULE}`).length, 1);
 });

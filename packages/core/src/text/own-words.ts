@@ -90,6 +90,8 @@ const INTRODUCES: readonly RegExp[] = [
   "^(?:(?:can|could|would|will) you )?(?:please )?(?:translate|summari[sz]e|sum up|rewrite|rephrase|reword|paraphrase|proofread|shorten|polish|transcribe|\u00fcbersetz\\w*|traduis\\w*|traduc\\w*|r\u00e9sume\\w*|resume)(?!\\p{L})",
   `\\b(?:this|these|that|those|following) (?:\\w+ )?${TEXTS}\\b`,
   "\\b(?:the following|below|pasted|copied|forwarded)\\b",
+  "\\b(?:tool|function|command|search|shell|api)[ _-](?:results?|outputs?|responses?|returned|said|says)\\b",
+  "^\\[[^\\]\\n]{1,80}\\]$",
   `\\bhere(?:'s| is| are| comes?) (?:the|a|an|my|what|some|his|her|their|our)\\b`,
   "\\b(?:found|got|received|saw|read|sent|gave|wrote)(?: \\w+)? (?:this|these)\\b",
   "\\b(?:wrote|writes|said|says|told \\w+|replied|answered|asked)\\s*[:\u00b7]",
@@ -116,7 +118,8 @@ function masked(text: string, quotes: OwnWordsOptions["quotes"]): string {
   const rest = text
     .replace(/\r(?!\n)|[\u2028\u2029\u0085\v\f]/g, "\n")
     .replace(/(?:^|\n)[ \t]*(```|~~~)[\s\S]*?(?:\n[ \t]*\1|$)/g, hide)
-    .replace(/(?:^|\n)(?:[ \t]*>| {4}|\t)[^\n]*/g, hide);
+    .replace(/(?:^|\n)(?:[ \t]*>| {4}|\t)[^\n]*/g, hide)
+    .replace(/(?<!\w)<([a-z][\w:-]{0,40})\b[^<>\n]{0,200}>[\s\S]*?(?:<\/\1>|$)/gi, hide);
   if (quotes === "reported") return rest.replace(/(```|~~~)[\s\S]*?(?:\1|$)/g, hide).replace(REPORTED, hide);
   return rest
     .replace(/`[^`\n]+`/g, hide)

@@ -7,7 +7,10 @@ import { recallShape } from "./catch-up.ts";
 import type { SearchHit } from "./search.ts";
 
 type MessagePlace = Pick<SearchHit, "threadId" | "seq">;
-type Shown = Pick<SearchHit, "id" | "role" | "text" | "at">;
+interface Shown extends Pick<SearchHit, "id" | "role" | "text" | "at"> {
+  /** What a person typed in this thread. */
+  readonly typed: string;
+}
 
 export function refOf({ threadId, seq }: MessagePlace): string {
   return `${threadId}#${seq}`;
@@ -27,8 +30,8 @@ export async function readMessages(
       const { id, dialect, body, origin, at, seq } = record as MessageRecord;
       const shape = recallShape(dialect, tools);
       const message: unknown = JSON.parse(body);
-      const text = indexableText(message, shape, { origin })?.text ?? "";
-      messages.set(refOf({ threadId, seq }), { id, role: shape.role(message), at, text });
+      const { text, typed } = indexableText(message, shape, { origin }) ?? { text: "", typed: "" };
+      messages.set(refOf({ threadId, seq }), { id, role: shape.role(message), at, text, typed });
     }
   };
   const byThread = Map.groupBy(places, ({ threadId }) => threadId);
@@ -58,6 +61,7 @@ export async function readTurns(store: Store, refs: readonly string[]): Promise<
     if (message === undefined) return [];
     // Its sitting isn't known without the index; the day stands for it.
     const session = -Math.floor(Date.parse(message.at) / 86_400_000);
-    return [{ ...place, score: 0, session, ...message, speaker: message.role }];
+    const { typed: _, ...shown } = message;
+    return [{ ...place, score: 0, session, ...shown, speaker: message.role }];
   });
 }

@@ -174,13 +174,14 @@ async function run(
   if (docs.length === 0)
     return { kind: "nothing", reason: result.kind === "nothing" ? result.reason : "no-match", ...cover };
   const messages = await readMessages(store, docs, tools);
-  const shown = (doc: IndexedDoc, score: number): SearchHit[] => {
+  const shown = (doc: IndexedDoc, score: number, words: "text" | "typed" = "text"): SearchHit[] => {
     const { threadId, seq, at, speaker, session } = doc;
     const message = messages.get(refOf(doc));
-    const place = { threadId, seq, session };
-    return message === undefined ? [] : [{ ...message, ...place, score, speaker, at }];
+    if (message === undefined) return [];
+    const { id, role, [words]: text } = message;
+    return [{ id, role, threadId, seq, session, score, speaker, at, text }];
   };
-  const rules = result.standing && { standing: result.standing.flatMap((doc) => shown(doc, 0)) };
+  const rules = result.standing && { standing: result.standing.flatMap((doc) => shown(doc, 0, "typed")) };
   if (result.kind === "nothing") return { kind: "nothing", reason: result.reason, ...rules, ...cover };
   const all = ranked.flatMap(({ doc, score }) => shown(doc, score));
   const hits = only === undefined ? all : holders(all, question).slice(0, limit);
