@@ -178,8 +178,9 @@ async function run(
     const { threadId, seq, at, speaker, session } = doc;
     const message = messages.get(refOf(doc));
     if (message === undefined) return [];
-    const { id, role, [words]: text } = message;
-    return [{ id, role, threadId, seq, session, score, speaker, at, text }];
+    const said = { id: message.id, role: message.role, text: message[words] };
+    const place = { threadId, seq, session };
+    return [{ ...said, ...place, score, speaker, at }];
   };
   const rules = result.standing && { standing: result.standing.flatMap((doc) => shown(doc, 0, "typed")) };
   if (result.kind === "nothing") return { kind: "nothing", reason: result.reason, ...rules, ...cover };
