@@ -72,6 +72,8 @@ test("commands change what a gateway has, and say it in the same words", async (
     [["pin", "birds", "2"], /^Pinned message 2 of birds\.\n$/],
     [["fork", "birds", "--at", "3", "--as", "again"], /^Forked birds at record 3 as again\.\n$/],
     [["threads", "rename", "again", "The second try"], /^again is called "The second try" now\.\n$/],
+    [["fork", "birds", "--at", "2", "--as", "again-2"], /^Forked birds at record 2 as again-2\.\n$/],
+    [["threads", "delete", "again-*", "--yes"], /^Deleted 1 thread\.\n$/],
     [["threads", "delete", "again"], /^Deleted again\.\n$/],
     [["redact", "more", "2"], /^Redacted message 2 of more\.\n$/],
     [["memory", "add", "Likes cranes"], /^Remembered as \S+: Likes cranes\n$/],
@@ -103,6 +105,8 @@ test("what goes wrong there is told as it is here, with the same exit codes", as
     ["threads", "--server", "http://me:secret@127.0.0.1"],
     ["threads", "--server", at.url, "--home", at.home],
     ["run", "hi", "--server", at.url, "--window", "4000"],
+    ["threads", "--server", at.url, "--sizes"],
+    ["threads", "delete", "*", "--server", at.url],
   ])
     assert.equal((await palimpsest(args)).code, 2, args.join(" "));
   const gone = await palimpsest(["threads", "--json", "--server", "http://127.0.0.1:1"]);

@@ -16,7 +16,7 @@ export const threadCommands: readonly Command[] = [
       "older-than": whole("DAYS", { min: 0 }, "only those that were not changed for so long"),
       sizes: flag("what each takes, with its files"),
     },
-    load: () => import("./commands/threads.ts"),
+    load: async () => (await import("./commands/threads.ts")).listing,
   }),
   command({
     name: "threads rename",
@@ -24,7 +24,7 @@ export const threadCommands: readonly Command[] = [
     examples: ['threads rename notes "The bridge and its opening"'],
     positionals: ["T", "TITLE"],
     options: {},
-    load: () => import("./commands/threads-rename.ts"),
+    load: async () => (await import("./commands/threads.ts")).renaming,
   }),
   command({
     name: "threads prune",
@@ -35,7 +35,7 @@ export const threadCommands: readonly Command[] = [
       days: whole("N", { min: 0 }, "not changed for so many days (default: subagents.retention_days)"),
       all: flag("also those that were interrupted and could be continued"),
     },
-    load: () => import("./commands/threads-prune.ts"),
+    load: async () => (await import("./commands/threads.ts")).pruning,
   }),
   command({
     name: "threads delete",
@@ -46,7 +46,7 @@ export const threadCommands: readonly Command[] = [
       "older-than": whole("DAYS", { min: 0 }, "those that were not changed for so long; with T only of those"),
       yes: flag("don't ask; needed for several outside of a terminal"),
     },
-    load: () => import("./commands/threads-delete.ts"),
+    load: async () => (await import("./commands/threads.ts")).deleting,
   }),
 ];
 

@@ -9,6 +9,7 @@ import { catalogRoutes } from "./resources/catalog.ts";
 import { changesRoutes } from "./resources/changes.ts";
 import { chatRoutes } from "./resources/chat.ts";
 import { fileRoutes } from "./resources/files.ts";
+import { importRoute } from "./resources/import.ts";
 import { keyRoutes } from "./resources/keys.ts";
 import { labRoutes } from "./resources/lab.ts";
 import { memoryRoutes } from "./resources/memory.ts";
@@ -17,7 +18,6 @@ import { requestRoutes } from "./resources/requests.ts";
 import { runRoutes } from "./resources/runs.ts";
 import { type SessionDeps, sessionRoutes } from "./resources/session.ts";
 import { type Status, statusRoutes } from "./resources/status.ts";
-import { threadRoutes } from "./resources/threads.ts";
 import { transcriptRoutes } from "./resources/transcript.ts";
 import { userRoutes } from "./resources/user.ts";
 import { windowRoutes } from "./resources/window.ts";
@@ -39,8 +39,8 @@ export function allRoutes(deps: RouteDeps): readonly Route[] {
   const { status, agents, runs, after, requests, session, closing, version } = deps;
   const routes = [
     ...statusRoutes(status),
-    ...threadRoutes,
     ...operationRoutes,
+    importRoute,
     ...transcriptRoutes(runs),
     ...windowRoutes,
     ...changesRoutes({ runs, after, closing }),

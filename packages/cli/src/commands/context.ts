@@ -2,8 +2,8 @@ import { context } from "palimpsest/internal/looking";
 import type { ResultOf } from "palimpsest/internal/operation";
 import type { Input, Printing } from "../command/command.ts";
 import { sentence } from "../command/failure.ts";
+import { performing } from "../home/acts.ts";
 import { costLine } from "../home/money.ts";
-import { performing } from "../home/performing.ts";
 import { drawBudget } from "../terminal/budget-bar.ts";
 import { grouped } from "../terminal/grouped.ts";
 

@@ -2,8 +2,8 @@ import { fork } from "palimpsest/internal/acting";
 import type { ResultOf } from "palimpsest/internal/operation";
 import type { Input, Printing } from "../command/command.ts";
 import { UsageError } from "../command/failure.ts";
+import { performing } from "../home/acts.ts";
 import { requireThreadId } from "../home/home.ts";
-import { performing } from "../home/performing.ts";
 
 interface Options {
   readonly at?: number;

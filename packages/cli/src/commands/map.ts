@@ -2,7 +2,7 @@ import { mapLineText } from "@palimpsest/core/internal/recall";
 import { map } from "palimpsest/internal/looking";
 import type { ResultOf } from "palimpsest/internal/operation";
 import type { Input, Printing } from "../command/command.ts";
-import { performing } from "../home/performing.ts";
+import { performing } from "../home/acts.ts";
 import { plain } from "../terminal/terminal-text.ts";
 
 interface Options {

@@ -2,7 +2,7 @@ import { redact } from "palimpsest/internal/acting";
 import type { ResultOf } from "palimpsest/internal/operation";
 import { wholeNumber } from "../command/arguments.ts";
 import type { Input, Printing } from "../command/command.ts";
-import { performing } from "../home/performing.ts";
+import { performing } from "../home/acts.ts";
 import { counted } from "../terminal/counted.ts";
 
 export const { run, remote } = performing(redact, {

@@ -1,11 +1,9 @@
+/** Everything ever said in a thread, printed. */
 import type { MessageRecord } from "@palimpsest/core/log";
-import { type Dialect, type Shape, shapeOf } from "@palimpsest/core/message";
-import { replayDocument } from "palimpsest/internal/documents";
-import { replay, type ThreadDeps } from "palimpsest/threads";
-import type { Remote, Run } from "../command/command.ts";
+import { shapeOf } from "@palimpsest/core/message";
+import { messages, records } from "palimpsest/internal/thread-operations";
 import { UsageError } from "../command/failure.ts";
-import { textPieces, threadPath } from "../command/server.ts";
-import { withThread } from "../home/home.ts";
+import { type Acts, acting } from "../home/acts.ts";
 import { masked } from "../terminal/masked.ts";
 import { writeMessage } from "../terminal/message-text.ts";
 
@@ -14,62 +12,44 @@ interface Options {
   readonly mask?: boolean;
 }
 
-export const run: Run<Options> = async ({ positionals, options }, context) => {
-  const threadId = positionals[0]!;
-  const as = options.raw ? "exact" : context.format;
-  if (options.mask === true && as !== "text")
-    throw new UsageError("--mask is for people: the messages of --raw and --json stay as they are.");
-  const write = { exact: raw, json: replayDocument, text }[as];
-  const { output, signal } = context;
-  await withThread(context, threadId, (deps) => {
-    const pieces = write(deps, threadId);
-    return output.stream(options.mask === true ? masked(pieces) : pieces, { signal, as });
-  });
-  return 0;
-};
-
-/** Where the prompt shows a summary isn't marked: a route gives what was said. */
-export const remote: Remote<Options> = async ({ positionals, options }, context) => {
-  const { format, output, signal, server } = context;
-  if (options.mask === true) throw new UsageError("--mask works on this machine's threads, not with --server.");
-  const path = threadPath(positionals[0]!, "/messages");
-  if (format === "json" || options.raw) {
-    const response = await server.open(path, { query: options.raw ? { as: "jsonl" } : {} });
-    await output.stream(textPieces(response), { signal, as: options.raw ? "exact" : "json" });
+export const { run, remote } = acting<Options>(
+  async ({ positionals, options: { raw = false, mask = false } }, acts) => {
+    const thread = positionals[0]!;
+    const { format, output, signal } = acts;
+    const as = raw ? "exact" : format;
+    if (mask && as !== "text")
+      throw new UsageError("--mask is for people: the messages of --raw and --json stay as they are.");
+    if (as === "text") {
+      const pieces = text(acts, thread);
+      await output.stream(mask ? masked(pieces) : pieces, { signal, as });
+    } else {
+      const { pieces } = await acts.call(messages, { thread, as: raw ? "jsonl" : "json" });
+      await output.stream(pieces, { signal, as });
+    }
     return 0;
-  }
-  const { dialect, messages, seqs } = await server.get<Said>(path);
-  const shape = shapeOf(dialect ?? "ai-sdk") as unknown as Shape<object>;
-  for (const [index, message] of messages.entries()) {
-    signal.throwIfAborted();
-    await output.write(`${writeMessage(message, shape, `#${seqs[index]}`)}\n`);
-  }
-  return 0;
-};
-
-interface Said {
-  readonly dialect: Dialect | null;
-  readonly messages: readonly object[];
-  readonly seqs: readonly number[];
-}
-
-async function* raw(deps: ThreadDeps, threadId: string): AsyncGenerator<string> {
-  for await (const { body } of replay(deps, threadId)) yield `${body}\n`;
-}
+  },
+);
 
 /** With a mark where the prompt stops showing what was said and shows a summary instead. */
-async function* text(deps: ThreadDeps, threadId: string): AsyncGenerator<string> {
-  const head = await deps.store.head(threadId);
-  let marked = head === undefined || head.hiddenThrough === 0;
-  for await (const record of replay(deps, threadId)) {
-    if (!marked && record.seq > head!.hiddenThrough) {
-      marked = true;
-      yield `---- compacted up to here: the prompt shows a summary (record ${head!.compaction}) ----\n\n`;
+async function* text(acts: Acts, thread: string): AsyncGenerator<string> {
+  let isMarked = false;
+  for (let after: number | null = 0; after !== null; ) {
+    acts.signal.throwIfAborted();
+    const page: Awaited<ReturnType<(typeof records)["run"]>> = await acts.call(records, {
+      thread,
+      after,
+      limit: PAGE,
+      kind: "message",
+    });
+    for (const record of page.records as readonly MessageRecord[]) {
+      if (page.hidden !== null && !isMarked && record.seq > page.hidden.through) {
+        isMarked = true;
+        yield `---- compacted up to here: the prompt shows a summary (record ${page.hidden.by}) ----\n\n`;
+      }
+      yield `${writeMessage(JSON.parse(record.body), shapeOf(record.dialect), `#${record.seq}`)}\n`;
     }
-    yield `${describe(record)}\n`;
+    after = page.next === null ? null : Number(page.next);
   }
 }
 
-function describe(record: MessageRecord): string {
-  return writeMessage(JSON.parse(record.body), shapeOf(record.dialect), `#${record.seq}`);
-}
+const PAGE = 500;

@@ -5,9 +5,10 @@ import type { Remote, RemoteContext } from "../command/command.ts";
 import { Failure, sentence, UsageError } from "../command/failure.ts";
 import { programName } from "../command/program-name.ts";
 import { eventData, threadPath } from "../command/server.ts";
+import { remoteActs } from "../home/acts.ts";
 import { unfinishedNote } from "../home/approvals.ts";
 import { patience } from "../home/home.ts";
-import { remoteThreads } from "../home/remote-threads.ts";
+import { everyThread } from "../home/list-threads.ts";
 import { checkTalk, type TalkOptions } from "../home/talk.ts";
 import { promptOf } from "./prompt.ts";
 
@@ -55,7 +56,7 @@ async function said(response: Response, { output, signal }: RemoteContext): Prom
 }
 
 async function newestThread(context: RemoteContext): Promise<string> {
-  const newest = (await remoteThreads(context, 100)).find(({ kind }) => kind === "main");
+  const newest = (await everyThread(remoteActs(context), { limit: 100 })).find(({ kind }) => kind === "main");
   if (newest === undefined) throw new Failure("missing", "There is no thread to go on with yet.");
   return newest.id;
 }

@@ -3,7 +3,7 @@ import type { ResultOf } from "palimpsest/internal/operation";
 import { coverNote } from "palimpsest/internal/recall";
 import type { Input, Printing } from "../command/command.ts";
 import { UsageError } from "../command/failure.ts";
-import { choosing, performing } from "../home/performing.ts";
+import { choosing, performing } from "../home/acts.ts";
 import { inBold, NOTHING_FOUND } from "../terminal/found-words.ts";
 import { plain } from "../terminal/terminal-text.ts";
 

@@ -1,21 +1,27 @@
-import { readdir, stat } from "node:fs/promises";
+/** Threads as a whole: listed, renamed, deleted, pruned. */
+import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { DEFAULT_USER } from "@palimpsest/core/log";
+import { DEFAULT_USER, type ThreadName } from "@palimpsest/core/log";
 import { threadFolder } from "palimpsest/internal/compaction";
-import { threadDocument } from "palimpsest/internal/documents";
 import type { Home } from "palimpsest/internal/home";
-import type { ThreadSummary } from "palimpsest/stores";
-import type { Context, Printing, Remote, Run } from "../command/command.ts";
-import { UsageError } from "../command/failure.ts";
-import { ownHomeNote, withHome } from "../home/home.ts";
-import { listThreads } from "../home/list-threads.ts";
-import { remoteThreads } from "../home/remote-threads.ts";
+import type { ResultOf } from "palimpsest/internal/operation";
+import { pruneSubagents, settleInterrupted } from "palimpsest/internal/subagents";
+import * as threads from "palimpsest/internal/thread-operations";
+import { everyUser } from "palimpsest/stores";
+import type { Pruned } from "palimpsest/subagents";
+import type { Context, Input, Printing, Run } from "../command/command.ts";
+import { Failure, UsageError } from "../command/failure.ts";
+import { type Acts, acting, performing } from "../home/acts.ts";
+import { ask, canAsk, isYes } from "../home/ask.ts";
+import { ownHomeNote, requireThreadId, withHome } from "../home/home.ts";
+import { everyThread, listThreads, matcherOf } from "../home/list-threads.ts";
+import { counted } from "../terminal/counted.ts";
 import { localTime } from "../terminal/local-time.ts";
 import { megabytes } from "../terminal/megabytes.ts";
 import { table, titleCell } from "../terminal/table.ts";
 import { inTree, type TreeRow } from "../terminal/thread-tree.ts";
 
-interface Options {
+interface ListOptions {
   readonly limit?: number;
   readonly all?: boolean;
   readonly tree?: boolean;
@@ -23,38 +29,45 @@ interface Options {
   readonly sizes?: boolean;
 }
 
-export const run: Run<Options> = async ({ options }, context) => {
-  const threads = (await context.located.hasStore()) ? await listed(options, context) : [];
-  const flat = threads.map(({ bytes, ...summary }) => ({
-    ...threadDocument(summary),
-    ...(bytes !== null && { bytes }),
-  }));
-  return show(flat, options, context, async () => nothing(options, context) + (await ownHomeNote(context)));
-};
+export const listing = acting<ListOptions>(async ({ options }, acts) => {
+  const rows = await listedRows(options, acts);
+  return showRows(rows, options, acts);
+});
 
-export const remote: Remote<Options> = async ({ options }, context) => {
-  const { limit = Number.POSITIVE_INFINITY, all, sizes, "older-than": days } = options;
-  if (all === true || sizes === true) throw new UsageError("--all and --sizes look into a home: leave --server out.");
-  const before = days === undefined ? null : new Date(Date.now() - days * 86_400_000).toISOString();
-  const threads = (await remoteThreads(context, before === null ? limit : Number.POSITIVE_INFINITY))
-    .filter(({ updatedAt }) => before === null || updatedAt < before)
-    .slice(0, limit);
-  return show(threads, options, context, async () => `No threads at ${context.server.url}.`);
-};
+type ListedRow = threads.ThreadRow & { readonly bytes?: number };
 
-type Row = ReturnType<typeof threadDocument> & { readonly bytes?: number };
+async function listedRows(options: ListOptions, acts: Acts): Promise<readonly ListedRow[]> {
+  const { limit, all = false, sizes = false, "older-than": olderThan } = options;
+  if (!all && !sizes) return everyThread(acts, { limit, olderThan });
+  const { context } = acts;
+  if (context === null) throw new UsageError("--all and --sizes look into a home: leave --server out.");
+  if (!(await context.located.hasStore())) return [];
+  return withHome(context, async (home) => {
+    const rows: ListedRow[] = [];
+    for (const summary of await listThreads(home.store, { limit, all, olderThan })) {
+      acts.signal.throwIfAborted();
+      const row = threads.threadRow(summary);
+      rows.push(sizes ? { ...row, bytes: await sizeOf(home, row) } : row);
+      if (sizes && process.stderr.isTTY) acts.output.progress(`measured ${rows.length}`);
+    }
+    return rows;
+  });
+}
 
-async function show(
-  flat: readonly Row[],
-  { all = false, tree = false, sizes = false }: Options,
-  context: Printing,
-  empty: () => Promise<string>,
+async function showRows(
+  flat: readonly ListedRow[],
+  options: ListOptions,
+  { format, output, context, server }: Acts,
 ): Promise<number> {
+  const { all = false, tree = false, sizes = false } = options;
   const rows = tree ? treeOfEach(flat) : flat.map((row) => ({ ...row, depth: 0 }));
-  if (context.format === "json") await context.output.json({ threads: tree ? rows : flat });
-  else if (rows.length === 0) context.output.note(await empty());
+  if (format === "json") await output.json({ threads: tree ? rows : flat });
+  else if (rows.length === 0)
+    output.note(
+      context === null ? `No threads at ${server?.url}.` : nothing(options, context) + (await ownHomeNote(context)),
+    );
   else
-    await context.output.line(
+    await output.line(
       table(
         [...(all ? ["user"] : []), "thread", "messages", ...(sizes ? ["size"] : []), "changed", "parent", "title"],
         rows.map((row) => [
@@ -71,27 +84,11 @@ async function show(
   return 0;
 }
 
-type Listed = ThreadSummary & { readonly bytes: number | null };
-
-function listed(options: Options, context: Context): Promise<readonly Listed[]> {
-  const { limit, all, "older-than": olderThan, sizes } = options;
-  return withHome(context, async (home) => {
-    const filter = { ...(limit !== undefined && { limit }), ...(all === true && { all }), olderThan };
-    const summaries: Listed[] = [];
-    for (const summary of await listThreads(home.store, filter)) {
-      context.signal.throwIfAborted();
-      summaries.push({ ...summary, bytes: sizes === true ? await sizeOf(home, summary) : null });
-      if (sizes === true && process.stderr.isTTY) context.output.progress(`measured ${summaries.length}`);
-    }
-    return summaries;
-  });
-}
-
 /** Its own records and its files; what a fork shares is its parent's. */
-async function sizeOf({ store, directory }: Home, { header }: ThreadSummary): Promise<number> {
-  let bytes = await folderSize(threadFolder(directory, header));
-  for await (const { chained } of store.forUser(header.user).records(header.id))
-    if (chained.seq > (header.forkedAt ?? 0)) bytes += Buffer.byteLength(chained.header + (chained.body ?? ""));
+async function sizeOf({ store, directory }: Home, { id, user, forkedAt }: threads.ThreadRow): Promise<number> {
+  let bytes = await folderSize(threadFolder(directory, { user, id }));
+  for await (const { chained } of store.forUser(user).records(id))
+    if (chained.seq > (forkedAt ?? 0)) bytes += Buffer.byteLength(chained.header + (chained.body ?? ""));
   return bytes;
 }
 
@@ -103,7 +100,7 @@ async function folderSize(folder: string): Promise<number> {
   return (await Promise.all(sizes)).reduce((sum, stats) => sum + (stats?.size ?? 0), 0);
 }
 
-function nothing({ all, "older-than": days }: Options, { store, home, userId }: Context): string {
+function nothing({ all, "older-than": days }: ListOptions, { store, home, userId }: Context): string {
   const of = all === true || userId === DEFAULT_USER ? "" : ` of the user ${JSON.stringify(userId)}`;
   const where = store === null ? home : "that store";
   return days === undefined ? `No threads${of} in ${where} yet.` : `No threads${of} in ${where} that are so old.`;
@@ -113,3 +110,131 @@ function nothing({ all, "older-than": days }: Options, { store, home, userId }: 
 function treeOfEach<R extends TreeRow & { readonly user: string }>(rows: readonly R[]) {
   return [...Map.groupBy(rows, ({ user }) => user).values()].flatMap((own) => inTree(own));
 }
+
+export const renaming = performing(threads.rename, {
+  input: ({ positionals: [thread, title] }: Input) => ({ thread: thread!, title: title! }),
+  fields: { title: "TITLE" },
+  async show(document, { format, output }) {
+    if (format === "json") await output.json(document);
+    else await output.line(`${document.thread} is called ${JSON.stringify(document.title)} now.`);
+    return 0;
+  },
+});
+
+interface DeleteOptions {
+  readonly "older-than"?: number;
+  readonly yes?: boolean;
+}
+
+export const deleting = acting<DeleteOptions>(async ({ positionals, options }, acts) => {
+  const { "older-than": olderThan, yes = false } = options;
+  const isSingle = positionals.length === 1 && !positionals[0]!.includes("*") && olderThan === undefined;
+  if (positionals.length === 0 && olderThan === undefined)
+    throw new UsageError("T is missing. Usage: palimpsest threads delete T..., or --older-than DAYS");
+  for (const name of positionals) if (!name.includes("*")) requireThreadId(name);
+  const ids = await matchingThreads(acts, positionals, olderThan);
+  if (ids.length === 0) {
+    if (acts.format === "json") await acts.output.json({ deleted: [], kept: [] });
+    else acts.output.note("No such threads: nothing was deleted.");
+    return 0;
+  }
+  if (!yes) await confirm(ids, isSingle, acts);
+  return isSingle ? deleteOne(ids[0]!, acts) : deleteAll(ids, acts);
+});
+
+/** A name must be there; of a pattern there may be none. */
+async function matchingThreads(
+  acts: Acts,
+  patterns: readonly string[],
+  olderThan: number | undefined,
+): Promise<readonly string[]> {
+  for (const name of patterns) if (!name.includes("*")) await acts.call(threads.show, { thread: name });
+  const matchers = patterns.map(matcherOf);
+  return (
+    (await everyThread(acts, { olderThan }))
+      // A sub-agent's thread goes with its parent's.
+      .filter(({ id, kind }) => kind === "main" || patterns.includes(id))
+      .filter(({ id }) => matchers.length === 0 || matchers.some((matches) => matches(id)))
+      .map(({ id }) => id)
+  );
+}
+
+/** Outside a terminal a single thread by its name needs no confirmation; several need --yes. */
+async function confirm(ids: readonly string[], isSingle: boolean, { output, format, signal }: Acts): Promise<void> {
+  if (canAsk(format)) {
+    const names = ids.slice(0, SHOWN).join(", ");
+    const more = ids.length > SHOWN ? `, and ${ids.length - SHOWN} more` : "";
+    await output.line(`${names}${more}`);
+    if (isYes(await ask(`Delete ${counted(ids.length, "thread")} for good? [y/N] `, signal))) return;
+    throw new Failure("declined", "Nothing was deleted.");
+  }
+  if (!isSingle)
+    throw new UsageError(`This would delete ${counted(ids.length, "thread")} for good: add --yes if that is meant.`);
+}
+
+const SHOWN = 10;
+
+async function deleteOne(thread: string, acts: Acts): Promise<number> {
+  const document = await acts.call(threads.remove, { thread });
+  noteLeft(document, acts);
+  if (acts.format === "json") await acts.output.json(document);
+  else await acts.output.line(`Deleted ${document.thread}.`);
+  return 0;
+}
+
+async function deleteAll(ids: readonly string[], acts: Acts): Promise<number> {
+  const deleted: string[] = [];
+  const kept: string[] = [];
+  let last: ResultOf<typeof threads.remove> | null = null;
+  for (const thread of ids) {
+    acts.signal.throwIfAborted();
+    last = (await acts.call(threads.remove, { thread }).catch(unlessKept)) ?? last;
+    (last?.thread === thread ? deleted : kept).push(thread);
+    if (process.stderr.isTTY) acts.output.progress(`deleted ${deleted.length} of ${ids.length}`);
+  }
+  if (last !== null) noteLeft(last, acts);
+  for (const thread of kept) acts.output.note(`Kept ${thread}: it is being written to.`);
+  if (acts.format === "json") await acts.output.json({ deleted, kept });
+  else await acts.output.line(`Deleted ${counted(deleted.length, "thread")}.`);
+  return kept.length === 0 ? 0 : 1;
+}
+
+function unlessKept(error: unknown): null {
+  if (Failure.isInstance(error) && error.code === "busy") return null;
+  throw error;
+}
+
+function noteLeft({ left }: ResultOf<typeof threads.remove>, { output }: Printing): void {
+  if (left !== undefined)
+    output.note(`Another process is reading the database: ${left} still holds the words until it has ended.`);
+}
+
+export const pruning: { readonly run: Run<{ readonly days?: number; readonly all?: boolean }> } = {
+  async run({ options }, context) {
+    const { located, home, format, output } = context;
+    const days = options.days ?? (await located.settings()).subagents.retention_days;
+    const unfinished = options.all ? "too" : "keep";
+    const forget = (thread: ThreadName) => rm(threadFolder(home, thread), { recursive: true, force: true });
+    const pruned: Pruned[] = [];
+    if (await located.hasStore())
+      await withHome(context, async (deps) => {
+        for await (const store of everyUser(deps.store)) {
+          await settleInterrupted({ ...deps, store });
+          pruned.push(await pruneSubagents({ ...deps, store }, { days, unfinished, forget }));
+        }
+      });
+    const [deleted, kept] = [pruned.flatMap((one) => one.deleted), pruned.flatMap((one) => one.kept)];
+    if (format === "json") await output.json({ deleted, kept });
+    else {
+      for (const threadId of deleted) await output.line(`Deleted ${threadId}.`);
+      for (const { thread, reason } of kept) output.note(`Kept ${thread}: ${WHY_KEPT[reason]}.`);
+      if (deleted.length === 0) output.note(`No sub-agent thread to delete that is older than ${days} days.`);
+    }
+    return 0;
+  },
+};
+
+const WHY_KEPT = {
+  unfinished: "it was interrupted, and its parent can still continue it (--all deletes it too)",
+  busy: "it or its parent is being written to",
+};

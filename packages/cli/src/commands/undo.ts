@@ -3,7 +3,7 @@ import type { ResultOf } from "palimpsest/internal/operation";
 import { wholeNumber } from "../command/arguments.ts";
 import type { Input, Printing } from "../command/command.ts";
 import { UsageError } from "../command/failure.ts";
-import { choosing, performing } from "../home/performing.ts";
+import { choosing, performing } from "../home/acts.ts";
 
 interface Options {
   readonly redo?: boolean;

@@ -4,8 +4,8 @@ import { everyThread, everyUser } from "palimpsest/stores";
 import { verify as verifyThread } from "palimpsest/threads";
 import type { Context, Input, Printing, Remote, Run } from "../command/command.ts";
 import { UsageError } from "../command/failure.ts";
+import { performing } from "../home/acts.ts";
 import { withHome } from "../home/home.ts";
-import { performing } from "../home/performing.ts";
 import { counted } from "../terminal/counted.ts";
 import { throttled } from "../terminal/throttled.ts";
 

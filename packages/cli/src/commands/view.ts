@@ -2,7 +2,7 @@ import { type Shape, shapeOf } from "@palimpsest/core/message";
 import { request, view } from "palimpsest/internal/looking";
 import type { ResultOf } from "palimpsest/internal/operation";
 import type { Input, Printing } from "../command/command.ts";
-import { choosing, performing } from "../home/performing.ts";
+import { choosing, performing } from "../home/acts.ts";
 import { counted } from "../terminal/counted.ts";
 import { grouped } from "../terminal/grouped.ts";
 import { writeMessage } from "../terminal/message-text.ts";

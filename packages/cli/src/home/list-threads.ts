@@ -1,18 +1,40 @@
 /** The threads a command is about: a user's or everybody's, by age, by pattern. */
+import * as threads from "palimpsest/internal/thread-operations";
 import { everyUser, type Store, type ThreadSummary } from "palimpsest/stores";
+import type { Acts } from "./acts.ts";
 
 export interface ThreadFilter {
-  readonly limit?: number;
-  readonly all?: boolean;
+  readonly limit?: number | undefined;
+  readonly all?: boolean | undefined;
   /** In days since the last change. */
   readonly olderThan?: number | undefined;
   readonly now?: Date;
 }
 
+/** Of the user's, here or at a gateway, the most recently changed first. */
+export async function everyThread(
+  acts: Pick<Acts, "call" | "signal">,
+  filter: Omit<ThreadFilter, "all">,
+): Promise<readonly threads.ThreadRow[]> {
+  const { limit = Number.POSITIVE_INFINITY } = filter;
+  const before = changedBefore(filter);
+  const rows: threads.ThreadRow[] = [];
+  let after: string | null | undefined;
+  while (after !== null && rows.length < limit) {
+    acts.signal.throwIfAborted();
+    const most = before === null ? Math.min(PAGE, limit - rows.length) : PAGE;
+    const empty = { threads: [], next: null };
+    const page = await acts.call(threads.listThreads, { limit: most, after }, { empty });
+    rows.push(...page.threads.filter(({ updatedAt }) => before === null || updatedAt < before));
+    after = page.next;
+  }
+  return rows.slice(0, limit);
+}
+
 /** The most recently changed first. */
 export async function listThreads(store: Store, filter: ThreadFilter): Promise<readonly ThreadSummary[]> {
-  const { limit = Number.POSITIVE_INFINITY, olderThan, now = new Date() } = filter;
-  const before = olderThan === undefined ? null : new Date(now.getTime() - olderThan * DAY_MS).toISOString();
+  const { limit = Number.POSITIVE_INFINITY } = filter;
+  const before = changedBefore(filter);
   const isOld = ({ updatedAt }: ThreadSummary) => before === null || updatedAt < before;
   const summaries: ThreadSummary[] = [];
   const stores = filter.all === true ? everyUser(store) : [store];
@@ -22,6 +44,11 @@ export async function listThreads(store: Store, filter: ThreadFilter): Promise<r
     .filter(isOld)
     .sort((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1))
     .slice(0, limit);
+}
+
+/** Null: whenever it was. */
+function changedBefore({ olderThan, now = new Date() }: ThreadFilter): string | null {
+  return olderThan === undefined ? null : new Date(now.getTime() - olderThan * DAY_MS).toISOString();
 }
 
 /** `*` stands for any number of characters. */

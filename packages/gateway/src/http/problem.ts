@@ -88,6 +88,7 @@ const STORE: Readonly<Record<string, string>> = {
 /** Of acts that can't be done. */
 const OPERATION_STATUS: Readonly<Record<OperationCode, number>> = {
   missing: 404,
+  invalid: 400,
   busy: 409,
   "bad-thread-id": 400,
   "no-request": 404,

@@ -1,16 +1,13 @@
-/** What was ever said, for an assistant elsewhere: find it, read it word for word, see which threads there are and what fills one. */
+/** What was ever said, for an assistant elsewhere: find it, read it word for word. */
 
 import type { McpServer } from "@modelcontextprotocol/server";
 import { checkThreadId } from "@palimpsest/core/log";
-import { threadDocument } from "palimpsest/internal/documents";
 import type { Home } from "palimpsest/internal/home";
-import { context, map } from "palimpsest/internal/looking";
 import { correctedHits } from "palimpsest/internal/memory";
-import type { Operation } from "palimpsest/internal/operation";
 import { coverText, findText, hitsText, hitsWithin, readText } from "palimpsest/internal/recall";
 import { type SearchHit, searchAll } from "palimpsest/recall";
 import { z } from "zod";
-import { failed, shown, told } from "./answer.ts";
+import { failed, told } from "./answer.ts";
 
 const thread = z.string().max(200).describe("The id of a thread, as recall and threads name it");
 const tokens = z.int().min(100).max(20_000).optional().describe("Most tokens of the answer, roughly; 2000 unless told");
@@ -57,47 +54,6 @@ export function addHistoryTools(server: McpServer, home: Home): void {
       return told(await readText(home, id, { from, to, offset, characters: room * 4 }));
     },
   );
-  server.registerTool(
-    "threads",
-    {
-      title: "List conversations",
-      description: "The user's threads, the most recently changed first.",
-      inputSchema: z.object({
-        limit: z.int().min(1).max(200).optional().describe("How many at most; 20 unless told"),
-        after: z.string().max(1000).optional().describe("The next of the page before"),
-      }),
-      annotations: READ_ONLY,
-    },
-    async ({ limit = 20, after }) => {
-      const page = await home.store.threads({ limit, ...(after !== undefined && { after }) }).catch(notACursor);
-      if (typeof page === "string") return failed(`after: ${page}`);
-      return shown({ threads: page.threads.map(threadDocument), next: page.next });
-    },
-  );
-  for (const operation of [map, context]) addOperation(server, home, operation as Operation<z.ZodObject, object>);
-}
-
-/** The act as a tool. Its input is the operation's own, with `query` for `q`, as every tool here calls it. */
-function addOperation(server: McpServer, home: Home, { name, tool, input, run }: Operation<z.ZodObject, object>): void {
-  const { title, description, text } = tool!;
-  const { q, ...rest } = input.shape;
-  const inputSchema = z.object({ ...rest, ...(q !== undefined && { query: q }) });
-  server.registerTool(
-    name,
-    { title, description, inputSchema, annotations: READ_ONLY },
-    async (given, { mcpReq: { signal } }) => {
-      const { query, ...asked }: Record<string, unknown> = given;
-      const id = String(asked["thread"]);
-      if (!(await hasThread(home, id))) return noThread(id);
-      const result = await run(home, { ...asked, q: query }, { signal });
-      return text === undefined ? shown(result) : told(text(result));
-    },
-  );
-}
-
-function notACursor(error: unknown): string {
-  if (error instanceof TypeError) return error.message;
-  throw error;
 }
 
 /** Every hit names its thread, so that it can be read on. */
@@ -134,6 +90,6 @@ export async function hasThread({ store }: Home, id: string): Promise<boolean> {
   return checkThreadId(id).kind !== "invalid" && (await store.header(id)) !== undefined;
 }
 
-function noThread(id: string) {
+export function noThread(id: string) {
   return failed(`There is no thread ${JSON.stringify(id.slice(0, 140))}: the tool "threads" lists them.`);
 }

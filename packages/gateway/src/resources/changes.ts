@@ -3,8 +3,9 @@
  * gone. The store is asked again and again, since another process may be the one that writes; nothing is asked while nobody
  * follows.
  */
-import { threadDocument } from "palimpsest/internal/documents";
+
 import type { Home } from "palimpsest/internal/home";
+import { threadRow } from "palimpsest/internal/thread-operations";
 import { z } from "zod";
 import { type After, EventStream, eventText } from "../http/event-stream.ts";
 import { type Route, route } from "../http/route.ts";
@@ -17,7 +18,7 @@ export interface ChangesDeps {
   readonly closing: AbortSignal;
 }
 
-type Row = ReturnType<typeof threadDocument> & { readonly run: string | null };
+type Row = ReturnType<typeof threadRow> & { readonly run: string | null };
 
 /** Whoever looks sees a change within about so long. */
 const EVERY_MS = 1000;
@@ -68,7 +69,7 @@ async function newest(home: Home, runs: ChangesDeps["runs"]): Promise<ReadonlyMa
   const { threads } = await home.store.threads({ limit: NEWEST });
   const rows = threads.map((summary): Row => {
     const run = runs.on(home.userId, summary.header.id);
-    return { ...threadDocument(summary), run: run?.facts.id ?? null };
+    return { ...threadRow(summary), run: run?.facts.id ?? null };
   });
   return new Map(rows.map((row) => [row.id, row]));
 }

@@ -1,43 +1,74 @@
 /** Routes that are derived from operations: what an act takes and gives is said once, by the operation itself. */
 import * as acting from "palimpsest/internal/acting";
 import * as looking from "palimpsest/internal/looking";
-import type { Operation } from "palimpsest/internal/operation";
+import { type Operation, OperationError, type OperationOptions, Pieces } from "palimpsest/internal/operation";
+import * as threads from "palimpsest/internal/thread-operations";
 import { z } from "zod";
-import { notFound } from "../http/problem.ts";
-import { type Call, pathNames, type Route, route } from "../http/route.ts";
-import { whole } from "../http/schemas.ts";
+import { mayAct } from "../access/admit.ts";
+import { notFound, ProblemError } from "../http/problem.ts";
+import { type Call, pathNames, type Route, route, Stream } from "../http/route.ts";
+import { flag, whole } from "../http/schemas.ts";
 import { ownThread } from "./own-thread.ts";
 
-export const operationRoutes: readonly Route[] = [...Object.values(looking), ...Object.values(acting)].map((one) =>
-  operationRoute(one as Operation<z.ZodObject, object>),
-);
+export const operationRoutes: readonly Route[] = [threads, looking, acting]
+  .flatMap((acts) => Object.values(acts).filter((one) => typeof one === "object"))
+  .map((one) => operationRoute(one as Operation<z.ZodObject, object>));
 
 function operationRoute(act: Operation<z.ZodObject, object>): Route {
-  const { method, path, summary, status, spends, input, output, refusal, run } = act;
-  const named = new Set(pathNames(path).map((name) => (name === "id" ? "thread" : name)));
-  const fields = Object.entries(input.shape).filter(([name]) => !named.has(name));
-  const isQuery = method === "GET";
-  const rest = z.strictObject(Object.fromEntries(isQuery ? fields.map(([name, of]) => [name, inQuery(of)]) : fields));
+  const { method, path, summary, access = "user", status, spends, input, output, refusal, run } = act;
+  const { named, query, body } = fieldsOf(act);
   return route({
     method,
     path,
     summary,
-    access: "user",
+    access,
     ...(status !== undefined && { status }),
     ...(spends !== undefined && { spends }),
-    ...(isQuery ? fields.length > 0 && { query: rest } : { body: rest }),
+    ...(Object.keys(query.shape).length > 0 && { query }),
+    ...(method !== "GET" && { body }),
     answer: output,
     async handle(call: Call<Given, Given>) {
-      const given = { ...call.query, ...call.body, ...(await fromPath(call, named, input)) };
-      const { signal, meter } = call;
-      // A dry run costs tokens of nobody's thread: it isn't counted.
-      const onCompaction = given["dryRun"] === true ? () => {} : meter.event;
-      const result = await run(call.home, given, { signal, onCompaction });
+      const sent = act.body === undefined ? call.body : { [act.body]: call.body };
+      const given = { ...call.query, ...sent, ...(await fromPath(call, named, input)) };
+      const result = await run(call.home, given, optionsOf(call, given)).catch((error: unknown) => {
+        throw located(error, query);
+      });
       const refused = refusal?.(result) ?? null;
       if (refused !== null) throw refused;
-      return result;
+      return result instanceof Pieces ? new Stream(result.pieces, result.type) : result;
     },
   });
+}
+
+/** Which fields stand in the path, in the query and in the body. */
+function fieldsOf({ method, path, input, query: inAddress = [], body: whole }: Operation) {
+  const named = new Set(pathNames(path).map((name) => (name === "id" ? "thread" : name)));
+  const fields = Object.entries(input.shape as Readonly<Record<string, z.ZodType>>).filter(
+    ([name]) => !named.has(name),
+  );
+  const isQuery = ([name]: readonly [string, z.ZodType]) => method === "GET" || inAddress.includes(name);
+  const query = z.strictObject(Object.fromEntries(fields.filter(isQuery).map(([name, of]) => [name, inQuery(of)])));
+  const rest = z.strictObject(Object.fromEntries(fields.filter((field) => !isQuery(field))));
+  return { named, query, body: whole === undefined ? rest : (input.shape[whole] as z.ZodType) };
+}
+
+function optionsOf({ home, caller, signal, meter }: Call<Given, Given>, given: Given): OperationOptions {
+  return {
+    signal,
+    // A dry run costs tokens of nobody's thread: it isn't counted.
+    onCompaction: given["dryRun"] === true ? () => {} : meter.event,
+    forUser(userId) {
+      if (mayAct(caller, userId)) return home.forUser(userId);
+      throw new ProblemError(403, "not-your-user", "this key may not act for another user");
+    },
+  };
+}
+
+/** Says where the field is that an operation refuses. */
+function located(error: unknown, query: z.ZodObject): unknown {
+  if (!OperationError.isInstance(error) || error.field === null) return error;
+  const part = error.field in query.shape ? "query" : "body";
+  return new ProblemError(400, error.code, `${part}.${error.message}`);
 }
 
 type Given = Readonly<Record<string, unknown>>;
@@ -57,12 +88,19 @@ async function fromPath(call: Call<Given, Given>, named: ReadonlySet<string>, in
   return given;
 }
 
-/** An address holds texts only: a number is written as one. */
+/** An address holds texts only: numbers and booleans are written as such. */
 function inQuery(schema: z.ZodType): z.ZodType {
   const isOptional = schema instanceof z.ZodOptional;
   const inner = isOptional ? (schema.unwrap() as z.ZodType) : schema;
-  if (!(inner instanceof z.ZodNumber)) return schema;
-  const number = whole(inner.minValue ?? 0, inner.maxValue ?? undefined);
-  const described = schema.description === undefined ? number : number.describe(schema.description);
+  const read = inAddress(inner);
+  if (read === null) return schema;
+  const described = schema.description === undefined ? read : read.describe(schema.description);
   return isOptional ? described.optional() : described;
+}
+
+/** Null if it is a text anyway. */
+function inAddress(schema: z.ZodType): z.ZodType | null {
+  if (schema instanceof z.ZodBoolean) return flag;
+  if (schema instanceof z.ZodNumber) return whole(schema.minValue ?? 0, schema.maxValue ?? undefined);
+  return null;
 }

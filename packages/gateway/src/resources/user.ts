@@ -1,8 +1,8 @@
 /** Everything that belongs to the caller, to take along or to have deleted. An admin does it for somebody by naming them. */
 import { emptyDocument } from "@palimpsest/core/memory";
 import { deleteInHome } from "palimpsest/internal/assistant";
-import { threadDocument } from "palimpsest/internal/documents";
 import type { Home } from "palimpsest/internal/home";
+import { threadRow } from "palimpsest/internal/thread-operations";
 import type { MemoryScope, Repository } from "palimpsest/memory";
 import { everyThread } from "palimpsest/stores";
 import { z } from "zod";
@@ -86,7 +86,7 @@ async function* everything(home: Home): AsyncGenerator<string> {
   yield line({ kind: "user", user: home.userId, at: home.clock().toISOString() });
   for await (const summary of everyThread(home.store)) {
     const { id } = summary.header;
-    yield line({ kind: "thread", thread: threadDocument(summary) });
+    yield line({ kind: "thread", thread: threadRow(summary) });
     for await (const { record } of home.store.records(id)) yield line({ kind: "record", thread: id, record });
     for await (const piece of exportedFiles(home, id)) yield line(piece);
   }

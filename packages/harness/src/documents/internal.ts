@@ -1,9 +1,8 @@
 /** What a command prints with `--json` and the gateway answers to the route of the same name: the same document, made here. */
 export { threadLines } from "../thread/thread-lines.ts";
 export { threadWindow } from "../thread/thread-window.ts";
-export { deleteDocument, renameDocument } from "./acts.ts";
 export { skillsDocument, subagentsDocument } from "./catalog.ts";
 export { modelsDocument } from "./models.ts";
 export { costSince, runDocument } from "./run.ts";
-export { folderDocument, importDocument, replayDocument, threadDocument } from "./threads.ts";
+export { folderDocument, importDocument } from "./threads.ts";
 export { transcriptDocument } from "./transcript.ts";

@@ -1,40 +1,7 @@
-/** Threads as JSON: a row of the list, everything said, the verdict on the chain. */
+/** What an import has brought, as JSON. */
 import type { Problem } from "../import/conversation.ts";
 import type { ImportOutcome } from "../import/import-file.ts";
 import type { FileOutcome, FolderOutcome } from "../import/import-folder.ts";
-import type { ThreadSummary } from "../stores/store.ts";
-import { replay } from "../thread/audit.ts";
-import type { ThreadDeps } from "../thread/writer.ts";
-
-export function threadDocument({ header, title, messages, updatedAt }: ThreadSummary) {
-  return {
-    id: header.id,
-    title,
-    messages,
-    updatedAt,
-    parent: header.parent,
-    forkedAt: header.forkedAt,
-    user: header.user,
-    agent: header.agent,
-    kind: header.kind,
-  };
-}
-
-/** One document, written as it is read; bodies go in as they are stored. */
-export async function* replayDocument(deps: ThreadDeps, threadId: string): AsyncGenerator<string> {
-  const seqs: number[] = [];
-  for await (const { dialect, body, seq } of replay(deps, threadId)) {
-    yield seqs.length === 0 ? opening(threadId, dialect) : ",\n";
-    yield body;
-    seqs.push(seq);
-  }
-  if (seqs.length === 0) yield opening(threadId, null);
-  yield `\n],"seqs":${JSON.stringify(seqs)}}\n`;
-}
-
-function opening(threadId: string, dialect: string | null): string {
-  return `{"thread":${JSON.stringify(threadId)},"dialect":${JSON.stringify(dialect)},"messages":[\n`;
-}
 
 export function importDocument(threadId: string, outcome: Extract<ImportOutcome, { readonly kind: "imported" }>) {
   const { kind: _, ...told } = outcome;

@@ -6,23 +6,37 @@
 import { PalimpsestError } from "@palimpsest/core/errors";
 import { z } from "zod";
 import type { OnCompactionEvent } from "../compaction/events.ts";
-import type { Home } from "../home/open-home.ts";
+import type { Home, LocatedHome } from "../home/open-home.ts";
 import { heldText } from "../stores/leases.ts";
+import type { Store } from "../stores/store.ts";
 
 /** An act of any input and output, as a table holds it. `Result` is what it returns, at least as precise as its schema. */
 export interface Operation<Input extends z.ZodObject = z.ZodObject, Result = unknown> {
   readonly name: string;
   /** One line, for the API's description. */
   readonly summary: string;
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Of its route. `{id}` is the input's `thread`, another name in braces the field of that name. */
   readonly path: string;
+  /** Fields that stand in the address although it is no GET. */
+  readonly query?: readonly string[];
+  /** The field that is the whole body; without it the body is an object of the fields that the address doesn't hold. */
+  readonly body?: string;
+  /** Who may do it over HTTP: every user (the default), or admins only. */
+  readonly access?: "user" | "admin";
+  /**
+   * What has to be open. The default is the store. `settings`: the configuration only. `memory`: the memory, and the store
+   * if there is one; then `run` gets a home whose store may be null.
+   */
+  readonly needs?: "settings" | "memory";
   /** Of the route's answer, if other than 200. */
   readonly status?: number;
   /** It may ask a model. */
   readonly spends?: "tokens";
   readonly input: Input;
   readonly output: z.ZodType;
+  /** The result is `Pieces`, and the output schema says what they are together. */
+  readonly gives?: "pieces";
   /** Over HTTP a result that is no success is this error; null: it is a success. The command prints it as a result. */
   refusal?(result: Result): OperationError | null;
   /** Set: it is an MCP tool too. */
@@ -30,9 +44,21 @@ export interface Operation<Input extends z.ZodObject = z.ZodObject, Result = unk
   run(home: Home, input: z.output<Input>, options: OperationOptions): Promise<Result>;
 }
 
+/** A home whose store is not open, for operations with `needs`. */
+export type ClosedHome = Pick<LocatedHome, "userId" | "directory" | "settings" | "learned" | "memory"> & {
+  readonly store: Store | null;
+  readonly clock: () => Date;
+};
+
 interface OperationTool<Result> {
+  /** If other than the operation's, with an underscore for each hyphen. */
+  readonly name?: string;
   readonly title: string;
   readonly description: string;
+  /** What it does to the user's data. The default is to read it. */
+  readonly effect?: "adds" | "deletes";
+  /** Taken for what the model doesn't give. */
+  readonly defaults?: Readonly<Record<string, unknown>>;
   /** How a model reads the result; without it as JSON. */
   text?(result: Result): string;
 }
@@ -42,6 +68,23 @@ export interface OperationOptions {
   /** Gets what failed beside the act and didn't stop it. */
   readonly note?: (text: string) => void;
   readonly onCompaction?: OnCompactionEvent;
+  /** The home of another user, if the caller may act for them. Without it everybody's is open, as on one's own machine. */
+  readonly forUser?: (userId: string) => Home;
+  /** The environment of the person who asks; without it that of nobody. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** The program that states a fact for the person, if it isn't the person. */
+  readonly source?: string;
+}
+
+/** A result that is long: its text in pieces, written as they are made. */
+export class Pieces {
+  readonly pieces: AsyncIterable<string>;
+  readonly type: string;
+
+  constructor(pieces: AsyncIterable<string>, type: string) {
+    this.pieces = pieces;
+    this.type = type;
+  }
 }
 
 export type ResultOf<Act extends { run(...input: never): unknown }> = Awaited<ReturnType<Act["run"]>>;
@@ -53,8 +96,16 @@ export function operation<Input extends z.ZodObject, Output extends z.ZodType, R
   return entry;
 }
 
+/** The same of an act whose result is long. */
+export function longOperation<Input extends z.ZodObject>(
+  entry: Omit<Operation<Input, Pieces>, "gives">,
+): Operation<Input, Pieces> {
+  return { ...entry, gives: "pieces" };
+}
+
 export type OperationCode =
   | "missing"
+  | "invalid"
   | "busy"
   | "bad-thread-id"
   | "no-request"
@@ -73,6 +124,17 @@ export type OperationCode =
 /** The act can't be done, for a reason that who asked can do something about. Nothing was changed. */
 export class OperationError extends PalimpsestError<OperationCode> {
   static override readonly kind = "OperationError";
+  /** The field of the input that is wrong; null if no single one is. */
+  readonly field: string | null;
+
+  constructor(code: OperationCode, message: string, field: string | null = null) {
+    super(code, message);
+    this.field = field;
+  }
+}
+
+export function invalid(field: string, problem: string): OperationError {
+  return new OperationError("invalid", `${field}: ${problem}`, field);
 }
 
 export function missingThread(id: string): OperationError {

@@ -8,6 +8,7 @@ export interface ThreadViewsRoutes {
     readonly query?: {
       readonly limit?: string | number;
       readonly after?: string | number;
+      readonly kind?: "message";
     };
     readonly answer: {
       readonly thread: string;
@@ -16,6 +17,10 @@ export interface ThreadViewsRoutes {
         readonly kind: string;
         readonly [name: string]: unknown;
       }[];
+      readonly hidden: {
+        readonly through: number;
+        readonly by: number;
+      } | null;
       readonly next: string | null;
     };
   };

@@ -1,5 +1,25 @@
 /** Made by `npm run client-routes` from the gateway's table of routes. */
 export interface ThreadsRoutes {
+  /** Make a thread. */
+  "POST /api/threads": {
+    readonly body?: {
+      readonly id?: string;
+      readonly user?: string;
+      readonly title?: string;
+      readonly agent?: string;
+    };
+    readonly answer: {
+      readonly id: string;
+      readonly title: string | null;
+      readonly messages: number;
+      readonly updatedAt: string;
+      readonly parent: string | null;
+      readonly forkedAt: number | null;
+      readonly user: string;
+      readonly agent: string;
+      readonly kind: "main" | "subagent";
+    };
+  };
   /** The caller's threads, the most recently changed first. */
   "GET /api/threads": {
     readonly query?: {
@@ -22,24 +42,44 @@ export interface ThreadsRoutes {
       readonly next: string | null;
     };
   };
-  /** Make a thread. */
-  "POST /api/threads": {
-    readonly body?: {
-      readonly id?: string;
-      readonly user?: string;
-      readonly title?: string;
-      readonly agent?: string;
+  /** Everything ever said, in order, as given; as JSON lines with as=jsonl. */
+  "GET /api/threads/{id}/messages": {
+    readonly params: {
+      readonly id: string;
+    };
+    readonly query?: {
+      readonly as?: "json" | "jsonl";
     };
     readonly answer: {
+      readonly thread: string;
+      readonly dialect: string | null;
+      readonly messages: readonly unknown[];
+      readonly seqs: readonly number[];
+    };
+  };
+  /** Delete a thread for good, with its files, its sub-agents' threads and what names it in memory. */
+  "DELETE /api/threads/{id}": {
+    readonly params: {
       readonly id: string;
-      readonly title: string | null;
-      readonly messages: number;
-      readonly updatedAt: string;
-      readonly parent: string | null;
-      readonly forkedAt: number | null;
-      readonly user: string;
-      readonly agent: string;
-      readonly kind: "main" | "subagent";
+    };
+    readonly body?: Record<string, never>;
+    readonly answer: {
+      readonly thread: string;
+      readonly deleted: true;
+      readonly left?: string;
+    };
+  };
+  /** Rename a thread. */
+  "PATCH /api/threads/{id}": {
+    readonly params: {
+      readonly id: string;
+    };
+    readonly body: {
+      readonly title: string;
+    };
+    readonly answer: {
+      readonly thread: string;
+      readonly title: string;
     };
   };
   /** One thread. */
@@ -59,28 +99,26 @@ export interface ThreadsRoutes {
       readonly kind: "main" | "subagent";
     };
   };
-  /** Rename a thread. */
-  "PATCH /api/threads/{id}": {
+  /** What was talked about in a thread, in order. */
+  "GET /api/threads/{id}/map": {
     readonly params: {
       readonly id: string;
     };
-    readonly body: {
-      readonly title: string;
+    readonly query?: {
+      readonly q?: string | number;
+      readonly tokens?: string | number;
     };
     readonly answer: {
       readonly thread: string;
-      readonly title: string;
-    };
-  };
-  /** Delete a thread for good, with its files, its sub-agents' threads and what names it in memory. */
-  "DELETE /api/threads/{id}": {
-    readonly params: {
-      readonly id: string;
-    };
-    readonly body?: Record<string, never>;
-    readonly answer: {
-      readonly thread: string;
-      readonly deleted: true;
+      readonly stretches: number;
+      readonly lines: readonly {
+        readonly from: number;
+        readonly to: number;
+        readonly at: string;
+        readonly label: string;
+        readonly files: readonly string[];
+        readonly result: string;
+      }[];
     };
   };
   /** Read a file of messages, or an app's export, into a new thread; several conversations make ID-1 ... ID-n, the files of a zip archive ID-FILE. */
@@ -116,43 +154,6 @@ export interface ThreadsRoutes {
         readonly file: string;
         readonly imported: number;
         readonly problem: string | null;
-      }[];
-    };
-  };
-  /** Everything ever said, in order, as given; as JSON lines with as=jsonl. */
-  "GET /api/threads/{id}/messages": {
-    readonly params: {
-      readonly id: string;
-    };
-    readonly query?: {
-      readonly as?: "json" | "jsonl";
-    };
-    readonly answer: {
-      readonly thread: string;
-      readonly dialect: string | null;
-      readonly messages: readonly unknown[];
-      readonly seqs: readonly number[];
-    };
-  };
-  /** What was talked about in a thread, in order. */
-  "GET /api/threads/{id}/map": {
-    readonly params: {
-      readonly id: string;
-    };
-    readonly query?: {
-      readonly q?: string | number;
-      readonly tokens?: string | number;
-    };
-    readonly answer: {
-      readonly thread: string;
-      readonly stretches: number;
-      readonly lines: readonly {
-        readonly from: number;
-        readonly to: number;
-        readonly at: string;
-        readonly label: string;
-        readonly files: readonly string[];
-        readonly result: string;
       }[];
     };
   };
