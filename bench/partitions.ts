@@ -99,9 +99,9 @@ async function upkeep(database: Client, count: number) {
 /** What one job takes while others wait for their time. */
 async function jobsBeside(store: FullStore, database: Client, waiting: number) {
   await database.query(
-    `INSERT INTO parts_0.outbox (num, queue, key, payload, first, queued, run, max_attempts)
-    SELECT t.num, 'later', 'k' || n, '{}', now(), now(), now() + interval '1 day', 3
-    FROM generate_series(1, $1) AS n, (SELECT min(num) AS num FROM parts_0.threads) t`,
+    `INSERT INTO parts_0.outbox (owner, thread, queue, key, payload, first, queued, run, max_attempts)
+    SELECT t.owner, t.num, 'later', 'k' || n, '{}', at, at, at + 86400000, 3
+    FROM generate_series(1, $1) AS n, (SELECT owner, num FROM parts_0.threads LIMIT 1) t, ${NOW_MS}`,
     [waiting],
   );
   await database.query("VACUUM ANALYZE parts_0.outbox");
@@ -111,12 +111,13 @@ async function jobsBeside(store: FullStore, database: Client, waiting: number) {
 }
 
 const JOBS = 200;
+const NOW_MS = "(SELECT extract(epoch FROM now())::float8 * 1000 AS at) AS clock";
 
 async function jobMs(store: FullStore, database: Client): Promise<number> {
   await database.query(
-    `INSERT INTO parts_0.outbox (num, queue, key, payload, first, queued, run, max_attempts)
-    SELECT t.num, 'now', 'j' || n, '{}', now(), now(), now(), 3
-    FROM generate_series(1, $1) AS n, (SELECT min(num) AS num FROM parts_0.threads) t`,
+    `INSERT INTO parts_0.outbox (owner, thread, queue, key, payload, first, queued, run, max_attempts)
+    SELECT t.owner, t.num, 'now', 'j' || n, '{}', at, at, at, 3
+    FROM generate_series(1, $1) AS n, (SELECT owner, num FROM parts_0.threads LIMIT 1) t, ${NOW_MS}`,
     [JOBS],
   );
   let left = JOBS;

@@ -98,9 +98,11 @@ test("store backup makes a verified copy that can be used, and store vacuum give
     (await at.run("replay", "a", "--store", file, "--raw")).stdout,
     (await at.run("replay", "a", "--raw")).stdout,
   );
-  assert.deepEqual((await at.json("store", "init")).document, { partitions: null, indexes: [] });
+  assert.deepEqual((await at.json("store", "init")).document, { partitions: null, distributed: false, indexes: [] });
   const parted = await at.run("store", "init", "--partitions", "4");
   assert.match(parted.stderr, /Only PostgreSQL has partitions/);
+  const spread = await at.run("store", "init", "--distributed");
+  assert.match(spread.stderr, /Only PostgreSQL with Citus is distributed/);
   // In an almost empty file the tables' own definitions decide: they may take a page of 512 bytes more after a vacuum.
   const line = JSON.stringify({ role: "user", content: "To be deleted again." });
   await at.piped(Array<string>(200).fill(line), "import", "-", "--thread", "c");

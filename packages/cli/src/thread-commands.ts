@@ -71,9 +71,10 @@ export const storeCommands: readonly Command[] = [
   command({
     name: "store init",
     summary: "Make the store's tables, or bring them up to date with the indexes that are missing, beside other work",
-    examples: ["store init", "store init --partitions 16"],
+    examples: ["store init", "store init --distributed", "store init --partitions 16"],
     positionals: [],
     options: {
+      distributed: flag("a new PostgreSQL store spread over the nodes of Citus, by user"),
       partitions: whole("N", { min: 2 }, "a new PostgreSQL store's large tables in so many parts, by thread"),
     },
     load: () => import("./commands/store-init.ts"),

@@ -170,7 +170,7 @@ async function place(t: TestContext, more = "") {
       const minute = "interval '1 minute'";
       await client.query(`UPDATE palimpsest.threads SET lease_until = lease_until - ${minute}`);
       await client.query(`UPDATE palimpsest.runs SET until = until - ${minute}`);
-      await client.query(`UPDATE palimpsest.outbox SET until = until - ${minute}`);
+      await client.query(`UPDATE palimpsest.outbox SET until = until - 60000`);
       await client.end();
     },
     /** Of a thread whose log is whole. */

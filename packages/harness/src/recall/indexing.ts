@@ -106,7 +106,7 @@ async function build(store: SearchableStore, job: Job, { now, onEvent, signal }:
 
 async function queueLate(store: SearchableStore, now: () => number, signal: AbortSignal): Promise<void> {
   const queued = new Set((await store.outbox?.list(INDEX_QUEUE))?.map(nameOf));
-  for (let after: number | null = null; !signal.aborted; ) {
+  for (let after: string | null = null; !signal.aborted; ) {
     const page: LateThreads | undefined = await store.search.late?.(SHARE_RECORDS, after);
     for (const thread of page?.threads ?? [])
       if (!queued.has(nameOf(thread)))

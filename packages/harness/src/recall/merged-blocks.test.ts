@@ -61,7 +61,7 @@ test("who erases while blocks are being merged waits, and takes the word out of 
   const { store, erase } = await longThread(t, { schema: "merging", parts: 1 });
   const held = await hold(
     t,
-    `INSERT INTO merging.recall_postings SELECT thread, -2, 'w3', 1, '' FROM merging.recall_threads LIMIT 1`,
+    `INSERT INTO merging.recall_postings (owner, thread, block, term, count, list) SELECT owner, thread, -2, 'w3', 1, '' FROM merging.recall_threads LIMIT 1`,
   );
   const merging = store.search.merging!.merge("t");
   await waiting(1);
@@ -94,7 +94,7 @@ test("a connection that ends while blocks are merged leaves nothing half done, a
   const { store } = await longThread(t, { schema: "ended", parts: 1 });
   const held = await hold(
     t,
-    `INSERT INTO ended.recall_postings SELECT thread, -2, 'w3', 1, '' FROM ended.recall_threads LIMIT 1`,
+    `INSERT INTO ended.recall_postings (owner, thread, block, term, count, list) SELECT owner, thread, -2, 'w3', 1, '' FROM ended.recall_threads LIMIT 1`,
   );
   const merging = store.search.merging!.merge("t");
   const [first] = await waiting(1);

@@ -4,24 +4,18 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { after, before, describe, test } from "node:test";
+import { after, test } from "node:test";
 import { assertSound, collect, textsOf } from "../testing/conformance/kit.ts";
-import { startPostgres } from "../testing/postgres-server.ts";
 import { createThread, threadDeps } from "../thread/threads.ts";
-import { connectPostgres } from "./postgres/connection.ts";
-import { migrate as migratePostgres, STEPS } from "./postgres/schema.ts";
-import { openPostgres } from "./postgres.ts";
 import { MIGRATIONS } from "./sqlite/schema.ts";
 import { openSqlite } from "./sqlite.ts";
-import type { FullStore } from "./store.ts";
 import { everyThread, everyUser } from "./users.ts";
 
 type Rows = Readonly<Record<string, readonly Readonly<Record<string, string | number | boolean | null>>[]>>;
 
-/** The rows as the last release before it left them, by engine and table. */
+/** The rows as the last release before it left them, by table. */
 const OLD = JSON.parse(readFileSync(new URL("./fixtures/before-users.json", import.meta.url), "utf8")) as {
   readonly sqlite: Rows;
-  readonly postgres: Rows;
 };
 
 function oldSqlite(path: string): void {
@@ -42,80 +36,37 @@ function oldSqlite(path: string): void {
   database.close();
 }
 
-async function oldPostgres(url: string): Promise<void> {
-  const connection = await connectPostgres(url);
-  await migratePostgres(connection, STEPS.slice(0, 6));
-  await connection.transaction(async (query) => {
-    for (const [table, rows] of Object.entries(OLD.postgres))
-      for (const row of rows) {
-        const names = Object.keys(row);
-        const values = names.map((_, index) => `$${index + 1}`).join(", ");
-        const sql = `INSERT INTO ${connection.schema}.${table} (${names.join(", ")}) OVERRIDING SYSTEM VALUE VALUES (${values})`;
-        await query(sql, Object.values(row));
-      }
-    await query(`SELECT setval(pg_get_serial_sequence('${connection.schema}.threads', 'place'), 40)`);
-  });
-  await connection.close();
-}
-
 const folder = mkdtempSync(join(tmpdir(), "palimpsest-"));
-let server: Awaited<ReturnType<typeof startPostgres>>;
-before(async () => {
-  server = await startPostgres();
-});
-after(async () => {
-  await server.stop();
-  rmSync(folder, { recursive: true });
-});
+after(() => rmSync(folder, { recursive: true }));
 
-const ENGINES: readonly (readonly [string, () => Promise<FullStore>])[] = [
-  [
-    "SQLite",
-    async () => {
-      oldSqlite(join(folder, "old.db"));
-      return openSqlite({ path: join(folder, "old.db") });
-    },
-  ],
-  [
-    "PostgreSQL",
-    async () => {
-      await oldPostgres(server.url());
-      return openPostgres(server.url());
-    },
-  ],
-];
-
-for (const [name, open] of ENGINES) {
-  describe(`${name} store of before`, () => {
-    test("every thread is its user's, whole, with forks, drafts and jobs", async () => {
-      const store = await open();
-      const found: string[] = [];
-      for await (const own of everyUser(store))
-        for await (const { header } of everyThread(own)) {
-          found.push(`${own.userId}/${header.id}`);
-          await assertSound(threadDeps(own), header.id);
-        }
-      assert.deepEqual(found, ["Ada/Big", "alice/a1", "alice/a1-fork", "alice/subagent-1", "default/t1"]);
-      const alice = store.forUser("alice");
-      assert.deepEqual(await textsOf(store, "t1"), ["My boat is blue.", "Noted."]);
-      assert.deepEqual(await textsOf(alice, "a1-fork"), ["My safe code is 4711.", "Noted.", "Only in the fork."]);
-      assert.deepEqual(await alice.sharers("a1", 1), ["a1", "a1-fork"]);
-      assert.equal(await store.header("a1"), undefined);
-      assert.equal(await createThread(threadDeps(store), { id: "a1" }), "created");
-      assert.deepEqual(await collect(store.records("a1")), []);
-      const jobs = await store.outbox.list();
-      assert.deepEqual(
-        jobs.map(({ queue, key, userId, threadId, payload }) => [queue, key, userId, threadId, payload]),
-        name === "SQLite" ? [["memory", "default", "alice", "a1", { throughSeq: 4 }]] : [],
-      );
-      assert.equal(await alice.deleteThread("a1"), "deleted");
-      assert.deepEqual(await textsOf(alice, "a1-fork"), ["My safe code is 4711.", "Noted.", "Only in the fork."]);
-      assert.equal((await store.memories.get("Ada", ""))?.revision, 3, "a memory of one user gets their spelling");
-      assert.equal(await store.memories.get("ada", ""), undefined);
-      assert.equal((await store.memories.get("alice", ""))?.revision, 1);
-      const page = await store.threads({ limit: 1 });
-      assert.match(page.next ?? "", /^41~/, "numbers of deleted threads are not given again");
-      await store.close();
-    });
-  });
-}
+test("in a SQLite store of before every thread is its user's, whole, with forks, drafts and jobs", async () => {
+  oldSqlite(join(folder, "old.db"));
+  const store = await openSqlite({ path: join(folder, "old.db") });
+  const found: string[] = [];
+  for await (const own of everyUser(store))
+    for await (const { header } of everyThread(own)) {
+      found.push(`${own.userId}/${header.id}`);
+      await assertSound(threadDeps(own), header.id);
+    }
+  assert.deepEqual(found, ["Ada/Big", "alice/a1", "alice/a1-fork", "alice/subagent-1", "default/t1"]);
+  const alice = store.forUser("alice");
+  assert.deepEqual(await textsOf(store, "t1"), ["My boat is blue.", "Noted."]);
+  assert.deepEqual(await textsOf(alice, "a1-fork"), ["My safe code is 4711.", "Noted.", "Only in the fork."]);
+  assert.deepEqual(await alice.sharers("a1", 1), ["a1", "a1-fork"]);
+  assert.equal(await store.header("a1"), undefined);
+  assert.equal(await createThread(threadDeps(store), { id: "a1" }), "created");
+  assert.deepEqual(await collect(store.records("a1")), []);
+  const jobs = await store.outbox.list();
+  assert.deepEqual(
+    jobs.map(({ queue, key, userId, threadId, payload }) => [queue, key, userId, threadId, payload]),
+    [["memory", "default", "alice", "a1", { throughSeq: 4 }]],
+  );
+  assert.equal(await alice.deleteThread("a1"), "deleted");
+  assert.deepEqual(await textsOf(alice, "a1-fork"), ["My safe code is 4711.", "Noted.", "Only in the fork."]);
+  assert.equal((await store.memories.get("Ada", ""))?.revision, 3, "a memory of one user gets their spelling");
+  assert.equal(await store.memories.get("ada", ""), undefined);
+  assert.equal((await store.memories.get("alice", ""))?.revision, 1);
+  const page = await store.threads({ limit: 1 });
+  assert.match(page.next ?? "", /^41~/, "numbers of deleted threads are not given again");
+  await store.close();
+});

@@ -13,11 +13,11 @@ import { StoreError } from "./store-error.ts";
 /** What the loop does with an engine's rows. */
 export interface JobTable {
   claim(claim: Claim): Promise<ClaimedJob | undefined>;
-  renew(owner: string, leaseMs: number): Promise<"renewed" | "lost">;
+  renew(claimed: ClaimedJob, leaseMs: number): Promise<"renewed" | "lost">;
   finish(claimed: ClaimedJob): Promise<void>;
   fail(claimed: ClaimedJob, error: string, pauseMs: number): Promise<void>;
   /** As if it hadn't been taken. */
-  giveBack(owner: string): Promise<void>;
+  giveBack(claimed: ClaimedJob): Promise<void>;
 }
 
 export interface Claim {
@@ -49,7 +49,7 @@ export function startJobLoop(table: JobTable, options: WorkOptions): JobWorker {
       const owner = randomUUID();
       const claimed = await table.claim({ queue, owner, leaseMs, alive: [...running.keys()] });
       if (claimed === undefined) return;
-      if (stopping.signal.aborted) return table.giveBack(owner);
+      if (stopping.signal.aborted) return table.giveBack(claimed);
       const done = carryOut(table, claimed, options, abort.signal).finally(() => {
         running.delete(owner);
         wake();
@@ -94,10 +94,10 @@ export function startJobLoop(table: JobTable, options: WorkOptions): JobWorker {
 
 async function carryOut(table: JobTable, claimed: ClaimedJob, options: WorkOptions, stop: AbortSignal): Promise<void> {
   const { leaseMs, onEvent } = options;
-  const { job, owner, attempt } = claimed;
+  const { job, attempt } = claimed;
   const lost = new AbortController();
   const beat = setInterval(async () => {
-    const renewal = await table.renew(owner, leaseMs).catch(() => "unknown" as const);
+    const renewal = await table.renew(claimed, leaseMs).catch(() => "unknown" as const);
     if (renewal === "lost") lost.abort(new Error(`the job on ${job.threadId} was taken over`));
   }, leaseMs / 3).unref();
   onEvent({ type: "job-start", job, attempt });
@@ -107,7 +107,7 @@ async function carryOut(table: JobTable, claimed: ClaimedJob, options: WorkOptio
       () => null,
       (reason: unknown) => errorText(reason),
     );
-    if (error !== null && stop.aborted) return await table.giveBack(owner);
+    if (error !== null && stop.aborted) return await table.giveBack(claimed);
     if (error === null) await table.finish(claimed);
     else await table.fail(claimed, error, backOffMs(attempt));
     onEvent(error === null ? { type: "job-end", job } : { type: "job-fail", job, attempt, error });

@@ -17,19 +17,26 @@ export interface OpenOptions {
   readonly listenUrl?: string | null;
   /** When a PostgreSQL store is made: its large tables in so many parts, by thread. Refused for one that is there without. */
   readonly partitions?: number;
+  /** When a PostgreSQL store is made: spread over the nodes of Citus, by user. Refused for one that is there on one server. */
+  readonly distributed?: boolean;
 }
 
 export async function openStore(target: string, options: OpenOptions = {}): Promise<FullStore> {
-  const { access = "write", connections, partitions, listenUrl = null } = options;
+  const { access = "write", listenUrl = null, ...postgres } = options;
+  const { connections, partitions, distributed } = postgres;
   if (connections !== undefined && !(Number.isInteger(connections) && connections > 0))
     throw new RangeError(`connections ${connections} must be a whole number above 0`);
   if (isPostgresUrl(target)) {
     const { openPostgres } = await import("./postgres.ts");
-    const own = { ...(connections !== undefined && { connections }), ...(partitions !== undefined && { partitions }) };
-    return openPostgres(target, { listenUrl, ...own });
+    return openPostgres(target, { listenUrl, ...postgres });
   }
   if (partitions !== undefined)
     throw new StoreError("unsuitable", `Only PostgreSQL has partitions, and ${target} is a file: leave them out.`);
+  if (distributed === true)
+    throw new StoreError(
+      "unsuitable",
+      `Only PostgreSQL with Citus is distributed, and ${target} is a file: leave it out.`,
+    );
   const { openSqlite } = await import("./sqlite.ts");
   return openSqlite({ path: sqlitePath(target), access });
 }

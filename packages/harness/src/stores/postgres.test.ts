@@ -11,6 +11,7 @@ import { prepare } from "../thread/writer.ts";
 import { openStore } from "./open.ts";
 import { connectPostgres } from "./postgres/connection.ts";
 import { migrate, STEPS } from "./postgres/schema.ts";
+import { FIRST_VERSION } from "./postgres/schema-version.ts";
 import { refuseServer } from "./postgres/server-settings.ts";
 import { openPostgres } from "./postgres.ts";
 import type { FullStore } from "./store.ts";
@@ -63,38 +64,14 @@ test("an older schema is brought up to date with its data, by whichever of two p
   await Promise.all(connections.map((connection) => connection.close()));
 });
 
-test("jobs that wait in the queue of an older program are carried over, and its tables go", async () => {
-  const old = await connectPostgres(inSchema("handed"));
-  await migrate(old, STEPS.slice(0, 6));
-  await old.close();
-  await sql(`INSERT INTO handed.threads (id, owner, kind, header, version, messages, updated_at, head, state)
-    SELECT id, 'ada', 'main', '{"id":"' || id || '","user":"ada"}', 2, 2, '', '{}', '{}'
-    FROM unnest(ARRAY['quiet', 'failed', 'running']) AS id`);
-  // As graphile-worker 0.18 made them, as far as they are read.
-  await sql(`CREATE SCHEMA handed_worker;
-    CREATE TABLE handed_worker._private_tasks (id int, identifier text);
-    CREATE TABLE handed_worker._private_jobs (task_id int, payload json, run_at timestamptz, attempts smallint,
-      max_attempts smallint, last_error text, created_at timestamptz DEFAULT now(), key text, locked_at timestamptz);
-    INSERT INTO handed_worker._private_tasks VALUES (1, 'palimpsest-memory');
-    INSERT INTO handed_worker._private_jobs (task_id, payload, run_at, attempts, max_attempts, last_error, key, locked_at)
-    SELECT 1, json_build_object('thread', thread, 'user', 'ada', 'agent', 'default', 'throughSeq', 2),
-      '2026-11-15T12:00:00Z', attempts, 5, error, key, locked FROM (VALUES
-        ('quiet', 0, NULL, 'quiet/ada/default', NULL), ('failed', 5, 'no credit left', 'failed/ada/default', NULL),
-        ('running', 1, NULL, 'running/ada/default', now()), ('running', 1, NULL, NULL, now()),
-        ('deleted', 0, NULL, 'deleted/ada/default', NULL)) AS job (thread, attempts, error, key, locked)`);
-  const store = await openPostgres(inSchema("handed"));
-  const jobs = await store.outbox.list();
-  await store.close();
-  assert.deepEqual(
-    jobs.map(({ threadId, userId, state, attempts, error }) => [threadId, userId, state, attempts, error]),
-    [
-      ["quiet", "ada", "waiting", 0, null],
-      ["failed", "ada", "dead", 5, "no credit left"],
-      ["running", "ada", "waiting", 0, null],
-    ],
-  );
-  assert.equal(jobs[0]!.runAt, "2026-11-15T12:00:00.000Z");
-  assert.deepEqual(await sql("SELECT 1 FROM pg_namespace WHERE nspname = 'handed_worker'"), []);
+test("a schema of another layout is refused untouched, with the commands that convert it", async () => {
+  await sql("CREATE SCHEMA former");
+  await sql("CREATE TABLE former.schema_version (version int NOT NULL, least int NOT NULL DEFAULT 14)");
+  await sql("INSERT INTO former.schema_version VALUES (20, 20)");
+  await fails(openPostgres(inSchema("former")), "unsuitable", /version 20.*store backup.*store copy/s);
+  assert.deepEqual(await sql("SELECT tablename FROM pg_tables WHERE schemaname = 'former'"), [
+    { tablename: "schema_version" },
+  ]);
 });
 
 test("a schema written by a newer program is refused and left alone", async () => {
@@ -120,14 +97,18 @@ test("while programs are exchanged, one of before and one of after a step work o
   assert.equal((await restarted.head("t"))!.version, 2);
   await migrate(after, [...STEPS, adds]);
   const [row] = await sql("SELECT version FROM rolling.schema_version");
-  assert.deepEqual(row, { version: STEPS.length + 1 }, "the older program has left the newer tables as they are");
+  assert.deepEqual(
+    row,
+    { version: FIRST_VERSION + STEPS.length },
+    "the older program has left the newer tables as they are",
+  );
 });
 
 test("since programs of two versions may share a database, a step only adds, or says that they may not", () => {
   const raising = /^UPDATE \S+\.schema_version SET least = \d+$/;
   const adding =
     /^(CREATE (UNLOGGED )?TABLE|CREATE (UNIQUE )?INDEX|CREATE (FUNCTION|TRIGGER)|ALTER TABLE \S+ (ADD COLUMN|ALTER COLUMN \S+ SET STORAGE|SET \(autovacuum_\S+)) /;
-  const steps = STEPS.slice(13).map((step) => step('"palimpsest"'));
+  const steps = STEPS.slice(1).map((step) => step('"palimpsest"'));
   const sharing = steps.filter((statements) => !statements.some((statement) => raising.test(statement)));
   assert.deepEqual(
     sharing.flat().filter((statement) => !adding.test(statement)),
@@ -142,15 +123,15 @@ test("a server that is older than the oldest supported one is refused with a sen
   await refuseServer(server("19beta1", 190_000));
 });
 
-test("every table's key begins with its thread or its user, so that it can be cut by them; the few that don't are small", async () => {
+test("the key and every unique index of a table begin with the user, so that it can be cut by it; the few that don't are small", async () => {
   const store = await openPostgres(inSchema("keyed"));
   await store.close();
   const rows = (await sql(`SELECT c.relname AS table, a.attname AS first
     FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid JOIN pg_namespace n ON n.oid = c.relnamespace
     JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = i.indkey[0]
-    WHERE n.nspname = 'keyed' AND i.indisprimary ORDER BY 1`)) as { table: string; first: string }[];
+    WHERE n.nspname = 'keyed' AND i.indisunique ORDER BY 1, 2`)) as { table: string; first: string }[];
   const tables = (await sql("SELECT tablename FROM pg_tables WHERE schemaname = 'keyed'")) as { tablename: string }[];
-  const others = rows.filter(({ first }) => !["owner", "num", "thread"].includes(first));
+  const others = rows.filter(({ first }) => first !== "owner");
   assert.deepEqual(
     others.map(({ table, first }) => `${table} by ${first}`),
     [
@@ -158,6 +139,7 @@ test("every table's key begins with its thread or its user, so that it can be cu
       "account_running by account",
       "accounts by account",
       "instances by id",
+      "keys by hash",
       "keys by id",
       "stated_windows by endpoint",
     ],

@@ -37,11 +37,11 @@ import { assertUser, ownHeader } from "./users.ts";
 
 /** Throws a `StoreError` when the database can't be used; one that is newer is left as it is. */
 export async function openPostgres(url: string, options: PostgresOptions = {}): Promise<FullStore> {
-  const { listenUrl = null, partitions, ...limits } = options;
-  if (partitions !== undefined) assertPartitions(partitions);
+  const { listenUrl = null, partitions, distributed, ...limits } = options;
+  if (partitions !== undefined) assertPartitions(partitions, distributed);
   const connection = await connectPostgres(url, limits);
   try {
-    if ((await migrate(connection, STEPS, partitions)) === "made") await makeLateIndexes(connection);
+    if ((await migrate(connection, STEPS, { partitions, distributed })) === "made") await makeLateIndexes(connection);
   } catch (error) {
     await connection.close();
     throw error;
@@ -54,6 +54,8 @@ export interface PostgresOptions extends ConnectionOptions {
   readonly listenUrl?: string | null;
   /** Into how many parts the large tables are cut when the schema is made. */
   readonly partitions?: number;
+  /** The tables of users are spread over the nodes of Citus when the schema is made. Unless told, a store is taken as it is. */
+  readonly distributed?: boolean;
 }
 
 function seenBy(userId: string, database: Connection, listenUrl: string | null): FullStore {

@@ -27,7 +27,7 @@ export interface SearchTables {
    * Threads of all users whose index lacks at least so many records, some after the mark of the page before; a last page has
    * no mark. Without it only what is searched is built in the background.
    */
-  late?(records: number, after: number | null): Promise<LateThreads>;
+  late?(records: number, after: string | null): Promise<LateThreads>;
   /** All of the batch or nothing, if the index still stands at `expect` and none of the entries was erased meanwhile. */
   write(threadId: string, batch: IndexBatch): Promise<"written" | "conflict" | "missing">;
   /** Forgets the thread's index; it is filled again when it is next needed. */
@@ -143,7 +143,8 @@ export interface BlockMerging {
 
 export interface LateThreads {
   readonly threads: readonly { readonly userId: string; readonly threadId: string }[];
-  readonly next: number | null;
+  /** Pass as `after` for the next page; null at the end. */
+  readonly next: string | null;
 }
 
 /** One thread's part of a scope, and how far its index has come. */

@@ -148,16 +148,20 @@ async function inTransaction<T>(ask: Ask, work: (query: Query) => Promise<T>): P
   }
 }
 
-/**
- * A commit waits for the disk, whatever the server's default says. An expression that is never null: it holds until the
- * transaction ends, which for a single statement is its own.
- */
-export const DURABLE = `set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on'
+const WAITS = `set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on'
   ELSE current_setting('synchronous_commit') END, true)`;
+
+/**
+ * Parts of a statement that writes, which must read from them (`FROM commit`): how long its commit waits, until the transaction
+ * ends, which for a single statement is its own. `DURABLE`: for the disk, whatever the server's default says; `ASYNC_COMMIT`: not
+ * at all. They stand in a query of their own because Citus refuses settings in the condition of a change.
+ */
+export const DURABLE = `commit AS MATERIALIZED (SELECT ${WAITS} AS waits)`;
+export const ASYNC_COMMIT = `commit AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true) AS waits)`;
 
 /**
  * In one message: a waiting update re-reads its row; a transaction whose client has vanished ends, and its locks with it.
  * Nothing is set for longer than the transaction, because behind a pooler the connection is somebody else's afterwards.
  */
 const BEGIN = `BEGIN ISOLATION LEVEL READ COMMITTED;
-  SELECT set_config('idle_in_transaction_session_timeout', '60s', true), ${DURABLE}`;
+  SELECT set_config('idle_in_transaction_session_timeout', '60s', true), ${WAITS}`;

@@ -9,8 +9,8 @@ export function drafts(connection: UserConnection): Drafts {
     async get(threadId, key) {
       const [row] = await connection.run((query) =>
         query<{ value: string; created: string }>(
-          `SELECT value, created FROM ${schema}.drafts WHERE thread = ${numOf(schema)} AND key = $2`,
-          [[userId, threadId], key],
+          `SELECT value, created FROM ${schema}.drafts WHERE owner = $1 AND thread = ${numOf(schema)} AND key = $3`,
+          [userId, threadId, key],
         ),
       );
       return row && { value: row.value, created: row.created };
@@ -18,20 +18,22 @@ export function drafts(connection: UserConnection): Drafts {
     async put(threadId, key, value, created) {
       const rows = await connection.run((query) =>
         query(
-          `INSERT INTO ${schema}.drafts (thread, key, value, created)
-          SELECT num, $2, $3, $4 FROM ${schema}.threads WHERE ${NAMED} FOR KEY SHARE
-          ON CONFLICT (thread, key) DO UPDATE SET value = excluded.value, created = excluded.created RETURNING 1`,
-          [[userId, threadId], key, value, created],
+          `WITH thread AS (SELECT num FROM ${schema}.threads WHERE ${NAMED} FOR KEY SHARE), written AS (
+            INSERT INTO ${schema}.drafts (owner, thread, key, value, created) SELECT $1, num, $3, $4, $5 FROM thread
+            ON CONFLICT (owner, thread, key) DO UPDATE SET value = excluded.value, created = excluded.created
+          ) SELECT 1 FROM thread`,
+          [userId, threadId, key, value, created],
         ),
       );
       return rows.length === 1 ? "put" : "missing";
     },
     async drop(threadId, key) {
       await connection.run((query) =>
-        query(`DELETE FROM ${schema}.drafts WHERE thread = ${numOf(schema)} AND ($2::text IS NULL OR key = $2)`, [
-          [userId, threadId],
-          key ?? null,
-        ]),
+        query(
+          `DELETE FROM ${schema}.drafts
+          WHERE owner = $1 AND thread = ${numOf(schema)} AND ($3::text IS NULL OR key = $3)`,
+          [userId, threadId, key ?? null],
+        ),
       );
     },
   };

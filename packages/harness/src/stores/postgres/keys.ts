@@ -9,8 +9,8 @@ export function keyRows(connection: Connection): KeyRows {
       connection.run(async (query, again) => {
         const { id, hash, prefix, user, role, createdAt, expiresAt, revokedAt } = key;
         const made = await query(
-          `INSERT INTO ${table} (id, hash, prefix, owner, role, created, expires, revoked)
-          SELECT $1, $2, $3, $4, $5, $6, $7, $8 WHERE ${DURABLE} IS NOT NULL ON CONFLICT DO NOTHING RETURNING 1`,
+          `WITH ${DURABLE} INSERT INTO ${table} (id, hash, prefix, owner, role, created, expires, revoked)
+          SELECT $1, $2, $3, $4, $5, $6, $7, $8 FROM commit ON CONFLICT DO NOTHING RETURNING 1`,
           [id, hash, prefix, user, role, createdAt, expiresAt, revokedAt],
         );
         if (made.length === 1) return "put";
@@ -32,7 +32,7 @@ export function keyRows(connection: Connection): KeyRows {
         query<KeyRow>(`SELECT ${COLUMNS} FROM ${table} WHERE id > $1 ORDER BY id LIMIT 500`, [after]),
       ),
     async revoke(id, at) {
-      const sql = `UPDATE ${table} SET revoked = coalesce(revoked, $2) WHERE id = $1 AND ${DURABLE} IS NOT NULL RETURNING 1`;
+      const sql = `WITH ${DURABLE} UPDATE ${table} SET revoked = coalesce(revoked, $2) FROM commit WHERE id = $1 RETURNING 1`;
       return (await connection.run((query) => query(sql, [id, at]))).length === 1 ? "revoked" : "missing";
     },
   };

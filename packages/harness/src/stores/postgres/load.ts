@@ -32,7 +32,7 @@ type Top = HeadRow & { readonly header: string; readonly num: number };
 
 async function readTop(query: Query, schema: string, thread: ThreadName): Promise<Top | undefined> {
   const sql = `SELECT num, header, ${HEAD_COLUMNS} FROM ${schema}.threads WHERE ${NAMED}`;
-  return (await query<Top>(sql, [thread]))[0];
+  return (await query<Top>(sql, thread))[0];
 }
 
 async function readRecords(query: Query, schema: string, thread: ThreadName, head: Head) {

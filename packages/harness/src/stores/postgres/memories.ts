@@ -22,19 +22,14 @@ export function memoryRows(connection: Connection): MemoryRows {
     put: (userId, agentName, row, expect) =>
       connection.run(async (query, again) => {
         const values = [userId, agentName, row.revision, row.document];
-        const changed =
+        const change =
           expect === 0
-            ? await query(
-                `INSERT INTO ${table} (owner, agent, revision, document)
-                SELECT $1, $2, $3::bigint, $4 WHERE ${DURABLE} IS NOT NULL
-                ON CONFLICT DO NOTHING RETURNING 1`,
-                values,
-              )
-            : await query(
-                `UPDATE ${table} SET revision = $3, document = $4
-                WHERE owner = $1 AND agent = $2 AND revision = $5 AND ${DURABLE} IS NOT NULL RETURNING 1`,
-                [...values, expect],
-              );
+            ? `INSERT INTO ${table} (owner, agent, revision, document)
+              SELECT $1, $2, $3::bigint, $4 FROM commit ON CONFLICT DO NOTHING`
+            : `UPDATE ${table} SET revision = $3, document = $4
+              FROM commit WHERE owner = $1 AND agent = $2 AND revision = $5`;
+        const sql = `WITH ${DURABLE}, changed AS (${change} RETURNING 1) SELECT 1 FROM changed`;
+        const changed = await query(sql, expect === 0 ? values : [...values, expect]);
         if (changed.length === 1) return "saved";
         if (!again) return "conflict";
         // The first attempt lost its connection, perhaps after it was committed.

@@ -1,7 +1,6 @@
 /**
  * Full blocks of postings once more, 16 as one row a term: a search of a long thread has fewer rows to reach. They are a copy:
- * the blocks stay, for the long lists and for programs of before, which know nothing of the rest. So a trigger, whoever
- * erases, takes away the copy of what was erased in the same transaction; a later merge makes it again.
+ * the blocks stay, for the long lists. Whoever erases takes away the copy of what was erased in the same transaction.
  */
 import type { QueryResultRow } from "pg";
 import { blockMark } from "../posting-text.ts";
@@ -18,6 +17,8 @@ import { numOf, type UserConnection } from "./lineage.ts";
 
 /** A row costs more to reach here than to write. */
 export const BLOCK_SIZE = 4096;
+/** The number under which a user's pool is: threads are counted from 1. */
+export const POOL_NUM = 0;
 const MERGED = 16;
 /** 262,144 messages. Below some 200,000 one more round trip, for long lists, costs as much as the rows that are saved. */
 const FROM = 64;
@@ -63,24 +64,24 @@ export function mergedBlocks(parts: readonly number[]): number {
 /** Planned by itself (OFFSET 0): joined with the rest it takes longer to plan, and more to run. The pool's blocks aren't merged. */
 const SPANS = (schema: string) => `(
   SELECT s.thread, s.first, s.before, h.num, coalesce(i.merged, '{}') AS merged
-  FROM unnest($1::text[], $2::int[], $5::int[]) AS s (thread, before, first) ${NUMBERS(schema, "s")}
-  LEFT JOIN ${schema}.recall_threads i ON i.thread = h.num OFFSET 0
+  FROM unnest($2::text[], $3::int[], $5::int[]) AS s (thread, before, first) ${NUMBERS(schema, "s")}
+  LEFT JOIN ${schema}.recall_threads i ON i.owner = $1 AND i.thread = h.num OFFSET 0
 ) AS s`;
 
 /** The numbers of threads, or of the pool, that `named.thread` names. */
 const NUMBERS = (schema: string, named: string) => `CROSS JOIN LATERAL (
-    SELECT num FROM ${schema}.threads WHERE owner = $4 AND id = ${named}.thread
-    UNION ALL SELECT -num FROM ${schema}.recall_users WHERE owner = $4 AND ${named}.thread = '${POOL}'
+    SELECT num FROM ${schema}.threads WHERE owner = $1 AND id = ${named}.thread
+    UNION ALL SELECT ${POOL_NUM} WHERE ${named}.thread = '${POOL}'
   ) h`;
 
 /** OFFSET 0 keeps the planner from joining whole tables where a few index ranges are asked for. */
-const TERMS = (schema: string) => `CROSS JOIN unnest($3::text[]) AS t (term) CROSS JOIN LATERAL (
-    SELECT * FROM ${schema}.recall_postings WHERE thread = s.num AND block = b.block AND term = t.term OFFSET 0
+const TERMS = (schema: string) => `CROSS JOIN unnest($4::text[]) AS t (term) CROSS JOIN LATERAL (
+    SELECT * FROM ${schema}.recall_postings WHERE owner = $1 AND thread = s.num AND block = b.block AND term = t.term OFFSET 0
   ) p`;
 
 function values(spans: readonly Span[], terms: readonly string[], userId: string): unknown[] {
   const column = <K extends keyof Span>(name: K) => spans.map((span) => span[name] ?? 0);
-  return [column("threadId"), column("before"), terms, userId, column("from")];
+  return [userId, column("threadId"), column("before"), terms, column("from")];
 }
 
 async function counts(
@@ -113,11 +114,11 @@ function lists(
   const asked = (["threadId", "block", "term"] as const).map((name) => places.map((place) => place[name]));
   return query<Posting & QueryResultRow>(
     `SELECT w.thread AS "threadId", p.term, p.block, 1 AS blocks, p.count, p.list
-    FROM unnest($1::text[], $2::int[], $3::text[]) AS w (thread, block, term)
+    FROM unnest($2::text[], $3::int[], $4::text[]) AS w (thread, block, term)
     ${NUMBERS(schema, "w")} CROSS JOIN LATERAL (
-      SELECT * FROM ${schema}.recall_postings WHERE thread = h.num AND block = w.block AND term = w.term OFFSET 0
+      SELECT * FROM ${schema}.recall_postings WHERE owner = $1 AND thread = h.num AND block = w.block AND term = w.term OFFSET 0
     ) p`,
-    [...asked, userId],
+    [userId, ...asked],
   );
 }
 
@@ -125,10 +126,10 @@ function lists(
 async function mergeBlocks(query: Query, schema: string, name: readonly string[]): Promise<"merged" | "nothing"> {
   // Derived: what a crash of the server takes of it is made again.
   await query("SELECT set_config('synchronous_commit', 'off', true)");
-  // Who erases waits for this lock, too (the trigger), and finds what was merged; or it was first, and its words are gone.
+  // Who erases waits for this lock, too, and finds what was merged; or it was first, and its words are gone.
   const [row] = await query<{ thread: number; ordinal: number | null; merged: number[] }>(
-    `SELECT thread, ordinal, merged FROM ${schema}.recall_threads WHERE thread = ${numOf(schema)} FOR UPDATE`,
-    [name],
+    `SELECT thread, ordinal, merged FROM ${schema}.recall_threads WHERE owner = $1 AND thread = ${numOf(schema)} FOR UPDATE`,
+    name,
   );
   if (!row) return "nothing";
   const part = firstUnmerged(row.merged);
@@ -137,44 +138,35 @@ async function mergeBlocks(query: Query, schema: string, name: readonly string[]
   if (Math.floor((row.ordinal ?? 0) / BLOCK_SIZE) <= last) return "nothing";
   const marks = Array.from({ length: MERGED }, (_, block) => blockMark(block));
   await query(
-    `INSERT INTO ${schema}.recall_postings (thread, block, term, count, list)
-    SELECT $1, $2, term, sum(count), CASE WHEN sum(count) > ${LONG_LIST} THEN ''
-      ELSE string_agg(($3::text[])[block - $4 + 1] || list, '' ORDER BY block) END
-    FROM ${schema}.recall_postings WHERE thread = $1 AND block BETWEEN $4 AND $5 GROUP BY term ORDER BY term`,
-    [row.thread, -1 - part, marks, first, last],
+    `INSERT INTO ${schema}.recall_postings (owner, thread, block, term, count, list)
+    SELECT owner, thread, $3::int, term, sum(count), CASE WHEN sum(count) > ${LONG_LIST} THEN ''
+      ELSE string_agg(($4::text[])[block - $5 + 1] || list, '' ORDER BY block) END
+    FROM ${schema}.recall_postings WHERE owner = $1 AND thread = $2 AND block BETWEEN $5 AND $6
+    GROUP BY owner, thread, term ORDER BY term`,
+    [name[0], row.thread, -1 - part, marks, first, last],
   );
-  await query(`UPDATE ${schema}.recall_threads SET merged = array_append(merged, $2) WHERE thread = $1`, [
-    row.thread,
-    part,
-  ]);
+  await query(
+    `UPDATE ${schema}.recall_threads SET merged = array_append(merged, $3::int) WHERE owner = $1 AND thread = $2`,
+    [name[0], row.thread, part],
+  );
   return "merged";
 }
 
-/** The step of the schema: which parts are merged, and what keeps them true whichever program erases. */
-function mergedParts(schema: string): string[] {
-  return [
-    `ALTER TABLE ${schema}.recall_threads ADD COLUMN merged int[] NOT NULL DEFAULT '{}'`,
-    // The lock is a statement of its own: the next ones see what whoever held it has done.
-    `CREATE FUNCTION ${schema}.forget_merged() RETURNS trigger LANGUAGE plpgsql AS $$
-    BEGIN
-      PERFORM 1 FROM ${schema}.recall_threads WHERE thread IN (SELECT thread FROM gone) FOR UPDATE;
-      IF NOT FOUND THEN RETURN NULL; END IF;
-      DELETE FROM ${schema}.recall_postings p
-        USING (SELECT DISTINCT thread, ordinal / ${BLOCK_SIZE * MERGED} AS part FROM gone) g, ${schema}.recall_threads i
-        WHERE i.thread = g.thread AND i.merged @> ARRAY[g.part] AND p.thread = g.thread AND p.block = -1 - g.part;
-      UPDATE ${schema}.recall_threads i SET merged = ARRAY(SELECT part FROM unnest(i.merged) AS part WHERE part NOT IN
-          (SELECT g.ordinal / ${BLOCK_SIZE * MERGED} FROM gone g WHERE g.thread = i.thread))
-        WHERE i.merged <> '{}' AND i.thread IN (SELECT thread FROM gone);
-      RETURN NULL;
-    END $$`,
-    `CREATE TRIGGER forget_merged AFTER DELETE ON ${schema}.recall_entries REFERENCING OLD TABLE AS gone
-    FOR EACH STATEMENT EXECUTE FUNCTION ${schema}.forget_merged()`,
-  ];
+/** An entry was erased, and its row in `recall_threads` is held: the copy of its block goes with it. A later merge makes it again. */
+export async function forgetMerged(
+  query: Query,
+  schema: string,
+  own: readonly [owner: string, thread: number],
+  { ordinal, merged }: { readonly ordinal: number; readonly merged: readonly number[] },
+): Promise<void> {
+  const part = Math.floor(ordinal / (BLOCK_SIZE * MERGED));
+  if (!merged.includes(part)) return;
+  await query(`DELETE FROM ${schema}.recall_postings WHERE owner = $1 AND thread = $2 AND block = $3`, [
+    ...own,
+    -1 - part,
+  ]);
+  await query(
+    `UPDATE ${schema}.recall_threads SET merged = array_remove(merged, $3::int) WHERE owner = $1 AND thread = $2`,
+    [...own, part],
+  );
 }
-
-/** Postings of long messages say in which passages a term stands, which programs that know fewer steps can't read. */
-function passagesInPostings(schema: string): string[] {
-  return [`UPDATE ${schema}.schema_version SET least = 19`];
-}
-
-export const postingSteps = [mergedParts, passagesInPostings] as const;

@@ -6,7 +6,7 @@
 import type { Json } from "@palimpsest/core/log";
 import { type Claim, type ClaimedJob, type JobTable, startJobLoop } from "../job-loop.ts";
 import { type Job, type JobStatus, MAX_DELAYS, type NewJob, type Outbox } from "../outbox.ts";
-import type { Connection } from "./connection.ts";
+import type { Connection, Query } from "./connection.ts";
 import { NAMED, numOf, type UserConnection } from "./lineage.ts";
 
 /** The columns of `QUEUED`, one array each, for the append's statement. */
@@ -22,15 +22,15 @@ export function jobColumns(jobs: readonly NewJob[]): readonly unknown[] {
   ];
 }
 
-/** Part of the append's statement: queued if the append stands. `first`: the number of its first parameter. */
+/** Part of the append's statement, after its `moved`; `$1` is the user. `first`: the number of its first parameter. */
 export function QUEUED(schema: string, first: number): string {
   const fresh = "waiting.holder IS NULL AND waiting.attempts = 0 AND waiting.first <= excluded.first";
   const types = ["text", "text", "text", "float8", "int"].map((type, index) => `$${first + index}::${type}[]`);
   return `queued AS (
-    INSERT INTO ${schema}.outbox AS waiting (num, queue, key, payload, first, queued, run, max_attempts)
-    SELECT moved.num, job.queue, job.key, job.payload, at, at, at + job.delay * interval '1 millisecond', job.tries
-    FROM moved, unnest(${types.join(", ")}) AS job (queue, key, payload, delay, tries), clock_timestamp() AS at
-    ON CONFLICT (num, queue, key) DO UPDATE SET
+    INSERT INTO ${schema}.outbox AS waiting (owner, thread, queue, key, payload, first, queued, run, max_attempts)
+    SELECT $1, moved.num, job.queue, job.key, job.payload, at, at, at + job.delay, job.tries
+    FROM moved, unnest(${types.join(", ")}) AS job (queue, key, payload, delay, tries), (SELECT ${NOW} AS at) AS clock
+    ON CONFLICT (owner, thread, queue, key) DO UPDATE SET
       payload = excluded.payload, queued = excluded.queued,
       max_attempts = excluded.max_attempts, revision = waiting.revision + 1, attempts = 0, error = NULL,
       first = CASE WHEN ${fresh} THEN waiting.first ELSE excluded.first END,
@@ -45,94 +45,112 @@ export function outbox(connection: UserConnection): Outbox {
   const jobs = `${schema}.outbox`;
   return {
     async queue(threadId, job) {
-      const sql = `WITH moved AS (SELECT num FROM ${schema}.threads WHERE ${NAMED} FOR KEY SHARE), ${QUEUED(schema, 2)}
+      const sql = `WITH moved AS (SELECT num FROM ${schema}.threads WHERE ${NAMED} FOR KEY SHARE), ${QUEUED(schema, 3)}
         SELECT num FROM moved`;
-      const threads = await run((query) => query(sql, [[userId, threadId], ...jobColumns([job])]));
+      const threads = await run((query) => query(sql, [userId, threadId, ...jobColumns([job])]));
       return threads.length === 1 ? "queued" : "missing";
     },
     async makeDue(threadId, queue) {
       // Also while it runs: what came meanwhile is due when it ends.
-      const sql = `UPDATE ${jobs} SET run = ${NOW} WHERE attempts < max_attempts
-        AND num = ${numOf(schema)} AND queue = $2 RETURNING 1`;
-      return (await run((query) => query(sql, [[userId, threadId], queue]))).length;
+      const sql = `UPDATE ${jobs} SET run = ${STATED} WHERE owner = $1 AND thread = ${numOf(schema)}
+        AND queue = $3 AND attempts < max_attempts RETURNING 1`;
+      return (await run((query) => query(sql, [userId, threadId, queue]))).length;
     },
     async list(queue) {
-      const sql = `SELECT ${JOB}, j.attempts, j.error, j.run, ${STATE} AS state
-        FROM ${jobs} j JOIN ${schema}.threads t USING (num)
-        WHERE $1::text IS NULL OR j.queue = $1 ORDER BY j.run, j.num`;
+      const sql = `SELECT ${JOB}, j.attempts, j.error, j.run, ${STATE} AS state FROM ${JOINED(schema)}
+        WHERE $1::text IS NULL OR j.queue = $1 ORDER BY j.run, j.owner, j.thread`;
       return (await run((query) => query<StatusRow>(sql, [queue ?? null]))).map(statusOf);
     },
     async revive(queue) {
-      const sql = `UPDATE ${jobs} SET attempts = 0, error = NULL, run = ${NOW}, holder = NULL, revision = revision + 1
-        WHERE queue = $1 AND attempts >= max_attempts AND (holder IS NULL OR ${EXPIRED}) RETURNING 1`;
+      const sql = `UPDATE ${jobs} SET attempts = 0, error = NULL, run = ${STATED}, holder = NULL, revision = revision + 1
+        WHERE queue = $1 AND attempts >= max_attempts AND (holder IS NULL OR ${EXPIRED(STATED)}) RETURNING 1`;
       return (await run((query) => query(sql, [queue]))).length;
     },
     work: async (options) => startJobLoop(jobTable(connection), options),
   };
 }
 
-const JOB = `j.queue, j.key, t.owner AS "userId", t.id AS "threadId", j.payload`;
+const JOB = `j.queue, j.key, j.owner AS "userId", t.id AS "threadId", j.payload`;
+const JOINED = (schema: string) =>
+  `${schema}.outbox j JOIN ${schema}.threads t ON t.owner = j.owner AND t.num = j.thread`;
+const MS = (time: string) => `extract(epoch FROM ${time})::float8 * 1000`;
 /** Not `now()`: a statement that waited must judge by the time it got its row. */
-const NOW = "clock_timestamp()";
+const NOW = MS("clock_timestamp()");
+/** The same where nothing is judged by it, or one moment is as good as another: a change may hold no other on Citus. */
+const STATED = MS("statement_timestamp()");
 /** A row from the future says that the clock was set back. */
-const AHEAD = (time: string) => `${time} > ${NOW} + interval '1 second'`;
-const EXPIRED = `(until <= ${NOW} OR ${AHEAD("leased")})`;
-const STATE = `CASE WHEN holder IS NOT NULL AND NOT ${EXPIRED} THEN 'running'
+const AHEAD = (time: string, now = NOW) => `${time} > ${now} + 1000`;
+const EXPIRED = (now = NOW) => `(until <= ${now} OR ${AHEAD("leased", now)})`;
+const STATE = `CASE WHEN holder IS NOT NULL AND NOT ${EXPIRED()} THEN 'running'
   WHEN attempts >= max_attempts THEN 'dead' ELSE 'waiting' END`;
-const UNTIL = (ms: string) => `${NOW} + ${ms}::float8 * interval '1 millisecond'`;
+/** The row of a claimed job; the first two parameters name its thread. */
+const CLAIMED = (schema: string) =>
+  `owner = $1 AND thread = ${numOf(schema)} AND queue = $3 AND key = $4 AND holder = $5`;
 
 function jobTable({ schema, run }: Connection): JobTable {
   const jobs = `${schema}.outbox`;
+  const claim = CLAIMED(schema);
+  const nameOf = ({ job, owner }: ClaimedJob) => [job.userId, job.threadId, job.queue, job.key, owner];
   return {
-    claim: (claim) => run((query, again) => take({ query, schema, again }, claim)),
-    async renew(owner, leaseMs) {
-      const sql = `UPDATE ${jobs} SET leased = ${NOW}, until = ${UNTIL("$2")} WHERE holder = $1 RETURNING 1`;
-      return (await run((query) => query(sql, [owner, leaseMs]))).length === 1 ? "renewed" : "lost";
+    claim: (asked) => run((query, again) => take({ query, schema, again }, asked)),
+    async renew(claimed, leaseMs) {
+      const sql = `UPDATE ${jobs} SET leased = ${STATED}, until = ${STATED} + $6::float8 WHERE ${claim} RETURNING 1`;
+      return (await run((query) => query(sql, [...nameOf(claimed), leaseMs]))).length === 1 ? "renewed" : "lost";
     },
-    async finish({ owner, revision }) {
+    async finish(claimed) {
       // Two statements: one would judge both by the same snapshot, and an append that commits meanwhile would escape both.
-      const done = `DELETE FROM ${jobs} WHERE holder = $1 AND revision = $2`;
-      await run((query) => query(done, [owner, revision]));
-      await run((query) => query(`UPDATE ${jobs} SET holder = NULL WHERE holder = $1`, [owner]));
+      const done = `DELETE FROM ${jobs} WHERE ${claim} AND revision = $6`;
+      await run((query) => query(done, [...nameOf(claimed), claimed.revision]));
+      await run((query) => query(`UPDATE ${jobs} SET holder = NULL WHERE ${claim}`, nameOf(claimed)));
     },
-    async fail({ owner, revision }, error, pauseMs) {
-      const sql = `UPDATE ${jobs} SET holder = NULL, error = $3,
-          queued = CASE revision WHEN $2 THEN ${NOW} ELSE queued END,
-          run = CASE revision WHEN $2 THEN ${UNTIL("$4")} ELSE run END WHERE holder = $1`;
-      await run((query) => query(sql, [owner, revision, error, pauseMs]));
+    async fail(claimed, error, pauseMs) {
+      const sql = `UPDATE ${jobs} SET holder = NULL, error = $7,
+          queued = CASE revision WHEN $6 THEN ${STATED} ELSE queued END,
+          run = CASE revision WHEN $6 THEN ${STATED} + $8::float8 ELSE run END WHERE ${claim}`;
+      await run((query) => query(sql, [...nameOf(claimed), claimed.revision, error, pauseMs]));
     },
-    async giveBack(owner) {
-      const sql = `UPDATE ${jobs} SET holder = NULL, attempts = greatest(0, attempts - 1) WHERE holder = $1`;
-      await run((query) => query(sql, [owner]));
+    async giveBack(claimed) {
+      const sql = `UPDATE ${jobs} SET holder = NULL, attempts = greatest(0, attempts - 1) WHERE ${claim}`;
+      await run((query) => query(sql, nameOf(claimed)));
     },
   };
 }
 
 interface Taking {
-  readonly query: Parameters<Parameters<Connection["run"]>[0]>[0];
+  readonly query: Query;
   readonly schema: string;
   readonly again: boolean;
 }
 
+/** Due jobs are looked for among all users, then taken one user's at a time: who locks rows on Citus must say whose they are. */
 async function take({ query, schema, again }: Taking, claim: Claim): Promise<ClaimedJob | undefined> {
   const { queue, owner, leaseMs, alive } = claim;
-  const columns = `${JOB}, j.attempts, j.revision`;
-  const joined = `${schema}.outbox j JOIN ${schema}.threads t USING (num)`;
   // The claim whose connection broke may stand.
-  const [job] = again ? await query<JobRow>(`SELECT ${columns} FROM ${joined} WHERE holder = $1`, [owner]) : [];
+  const standing = `SELECT ${JOB}, j.attempts, j.revision FROM ${JOINED(schema)} WHERE holder = $1`;
+  const [job] = again ? await query<JobRow>(standing, [owner]) : [];
   if (job !== undefined) return claimedOf(job, owner);
-  const sql = `WITH due AS (
-      SELECT j.num, j.queue, j.key FROM ${joined}
-      WHERE queue = $4 AND attempts < max_attempts AND (run <= ${NOW} OR ${AHEAD("queued")})
-        AND (holder IS NULL OR (${EXPIRED} AND holder <> ALL ($3::text[])))
-      ORDER BY run LIMIT 1 FOR UPDATE OF j SKIP LOCKED
-    )
-    UPDATE ${schema}.outbox j SET holder = $1, leased = ${NOW}, until = ${UNTIL("$2")}, attempts = attempts + 1
-    FROM due, ${schema}.threads t
-    WHERE (j.num, j.queue, j.key) = (due.num, due.queue, due.key) AND t.num = j.num RETURNING ${columns}`;
-  const [taken] = await query<JobRow>(sql, [owner, leaseMs, alive, queue]);
-  return taken && claimedOf(taken, owner);
+  const due = `attempts < max_attempts AND (run <= ${NOW} OR ${AHEAD("queued")})
+    AND (holder IS NULL OR (${EXPIRED()} AND holder <> ALL ($2::text[])))`;
+  const candidates = await query<{ owner: string; thread: number; key: string }>(
+    `SELECT owner, thread, key FROM ${schema}.outbox WHERE queue = $1 AND ${due} ORDER BY run LIMIT ${CANDIDATES}`,
+    [queue, alive],
+  );
+  const sql = `WITH due AS MATERIALIZED (
+      SELECT ${NOW} AS at, ${NOW} + $6::float8 AS ends FROM ${schema}.outbox
+      WHERE owner = $1 AND thread = $3 AND queue = $4 AND key = $5 AND ${due} FOR UPDATE SKIP LOCKED
+    ), j AS (
+      UPDATE ${schema}.outbox o SET holder = $7, leased = due.at, until = due.ends, attempts = attempts + 1
+      FROM due WHERE o.owner = $1 AND o.thread = $3 AND o.queue = $4 AND o.key = $5 RETURNING o.*
+    ) SELECT ${JOB}, j.attempts, j.revision FROM j JOIN ${schema}.threads t ON t.owner = $1 AND t.num = j.thread`;
+  for (const one of candidates) {
+    const [taken] = await query<JobRow>(sql, [one.owner, alive, one.thread, queue, one.key, leaseMs, owner]);
+    if (taken !== undefined) return claimedOf(taken, owner);
+  }
+  return undefined;
 }
+
+/** More than there are workers that look at the same moment: each takes the first that the others left. */
+const CANDIDATES = 32;
 
 /** The payload is text: as the server's own JSON its keys would be put in another order. */
 interface StoredJob extends Omit<Job, "payload"> {
@@ -153,10 +171,10 @@ function jobOf({ queue, key, userId, threadId, payload }: StoredJob): Job {
 }
 
 interface StatusRow extends StoredJob, Pick<JobStatus, "state" | "attempts" | "error"> {
-  readonly run: Date;
+  readonly run: number;
 }
 
 function statusOf(row: StatusRow): JobStatus {
   const { state, attempts, error } = row;
-  return { ...jobOf(row), state, attempts, error, runAt: row.run.toISOString() };
+  return { ...jobOf(row), state, attempts, error, runAt: new Date(row.run).toISOString() };
 }

@@ -1,40 +1,37 @@
 /**
- * The large tables in parts, by a hash of the thread's number: an option of a schema that is being made. Statements are the
+ * The large tables in parts, by a hash of user and thread: an option of a schema that is being made. Statements are the
  * same with and without them; a thread's rows are all in one part, and one is looked at for each lookup.
  */
 import { StoreError } from "../store-error.ts";
 import type { Query } from "./connection.ts";
 
-/** What grows with messages, and the column that says whose they are. */
-const LARGE = { records: "thread", recall_entries: "thread", recall_postings: "thread", matches: "num" } as const;
+/** What grows with messages. */
+const LARGE = ["records", "recall_entries", "recall_postings", "matches"] as const;
 
 const MOST_PARTS = 256;
 
-export function assertPartitions(partitions: number): void {
+export function assertPartitions(partitions: number, distributed = false): void {
+  if (distributed)
+    throw new StoreError("unsuitable", "A distributed store is cut into shards already: leave the partitions out.");
   if (Number.isInteger(partitions) && partitions >= 2 && partitions <= MOST_PARTS) return;
   throw new StoreError("unsuitable", `${partitions} partitions: it must be a whole number from 2 to ${MOST_PARTS}.`);
 }
 
 /** For tables that were just made and hold nothing. Settings of a table are its parts', which alone have rows. */
 export async function partitionTables(query: Query, schema: string, partitions: number): Promise<void> {
-  for (const [table, key] of Object.entries(LARGE)) {
+  for (const table of LARGE) {
     const [row] = await query<{ settings: string | null }>(
       "SELECT array_to_string(reloptions, ', ') AS settings FROM pg_catalog.pg_class WHERE oid = $1::regclass",
       [`${schema}.${table}`],
     );
     const settings = row?.settings ? ` WITH (${row.settings})` : "";
-    const triggers = await query<{ sql: string }>(
-      "SELECT pg_get_triggerdef(oid) AS sql FROM pg_catalog.pg_trigger WHERE tgrelid = $1::regclass AND NOT tgisinternal",
-      [`${schema}.${table}`],
-    );
     await query(`ALTER TABLE ${schema}.${table} RENAME TO ${table}_whole`);
     await query(`CREATE TABLE ${schema}.${table}
-      (LIKE ${schema}.${table}_whole INCLUDING DEFAULTS INCLUDING STORAGE INCLUDING INDEXES) PARTITION BY HASH (${key})`);
+      (LIKE ${schema}.${table}_whole INCLUDING DEFAULTS INCLUDING STORAGE INCLUDING INDEXES) PARTITION BY HASH (owner, thread)`);
     await query(`DROP TABLE ${schema}.${table}_whole`);
     for (let part = 0; part < partitions; part += 1)
       await query(`CREATE TABLE ${schema}.${table}_${part} PARTITION OF ${schema}.${table}
         FOR VALUES WITH (MODULUS ${partitions}, REMAINDER ${part})${settings}`);
-    for (const { sql } of triggers) await query(sql);
   }
 }
 

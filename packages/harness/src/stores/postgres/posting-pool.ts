@@ -8,7 +8,7 @@ import { signsOf, withoutPlaces } from "../posting-text.ts";
 import type { IndexBatch, PostingPool, Slot } from "../search-tables.ts";
 import type { Query } from "./connection.ts";
 import { NAMED, type UserConnection } from "./lineage.ts";
-import { BLOCK_SIZE, postingSteps } from "./merged-blocks.ts";
+import { BLOCK_SIZE, POOL_NUM } from "./merged-blocks.ts";
 
 /** Larger threads have blocks of their own that are worth reading by themselves. */
 const MOST = 256;
@@ -24,7 +24,7 @@ export function postingPool(connection: UserConnection, forgetWords: ForgetWords
     leave: (threadId) =>
       transaction(async (query) => {
         const sql = `SELECT num FROM ${schema}.threads WHERE ${NAMED} FOR SHARE`;
-        const [thread] = await query<{ num: number }>(sql, [[userId, threadId]]);
+        const [thread] = await query<{ num: number }>(sql, [userId, threadId]);
         if (thread) await forgetWords(query, schema, userId, thread.num);
       }),
     locate: (places) =>
@@ -43,14 +43,14 @@ export function postingPool(connection: UserConnection, forgetWords: ForgetWords
   };
 }
 
-/** The number under which the user's shared blocks are: threads have positive ones. */
-export async function lockPool(query: Query, schema: string, owner: string): Promise<{ pool: number; next: number }> {
-  const [row] = await query<{ pool: number; next: number }>(
+/** Holds the user's pool until the transaction ends; its next free place. */
+export async function lockPool(query: Query, schema: string, owner: string): Promise<number> {
+  const [row] = await query<{ next: number }>(
     `INSERT INTO ${schema}.recall_users AS u (owner) VALUES ($1)
-    ON CONFLICT (owner) DO UPDATE SET next = u.next RETURNING -num AS pool, next`,
+    ON CONFLICT (owner) DO UPDATE SET next = u.next RETURNING next`,
     [owner],
   );
-  return row!;
+  return row!.next;
 }
 
 async function reserve(
@@ -62,9 +62,9 @@ async function reserve(
 ): Promise<readonly Slot[]> {
   await query("SELECT set_config('synchronous_commit', 'off', true)");
   const sql = `SELECT num FROM ${schema}.threads WHERE ${NAMED} FOR SHARE`;
-  const [thread] = await query<{ num: number }>(sql, [name]);
+  const [thread] = await query<{ num: number }>(sql, name);
   if (!thread) return [];
-  const { next } = await lockPool(query, schema, name[0]);
+  const next = await lockPool(query, schema, name[0]);
   const own = await query<Omit<Slot, "threadId"> & QueryResultRow>(
     `SELECT ordinal, first, size FROM ${schema}.recall_slots WHERE owner = $1 AND thread = $2 ORDER BY ordinal`,
     [name[0], thread.num],
@@ -115,18 +115,19 @@ export async function forgetSlots(query: Query, schema: string, owner: string, t
     [owner, thread],
   );
   if (slots.length === 0) return;
-  const { pool } = await lockPool(query, schema, owner);
-  for (const { first, size } of slots) await forgetPlaces(query, schema, pool, first, first + size - 1);
+  await lockPool(query, schema, owner);
+  for (const { first, size } of slots) await forgetPlaces(query, schema, owner, first, first + size - 1);
   await query(`DELETE FROM ${schema}.recall_slots WHERE owner = $1 AND thread = $2`, [owner, thread]);
 }
 
-export async function forgetPlaces(query: Query, schema: string, pool: number, first: number, last: number) {
+export async function forgetPlaces(query: Query, schema: string, owner: string, first: number, last: number) {
+  const pooled = `owner = $1 AND thread = ${POOL_NUM} AND block = $2`;
   for (let block = Math.floor(first / BLOCK_SIZE); block * BLOCK_SIZE <= last; block += 1) {
     const start = Math.max(0, first - block * BLOCK_SIZE);
     const end = Math.min(BLOCK_SIZE - 1, last - block * BLOCK_SIZE);
     const rows = await query<{ term: string; list: string }>(
-      `SELECT term, list FROM ${schema}.recall_postings WHERE thread = $1 AND block = $2 AND list COLLATE "C" ~ $3`,
-      [pool, block, signsOf(start, end).join("|")],
+      `SELECT term, list FROM ${schema}.recall_postings WHERE ${pooled} AND list COLLATE "C" ~ $3`,
+      [owner, block, signsOf(start, end).join("|")],
     );
     const left = rows
       .map(({ term, list }) => ({ term, ...withoutPlaces(list, start, end) }))
@@ -134,41 +135,9 @@ export async function forgetPlaces(query: Query, schema: string, pool: number, f
     await query(
       `UPDATE ${schema}.recall_postings p SET list = new.list, count = p.count - new.removed
       FROM unnest($3::text[], $4::text[], $5::int[]) AS new (term, list, removed)
-      WHERE p.thread = $1 AND p.block = $2 AND p.term = new.term`,
-      [pool, block, left.map(({ term }) => term), left.map(({ list }) => list), left.map(({ removed }) => removed)],
+      WHERE ${pooled} AND p.term = new.term`,
+      [owner, block, left.map(({ term }) => term), left.map(({ list }) => list), left.map(({ removed }) => removed)],
     );
-    await query(`DELETE FROM ${schema}.recall_postings WHERE thread = $1 AND block = $2 AND count = 0`, [pool, block]);
+    await query(`DELETE FROM ${schema}.recall_postings WHERE ${pooled} AND count = 0`, [owner, block]);
   }
 }
-
-/** The step of the schema. The index is derived and fills itself anew. */
-function poolTables(schema: string): string[] {
-  return [
-    ...["threads", "entries", "postings", "embedders", "vectors"].map((table) => `TRUNCATE ${schema}.recall_${table}`),
-    `CREATE TABLE ${schema}.recall_users (
-      owner text COLLATE "C" PRIMARY KEY,
-      num bigint GENERATED ALWAYS AS IDENTITY,
-      next bigint NOT NULL DEFAULT 0,
-      entries bigint NOT NULL DEFAULT 0,
-      length bigint NOT NULL DEFAULT 0
-    ) WITH (fillfactor = 50)`,
-    `CREATE TABLE ${schema}.recall_slots (
-      owner text COLLATE "C" NOT NULL,
-      first bigint NOT NULL,
-      size int NOT NULL,
-      thread bigint NOT NULL,
-      ordinal int NOT NULL,
-      PRIMARY KEY (owner, first)
-    )`,
-    `CREATE INDEX recall_slots_thread ON ${schema}.recall_slots (owner, thread, ordinal)`,
-    // The owner, if the thread has blocks of its own.
-    `ALTER TABLE ${schema}.recall_threads ADD COLUMN large text COLLATE "C"`,
-    `CREATE INDEX recall_threads_large ON ${schema}.recall_threads (large) WHERE large IS NOT NULL`,
-    // Whether the index may lack records: a search over all of a user's threads looks at these only.
-    `ALTER TABLE ${schema}.threads ADD COLUMN late boolean NOT NULL DEFAULT true`,
-    `CREATE INDEX threads_late ON ${schema}.threads (owner, num) WHERE late`,
-    `UPDATE ${schema}.schema_version SET least = 20`,
-  ];
-}
-
-export const searchSteps = [...postingSteps, poolTables] as const;

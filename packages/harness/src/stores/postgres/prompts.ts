@@ -1,7 +1,7 @@
 /** Texts that requests repeat, in PostgreSQL: the same rows and rules as in SQLite (sqlite/prompts.ts). */
 import type { PromptText, PromptTexts } from "../store.ts";
 import type { Query } from "./connection.ts";
-import type { UserConnection } from "./lineage.ts";
+import type { Inheritance, UserConnection } from "./lineage.ts";
 
 export function promptTexts({ schema, run, userId }: UserConnection): PromptTexts {
   const table = `${schema}.prompts`;
@@ -19,39 +19,39 @@ export function promptTexts({ schema, run, userId }: UserConnection): PromptText
   };
 }
 
-/** Part of the append's statement, after its `moved`. `first`: the number of its first parameter. */
+/** Part of the append's statement, after its `moved`; `$1` is the user. `first`: the number of its first parameter. */
 export function KEPT(schema: string, first: number): string {
-  const texts = `unnest($${first + 1}::text[], $${first + 2}::text[]) AS given (hash, text)`;
+  const texts = `unnest($${first}::text[], $${first + 1}::text[]) AS given (hash, text)`;
   // Written again if it exists: a deletion of the last thread that named it waits, and checks again.
   return `kept AS (
     INSERT INTO ${schema}.prompts (owner, hash, text)
-    SELECT $${first}, given.hash, given.text FROM moved, ${texts} ORDER BY given.hash
+    SELECT $1, given.hash, given.text FROM moved, ${texts} ORDER BY given.hash
     ON CONFLICT (owner, hash) DO UPDATE SET text = excluded.text
   ), named AS (
-    INSERT INTO ${schema}.prompt_uses (num, hash, seq)
-    SELECT moved.num, given.hash, $${first + 3}::bigint FROM moved, ${texts}
+    INSERT INTO ${schema}.prompt_uses (owner, thread, hash, seq)
+    SELECT $1, moved.num, given.hash, $${first + 2}::bigint FROM moved, ${texts}
     ON CONFLICT DO NOTHING
   )`;
 }
 
 /** The parameters of `KEPT`. */
-export function promptColumns(userId: string, prompts: readonly PromptText[], expect: number): readonly unknown[] {
+export function promptColumns(prompts: readonly PromptText[], expect: number): readonly unknown[] {
   // One statement writes a row once.
   const each = [...new Map(prompts.map((one) => [one.hash, one])).values()];
-  return [userId, each.map(({ hash }) => hash), each.map(({ text }) => text), expect + 1];
+  return [each.map(({ hash }) => hash), each.map(({ text }) => text), expect + 1];
 }
 
 /** A fork whose parent goes names what the records that it takes over name. */
 export async function inheritPrompts(
   query: Query,
   schema: string,
-  { parent, fork, through }: { readonly parent: number; readonly fork: number; readonly through: number },
+  { owner, parent, fork, through }: Inheritance,
 ): Promise<void> {
   const uses = `${schema}.prompt_uses`;
   await query(
-    `INSERT INTO ${uses} (num, hash, seq) SELECT $2, hash, seq FROM ${uses} WHERE num = $1 AND seq <= $3
-    ON CONFLICT DO NOTHING`,
-    [parent, fork, through],
+    `INSERT INTO ${uses} (owner, thread, hash, seq)
+    SELECT owner, $3::bigint, hash, seq FROM ${uses} WHERE owner = $1 AND thread = $2 AND seq <= $4 ON CONFLICT DO NOTHING`,
+    [owner, parent, fork, through],
   );
 }
 
@@ -60,15 +60,16 @@ export async function forgetPrompts(query: Query, schema: string, userId: string
   const uses = `${schema}.prompt_uses`;
   // Appends that name one of them are waited for here; the next statement sees what they wrote.
   await query(
-    `SELECT 1 FROM ${schema}.prompts WHERE owner = $1 AND hash IN (SELECT hash FROM ${uses} WHERE num = $2)
-    ORDER BY hash FOR UPDATE`,
+    `SELECT 1 FROM ${schema}.prompts WHERE owner = $1 AND hash IN (
+      SELECT hash FROM ${uses} WHERE owner = $1 AND thread = $2
+    ) ORDER BY hash FOR UPDATE`,
     [userId, num],
   );
   await query(
-    `DELETE FROM ${schema}.prompts p WHERE owner = $1 AND hash IN (SELECT hash FROM ${uses} WHERE num = $2)
-      AND NOT EXISTS (SELECT 1 FROM ${uses} u JOIN ${schema}.threads t USING (num)
-        WHERE u.hash = p.hash AND t.owner = p.owner AND u.num <> $2)`,
+    `DELETE FROM ${schema}.prompts p WHERE owner = $1
+      AND hash IN (SELECT hash FROM ${uses} WHERE owner = $1 AND thread = $2)
+      AND NOT EXISTS (SELECT 1 FROM ${uses} u WHERE u.owner = $1 AND u.hash = p.hash AND u.thread <> $2)`,
     [userId, num],
   );
-  await query(`DELETE FROM ${uses} WHERE num = $1`, [num]);
+  await query(`DELETE FROM ${uses} WHERE owner = $1 AND thread = $2`, [userId, num]);
 }

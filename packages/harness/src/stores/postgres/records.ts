@@ -6,9 +6,9 @@
 import type { ChainedRecord } from "@palimpsest/core/log";
 import { assertInOrder, storedRecord } from "../driver.ts";
 import type { AppendBatch, AppendResult, RecordQuery, RedactRequest, StoredRecord } from "../store.ts";
-import { DURABLE, type Query } from "./connection.ts";
+import { ASYNC_COMMIT, DURABLE, type Query } from "./connection.ts";
 import { headValues, stateValues } from "./head.ts";
-import { HOLDS, UNHURRIED } from "./leases.ts";
+import { HOLDS } from "./leases.ts";
 import { lineage, NAMED, type ThreadName, type UserConnection } from "./lineage.ts";
 import { MATCHED, matchColumns } from "./matches.ts";
 import { jobColumns, QUEUED } from "./outbox.ts";
@@ -34,25 +34,24 @@ async function write(query: Query, schema: string, request: Append): Promise<App
   if (lease.threadId !== name[1]) return refusal(query, schema, request);
   const column = <K extends keyof ChainedRecord>(name: K) => records.map((record) => record[name]);
   const [state, title] = records.some(({ kind }) => kind === "state") ? stateValues(head) : [null, null];
-  const more = alsoWritten(schema, 17, [
+  const more = alsoWritten(schema, 18, [
     { part: QUEUED, values: jobs.length > 0 ? jobColumns(jobs) : [] },
-    { part: KEPT, values: prompts.length > 0 ? promptColumns(name[0], prompts, expect) : [] },
-    { part: MATCHED, values: matches.length > 0 ? matchColumns(name[0], matches) : [] },
+    { part: KEPT, values: prompts.length > 0 ? promptColumns(prompts, expect) : [] },
+    { part: MATCHED, values: matches.length > 0 ? matchColumns(matches) : [] },
   ]);
   const [done] = await query<{ moved: number }>(
-    `WITH moved AS (
-      UPDATE ${schema}.threads SET version = $3, messages = $4, updated_at = $5, head = $6, late = true,
-        state = coalesce($7, state), title = CASE WHEN $7 IS NULL THEN title ELSE $8 END
-      WHERE ${NAMED} AND version = $2 AND ${HOLDS("$9", "$10")} AND ${flush === "later" ? UNHURRIED : `${DURABLE} IS NOT NULL`}
-      RETURNING num
+    `WITH ${flush === "later" ? ASYNC_COMMIT : DURABLE}, moved AS (
+      UPDATE ${schema}.threads SET version = $4, messages = $5, updated_at = $6, head = $7, late = true,
+        state = coalesce($8, state), title = CASE WHEN $8 IS NULL THEN title ELSE $9 END
+      FROM commit WHERE ${NAMED} AND version = $3 AND ${HOLDS("$10", "$11")} RETURNING num
     ), written AS (
-      INSERT INTO ${schema}.records (thread, seq, kind, header, body, body_hash, hash)
-      SELECT moved.num, new.* FROM moved,
-        unnest($11::bigint[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[]) AS new
+      INSERT INTO ${schema}.records (owner, thread, seq, kind, header, body, body_hash, hash)
+      SELECT $1, moved.num, new.* FROM moved,
+        unnest($12::bigint[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[]) AS new
     )${more.map(({ clause }) => `, ${clause}`).join("")}
     SELECT count(*) AS moved FROM moved`,
     [
-      name,
+      ...name,
       expect,
       ...headValues(head),
       state,
@@ -93,10 +92,11 @@ async function refusal(query: Query, schema: string, { name, batch, again }: App
   const { lease } = batch;
   const last = batch.records.at(-1);
   const [row] = await query<{ version: number; holds: boolean | null; own: boolean }>(
-    `SELECT version, ${HOLDS("$2", "$3")} AS holds,
-      EXISTS (SELECT 1 FROM ${schema}.records WHERE thread = num AND seq = $4 AND hash = $5) AS own
-    FROM ${schema}.threads WHERE ${NAMED}`,
-    [name, lease.owner, lease.epoch, last?.seq ?? 0, last?.hash ?? ""],
+    `SELECT version, ${HOLDS("$3", "$4")} AS holds, EXISTS (
+        SELECT 1 FROM ${schema}.records r WHERE r.owner = $1 AND r.thread = t.num AND r.seq = $5 AND r.hash = $6
+      ) AS own
+    FROM ${schema}.threads t WHERE ${NAMED}`,
+    [...name, lease.owner, lease.epoch, last?.seq ?? 0, last?.hash ?? ""],
   );
   if (row === undefined) return { kind: "missing" };
   // The attempt whose connection broke was committed after all: these very records stand at their place.
@@ -121,18 +121,18 @@ export async function redact(connection: UserConnection, request: RedactRequest)
       }
       for (const { threadId, seq, body } of bodies) {
         await query(
-          `${lineage(schema)} UPDATE ${schema}.records r SET body = $2, redacted = true
-          FROM line WHERE r.thread = line.thread AND r.seq = $3 AND r.seq <= line.through`,
-          [[userId, threadId], body, seq],
+          `${lineage(schema)} UPDATE ${schema}.records r SET body = $3, redacted = true
+          FROM line WHERE r.owner = $1 AND r.thread = line.thread AND r.seq = $4 AND r.seq <= line.through`,
+          [userId, threadId, body, seq],
         );
         await forgetEntry(query, schema, [userId, threadId], seq);
         await query(FORGET_RUNS(schema), [userId, threadId]);
       }
       for (const { threadId, seq, header } of headers) {
         await query(
-          `${lineage(schema)} UPDATE ${schema}.records r SET header = $2, redacted = true
-          FROM line WHERE r.thread = line.thread AND r.seq = $3 AND r.seq <= line.through`,
-          [[userId, threadId], header, seq],
+          `${lineage(schema)} UPDATE ${schema}.records r SET header = $3, redacted = true
+          FROM line WHERE r.owner = $1 AND r.thread = line.thread AND r.seq = $4 AND r.seq <= line.through`,
+          [userId, threadId, header, seq],
         );
       }
     });
@@ -195,11 +195,11 @@ export function readPage(query: Query, schema: string, thread: ThreadName, page:
   return query<RecordRow>(
     `${lineage(schema)} SELECT page.* FROM line CROSS JOIN LATERAL (
       SELECT ${page.bodies === "none" ? HEADER_COLUMNS : RECORD_COLUMNS} FROM ${schema}.records r
-      WHERE r.thread = line.thread AND r.seq BETWEEN $2 AND LEAST($3, line.through)
-        ${page.kinds ? "AND r.kind = ANY ($5)" : ""} ${rare} ${page.seqs ? `AND r.seq = ANY ($${page.kinds ? 6 : 5}::bigint[])` : ""}
-      ORDER BY r.seq ${direction} LIMIT $4
-    ) page ORDER BY page.seq ${direction} LIMIT $4`,
-    [thread, ...page.range, page.size, ...(page.kinds ? [page.kinds] : []), ...(page.seqs ? [page.seqs] : [])],
+      WHERE r.owner = $1 AND r.thread = line.thread AND r.seq BETWEEN $3 AND LEAST($4, line.through)
+        ${page.kinds ? "AND r.kind = ANY ($6)" : ""} ${rare} ${page.seqs ? `AND r.seq = ANY ($${page.kinds ? 7 : 6}::bigint[])` : ""}
+      ORDER BY r.seq ${direction} LIMIT $5
+    ) page ORDER BY page.seq ${direction} LIMIT $5`,
+    [...thread, ...page.range, page.size, ...(page.kinds ? [page.kinds] : []), ...(page.seqs ? [page.seqs] : [])],
   );
 }
 
@@ -211,8 +211,9 @@ export function readSome(
 ): Promise<RecordRow[]> {
   return query<RecordRow>(
     `${lineage(schema)} SELECT ${RECORD_COLUMNS} FROM line JOIN ${schema}.records r
-      ON r.thread = line.thread AND r.seq = ANY ($2::bigint[]) AND r.seq <= line.through ORDER BY r.seq`,
-    [thread, seqs],
+      ON r.owner = $1 AND r.thread = line.thread AND r.seq = ANY ($3::bigint[]) AND r.seq <= line.through
+    ORDER BY r.seq`,
+    [...thread, seqs],
   );
 }
 

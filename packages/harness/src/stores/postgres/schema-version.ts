@@ -8,6 +8,9 @@ interface SchemaVersion {
   readonly least: number;
 }
 
+/** The first of this layout. Those below are of one in which threads had numbers of their own, beside their users. */
+export const FIRST_VERSION = 21;
+
 export async function schemaVersion(query: Query, schema: string): Promise<SchemaVersion> {
   // Asks the catalogue's tables: `to_regclass` may answer from a cache that is older than the lock we waited for.
   const tables = await query(
@@ -21,10 +24,16 @@ export async function schemaVersion(query: Query, schema: string): Promise<Schem
   return { version, least: row?.least ?? version };
 }
 
-export function refuseNewer({ version, least }: SchemaVersion, newest: number, schema: string): void {
-  if (least <= newest) return;
-  throw new StoreError(
-    "newer-version",
-    `The schema ${schema} was written by a newer palimpsest (schema version ${version}, for programs that know ${least}; this one knows ${newest}): update palimpsest. Nothing was changed.`,
-  );
+/** Throws for tables of a newer program, and for those of another layout. */
+export function refuseOthers({ version, least }: SchemaVersion, newest: number, schema: string): void {
+  if (least > newest)
+    throw new StoreError(
+      "newer-version",
+      `The schema ${schema} was written by a newer palimpsest (schema version ${version}, for programs that know ${least}; this one knows ${newest}): update palimpsest. Nothing was changed.`,
+    );
+  if (version > 0 && version < FIRST_VERSION)
+    throw new StoreError(
+      "unsuitable",
+      `The schema ${schema} has the layout of an earlier palimpsest (schema version ${version}; this one begins with ${FIRST_VERSION}). Nothing was changed. Write it to a file with that version ("palimpsest store backup old.db"), then bring it into a new schema with this one: "palimpsest store copy old.db 'postgres://...?schema=NAME'".`,
+    );
 }

@@ -3,6 +3,7 @@
  * threads: lists travel as arrays.
  */
 import type { QueryResultRow } from "pg";
+import { readMark, writeMark } from "../driver.ts";
 import { withoutEntry } from "../posting-text.ts";
 import {
   type IndexBatch,
@@ -15,7 +16,7 @@ import {
 } from "../search-tables.ts";
 import type { Query } from "./connection.ts";
 import { lineage, NAMED, numOf, type ThreadName, type UserConnection } from "./lineage.ts";
-import { BLOCK_SIZE, blockMerging, mergedBlocks, singlePostings } from "./merged-blocks.ts";
+import { BLOCK_SIZE, blockMerging, forgetMerged, mergedBlocks, POOL_NUM, singlePostings } from "./merged-blocks.ts";
 import { forgetPlaces, forgetSlots, holdsSlots, lockPool, postingPool } from "./posting-pool.ts";
 import { vectorTable } from "./vectors.ts";
 
@@ -26,17 +27,15 @@ export function searchTables(connection: UserConnection): SearchTables {
     blockSize: BLOCK_SIZE,
     async lineage(threadId) {
       // Most threads are no forks, and planning the walk through a lineage takes longer than reading one row.
-      const [own] = await rows<SegmentRow & { base: number | null }>(`${WHOLE(schema)} WHERE ${NAMED}`, [
-        userId,
-        threadId,
-      ]);
+      const whole = `${WHOLE(schema)} WHERE t.owner = $1 AND t.id = $2`;
+      const [own] = await rows<SegmentRow & { base: number | null }>(whole, userId, threadId);
       if (!own) return [];
       if (own.base === null) return [toSegment(own)];
       const sql = `${lineage(schema)} SELECT ${SEGMENT(schema)}, line.through AS line_through, line.depth,
           CASE WHEN line.depth > 0 THEN coalesce((SELECT e.ordinal FROM ${schema}.recall_entries e
-            WHERE e.thread = t.num AND e.seq <= line.through ORDER BY e.seq DESC LIMIT 1), -1) END AS cut
-        FROM line JOIN ${schema}.threads t ON t.num = line.thread ${STATE(schema)}`;
-      const line = await rows<SegmentRow>(sql, [userId, threadId]);
+            WHERE e.owner = $1 AND e.thread = t.num AND e.seq <= line.through ORDER BY e.seq DESC LIMIT 1), -1) END AS cut
+        FROM line JOIN ${schema}.threads t ON t.owner = $1 AND t.num = line.thread ${STATE(schema)}`;
+      const line = await rows<SegmentRow>(sql, userId, threadId);
       return line.sort((a, b) => b.depth! - a.depth!).map(toSegment);
     },
     async ofUser() {
@@ -45,36 +44,40 @@ export function searchTables(connection: UserConnection): SearchTables {
     user: () => run((query) => userIndex(query, schema, userId)),
     pool: postingPool(connection, forgetWords),
     async late(records, after) {
+      const { num, updated: owner } = after === null ? { num: 0, updated: "" } : readMark(after);
       const sql = `SELECT t.num, t.owner AS "userId", t.id AS "threadId" FROM ${schema}.threads t ${STATE(schema)}
-        WHERE t.num > $1 AND t.version - coalesce(i.indexed, t.base_at) >= $2 ORDER BY t.num LIMIT ${LATE_PAGE}`;
-      const page = await rows<{ num: number; userId: string; threadId: string }>(sql, after ?? 0, records);
-      const threads = page.map(({ userId: owner, threadId }) => ({ userId: owner, threadId }));
-      return { threads, next: page.length < LATE_PAGE ? null : page.at(-1)!.num };
+        WHERE (t.owner, t.num) > ($1, $2::bigint) AND t.version - coalesce(i.indexed, t.base_at) >= $3
+        ORDER BY t.owner, t.num LIMIT ${LATE_PAGE}`;
+      const page = await rows<{ num: number; userId: string; threadId: string }>(sql, owner, num, records);
+      const threads = page.map(({ userId, threadId }) => ({ userId, threadId }));
+      const last = page.at(-1);
+      const next = last && page.length === LATE_PAGE ? writeMark({ num: last.num, updated: last.userId }) : null;
+      return { threads, next };
     },
     write: (threadId, batch) => transaction((query) => writeBatch(query, schema, [userId, threadId], batch)),
     clear: (threadId) =>
       transaction(async (query) => {
         const sql = `UPDATE ${schema}.threads SET late = true WHERE ${NAMED} RETURNING num`;
-        const [row] = await query<{ num: number }>(sql, [[userId, threadId]]);
+        const [row] = await query<{ num: number }>(sql, [userId, threadId]);
         if (row) await forgetIndex(query, schema, userId, row.num);
       }),
     merging: blockMerging(connection),
     postings: (spans, terms) => singlePostings(connection, spans, terms),
     async totals(threadId, through) {
       const sql = `SELECT count(*) AS entries, coalesce(sum(length), 0)::float8 AS length
-        FROM ${schema}.recall_entries WHERE thread = ${numOf(schema)} AND ordinal <= $2`;
-      const [row] = await rows<{ entries: number; length: number }>(sql, [userId, threadId], through);
+        FROM ${schema}.recall_entries WHERE owner = $1 AND thread = ${numOf(schema)} AND ordinal <= $3`;
+      const [row] = await rows<{ entries: number; length: number }>(sql, userId, threadId, through);
       return row!;
     },
     async entries(ranges) {
       const sql = `SELECT w.thread, e.packed
-        FROM unnest($1::text[], $2::int[], $3::int[]) AS w (thread, first, last)
-        JOIN ${schema}.threads h ON h.owner = $4 AND h.id = w.thread CROSS JOIN LATERAL (
+        FROM unnest($2::text[], $3::int[], $4::int[]) AS w (thread, first, last)
+        JOIN ${schema}.threads h ON h.owner = $1 AND h.id = w.thread CROSS JOIN LATERAL (
           SELECT string_agg(packed, ',') AS packed FROM ${schema}.recall_entries
-          WHERE thread = h.num AND ordinal BETWEEN w.first AND w.last
+          WHERE owner = $1 AND thread = h.num AND ordinal BETWEEN w.first AND w.last
         ) e WHERE e.packed IS NOT NULL`;
       const values = (["threadId", "first", "last"] as const).map((name) => ranges.map((range) => range[name]));
-      const packedRows = await rows<{ thread: string; packed: string }>(sql, ...values, userId);
+      const packedRows = await rows<{ thread: string; packed: string }>(sql, userId, ...values);
       return packedRows.flatMap(({ thread, packed }) => unpackEntries(thread, packed));
     },
     vectors: vectorTable(connection),
@@ -101,12 +104,12 @@ interface SegmentRow extends QueryResultRow {
 }
 
 const SEGMENT = (schema: string) => `t.id AS "threadId", t.base_at, t.version, i.indexed, i.ordinal, i.session, i.at,
-  i.entries, i.length, i.merged, CASE WHEN i.large IS NULL THEN (
+  i.entries, i.length, i.merged, CASE WHEN i.large IS NOT TRUE THEN (
     SELECT json_agg(json_build_array(s.ordinal, s.first, s.size) ORDER BY s.ordinal)
     FROM ${schema}.recall_slots s WHERE s.owner = t.owner AND s.thread = t.num) END AS slots`;
 const WHOLE = (schema: string, more = "") =>
   `SELECT ${more} ${SEGMENT(schema)}, t.base, NULL AS line_through, NULL AS cut FROM ${schema}.threads t ${STATE(schema)}`;
-const STATE = (schema: string) => `LEFT JOIN ${schema}.recall_threads i ON i.thread = t.num`;
+const STATE = (schema: string) => `LEFT JOIN ${schema}.recall_threads i ON i.owner = t.owner AND i.thread = t.num`;
 
 function toSegment(row: SegmentRow): IndexedSegment {
   const { threadId, version, ordinal, session, at, cut } = row;
@@ -129,8 +132,8 @@ const MOST_STALE = 64;
 async function userIndex(query: Query, schema: string, userId: string): Promise<UserIndex> {
   const [own] = await query<{ entries: number; length: number; from: number; before: number; times: string[] }>(
     `SELECT entries, length::float8, b.from::int, b.before::int, ARRAY(
-      SELECT coalesce((SELECT i.at FROM ${schema}.recall_slots s JOIN ${schema}.recall_threads i ON i.thread = s.thread
-        WHERE s.owner = $1 AND s.first < (block + 1) * ${BLOCK_SIZE} ORDER BY s.first DESC LIMIT 1), '')
+      SELECT coalesce((SELECT i.at FROM ${schema}.recall_slots s
+        JOIN ${schema}.recall_threads i ON i.owner = $1 AND i.thread = s.thread WHERE s.owner = $1 AND s.first < (block + 1) * ${BLOCK_SIZE} ORDER BY s.first DESC LIMIT 1), '')
       FROM generate_series(b.from, b.before - 1) AS block ORDER BY block
     ) AS times
     FROM ${schema}.recall_users u CROSS JOIN LATERAL (
@@ -140,13 +143,13 @@ async function userIndex(query: Query, schema: string, userId: string): Promise<
     [userId],
   );
   const flagged = await query<SegmentRow & { num: number; large: boolean; late: boolean }>(
-    `${WHOLE(schema, "t.num, t.late, i.large IS NOT NULL AS large,")} WHERE t.owner = $1 AND (t.late OR t.num IN
-      (SELECT thread FROM ${schema}.recall_threads WHERE large = $1))`,
+    `${WHOLE(schema, "t.num, t.late, coalesce(i.large, false) AS large,")} WHERE t.owner = $1 AND (t.late OR t.num IN
+      (SELECT thread FROM ${schema}.recall_threads WHERE owner = $1 AND large))`,
     [userId],
   );
   const isLate = (row: SegmentRow) => (row.indexed ?? row.base_at) < row.version;
   const stale = flagged.filter((row) => row.late && !isLate(row));
-  if (stale.length > MOST_STALE) await unmark(query, schema, stale);
+  if (stale.length > MOST_STALE) await unmark(query, schema, userId, stale);
   const { from = 0, before = 0, times = [] } = own ?? {};
   return {
     entries: own?.entries ?? 0,
@@ -160,12 +163,14 @@ async function userIndex(query: Query, schema: string, userId: string): Promise<
 }
 
 /** Marks are taken off in passing, and many at once: each costs a new version of a thread's row. */
-async function unmark(query: Query, schema: string, rows: readonly { num: number; version: number }[]): Promise<void> {
-  const sql = `UPDATE ${schema}.threads t SET late = false FROM unnest($1::bigint[], $2::bigint[]) AS seen (num, version)
-    WHERE t.num = seen.num AND t.version = seen.version`;
+async function unmark(query: Query, schema: string, owner: string, rows: readonly Unmarked[]): Promise<void> {
+  const sql = `UPDATE ${schema}.threads t SET late = false FROM unnest($2::bigint[], $3::bigint[]) AS seen (num, version)
+    WHERE t.owner = $1 AND t.num = seen.num AND t.version = seen.version`;
   // A store that can't be written is searched all the same.
-  await query(sql, [rows.map(({ num }) => num), rows.map(({ version }) => version)]).catch(() => {});
+  await query(sql, [owner, rows.map(({ num }) => num), rows.map(({ version }) => version)]).catch(() => {});
 }
+
+type Unmarked = { readonly num: number; readonly version: number };
 
 async function writeBatch(query: Query, schema: string, name: ThreadName, batch: IndexBatch) {
   // Derived: what a crash of the server takes of it is made again from the log.
@@ -173,48 +178,45 @@ async function writeBatch(query: Query, schema: string, name: ThreadName, batch:
   // The row is made first if need be, so that there is something to lock: two fillers of one thread take turns, and a
   // redaction waits for the batch or is seen by it.
   const [there] = await query<{ thread: number; indexed: number }>(
-    `INSERT INTO ${schema}.recall_threads (thread, indexed, entries, length)
-    SELECT num, base_at, 0, 0 FROM ${schema}.threads WHERE ${NAMED} FOR SHARE
-    ON CONFLICT (thread) DO UPDATE SET indexed = recall_threads.indexed RETURNING thread, indexed`,
-    [name],
+    `WITH named AS MATERIALIZED (SELECT num, base_at FROM ${schema}.threads WHERE ${NAMED} FOR SHARE), held AS (
+      INSERT INTO ${schema}.recall_threads AS i (owner, thread, indexed, entries, length)
+      SELECT $1, num, base_at, 0, 0 FROM named
+      ON CONFLICT (owner, thread) DO UPDATE SET indexed = i.indexed RETURNING thread, indexed
+    ) SELECT thread, indexed FROM held`,
+    name,
   );
   if (there === undefined) return "missing" as const;
   const { thread } = there;
+  const own = [name[0], thread] as const;
   if (there.indexed !== batch.expect) return "conflict" as const;
   const { slots } = batch;
-  const { pool } = await lockPool(query, schema, name[0]);
+  await lockPool(query, schema, name[0]);
   if (!(await holdsSlots(query, schema, name[0], thread, batch))) return "conflict" as const;
   const erased = await query(
-    `SELECT 1 AS found FROM ${schema}.records WHERE thread = $1 AND seq = ANY ($2::bigint[]) AND redacted LIMIT 1`,
-    [thread, batch.entries.map(({ seq }) => seq)],
+    `SELECT 1 AS found FROM ${schema}.records
+    WHERE owner = $1 AND thread = $2 AND seq = ANY ($3::bigint[]) AND redacted LIMIT 1`,
+    [...own, batch.entries.map(({ seq }) => seq)],
   );
   if (erased.length > 0) return "conflict" as const;
   await query(
-    `INSERT INTO ${schema}.recall_entries (thread, ordinal, seq, length, packed)
-    SELECT $1, * FROM unnest($2::int[], $3::bigint[], $4::int[], $5::text[])`,
+    `INSERT INTO ${schema}.recall_entries (owner, thread, ordinal, seq, length, packed)
+    SELECT $1, $2::bigint, * FROM unnest($3::int[], $4::bigint[], $5::int[], $6::text[])`,
     [
-      thread,
+      ...own,
       batch.entries.map(({ ordinal }) => ordinal),
       batch.entries.map(({ seq }) => seq),
       batch.entries.map(({ length }) => length),
       batch.entries.map(packEntry),
     ],
   );
-  await addPostings(query, schema, slots === undefined ? thread : pool, batch.postings);
+  await addPostings(query, schema, slots === undefined ? own : [name[0], POOL_NUM], batch.postings);
   const length = batch.entries.reduce((sum, entry) => sum + entry.length, 0);
   const place = [batch.newest?.ordinal ?? null, batch.newest?.session ?? null, batch.newest?.at ?? null];
   await query(
-    `UPDATE ${schema}.recall_threads SET indexed = $2, ordinal = $3, session = $4, at = $5,
-      entries = entries + $6, length = length + $7, large = coalesce($8, large)
-    WHERE thread = $1`,
-    [
-      thread,
-      batch.indexed,
-      ...place,
-      batch.entries.length,
-      length,
-      slots === undefined && batch.entries.length > 0 ? name[0] : null,
-    ],
+    `UPDATE ${schema}.recall_threads SET indexed = $3, ordinal = $4, session = $5, at = $6,
+      entries = entries + $7, length = length + $8, large = large OR $9
+    WHERE owner = $1 AND thread = $2`,
+    [...own, batch.indexed, ...place, batch.entries.length, length, slots === undefined && batch.entries.length > 0],
   );
   await addTotals(query, schema, name[0], batch.entries.length, length);
   return "written" as const;
@@ -229,15 +231,15 @@ function addTotals(query: Query, schema: string, owner: string, entries: number,
 async function addPostings(
   query: Query,
   schema: string,
-  thread: number,
+  own: OwnThread,
   postings: readonly NewPosting[],
 ): Promise<void> {
   await query(
-    `INSERT INTO ${schema}.recall_postings AS p (thread, term, block, count, list)
-    SELECT $1, * FROM unnest($2::text[], $3::int[], $4::int[], $5::text[])
-    ON CONFLICT (thread, block, term) DO UPDATE SET count = p.count + excluded.count, list = p.list || excluded.list`,
+    `INSERT INTO ${schema}.recall_postings AS p (owner, thread, term, block, count, list)
+    SELECT $1, $2::bigint, * FROM unnest($3::text[], $4::int[], $5::int[], $6::text[])
+    ON CONFLICT (owner, thread, block, term) DO UPDATE SET count = p.count + excluded.count, list = p.list || excluded.list`,
     [
-      thread,
+      ...own,
       postings.map(({ term }) => term),
       postings.map(({ block }) => block),
       postings.map(({ count }) => count),
@@ -250,52 +252,58 @@ async function addPostings(
 export async function forgetIndex(query: Query, schema: string, owner: string, thread: number): Promise<void> {
   await forgetWords(query, schema, owner, thread);
   for (const table of ["embedders", "vectors"])
-    await query(`DELETE FROM ${schema}.recall_${table} WHERE thread = $1`, [thread]);
+    await query(`DELETE FROM ${schema}.recall_${table} WHERE ${OWN}`, [owner, thread]);
 }
+
+type OwnThread = readonly [owner: string, thread: number];
+const OWN = "owner = $1 AND thread = $2";
 
 async function forgetWords(query: Query, schema: string, owner: string, thread: number): Promise<void> {
   const [known] = await query<{ entries: number; length: number }>(
-    `SELECT entries, length FROM ${schema}.recall_threads WHERE thread = $1 FOR UPDATE`,
-    [thread],
+    `SELECT entries, length FROM ${schema}.recall_threads WHERE ${OWN} FOR UPDATE`,
+    [owner, thread],
   );
   await forgetSlots(query, schema, owner, thread);
   if (known) await addTotals(query, schema, owner, -known.entries, -known.length);
   for (const table of ["threads", "entries", "postings"])
-    await query(`DELETE FROM ${schema}.recall_${table} WHERE thread = $1`, [thread]);
+    await query(`DELETE FROM ${schema}.recall_${table} WHERE ${OWN}`, [owner, thread]);
 }
 
 /** The words of an erased message leave the index with it. */
 export async function forgetEntry(query: Query, schema: string, name: ThreadName, seq: number): Promise<void> {
   const [gone] = await query<{ thread: number; ordinal: number; length: number }>(
     `${lineage(schema)} DELETE FROM ${schema}.recall_entries e USING line
-    WHERE e.thread = line.thread AND e.seq = $2 AND e.seq <= line.through RETURNING e.thread, e.ordinal, e.length`,
-    [name, seq],
+    WHERE e.owner = $1 AND e.thread = line.thread AND e.seq = $3 AND e.seq <= line.through
+    RETURNING e.thread, e.ordinal, e.length`,
+    [...name, seq],
   );
   if (!gone) return;
-  await query(`DELETE FROM ${schema}.recall_vectors WHERE thread = $1 AND seq = $2`, [gone.thread, seq]);
-  await query(`UPDATE ${schema}.recall_threads SET entries = entries - 1, length = length - $2 WHERE thread = $1`, [
-    gone.thread,
-    gone.length,
-  ]);
-  const { pool } = await lockPool(query, schema, name[0]);
+  const own = [name[0], gone.thread] as const;
+  await query(`DELETE FROM ${schema}.recall_vectors WHERE ${OWN} AND seq = $3`, [...own, seq]);
+  const [state] = await query<{ merged: number[] }>(
+    `UPDATE ${schema}.recall_threads SET entries = entries - 1, length = length - $3 WHERE ${OWN} RETURNING merged`,
+    [...own, gone.length],
+  );
+  await forgetMerged(query, schema, own, { ordinal: gone.ordinal, merged: state?.merged ?? [] });
+  await lockPool(query, schema, name[0]);
   await addTotals(query, schema, name[0], -1, -gone.length);
   const [pooled] = await query<{ place: number }>(
     `SELECT first + $3 - ordinal AS place FROM ${schema}.recall_slots
     WHERE owner = $1 AND thread = $2 AND $3 BETWEEN ordinal AND ordinal + size - 1`,
-    [name[0], gone.thread, gone.ordinal],
+    [...own, gone.ordinal],
   );
-  if (pooled) return forgetPlaces(query, schema, pool, pooled.place, pooled.place);
-  const block = [gone.thread, Math.floor(gone.ordinal / BLOCK_SIZE)];
+  if (pooled) return forgetPlaces(query, schema, name[0], pooled.place, pooled.place);
+  const block = [...own, Math.floor(gone.ordinal / BLOCK_SIZE)];
   const rows = await query<{ term: string; list: string }>(
-    `SELECT term, list FROM ${schema}.recall_postings WHERE thread = $1 AND block = $2`,
+    `SELECT term, list FROM ${schema}.recall_postings WHERE ${OWN} AND block = $3`,
     block,
   );
   const place = gone.ordinal % BLOCK_SIZE;
   const holders = rows.filter(({ list }) => withoutEntry(list, place, BLOCK_SIZE) !== list);
   await query(
     `UPDATE ${schema}.recall_postings p SET list = new.list, count = p.count - 1
-    FROM unnest($3::text[], $4::text[]) AS new (term, list) WHERE p.thread = $1 AND p.block = $2 AND p.term = new.term`,
+    FROM unnest($4::text[], $5::text[]) AS new (term, list) WHERE ${OWN} AND p.block = $3 AND p.term = new.term`,
     [...block, holders.map(({ term }) => term), holders.map(({ list }) => withoutEntry(list, place, BLOCK_SIZE))],
   );
-  await query(`DELETE FROM ${schema}.recall_postings WHERE thread = $1 AND block = $2 AND count = 0`, block);
+  await query(`DELETE FROM ${schema}.recall_postings WHERE ${OWN} AND block = $3 AND count = 0`, block);
 }

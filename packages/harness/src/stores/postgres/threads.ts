@@ -5,7 +5,7 @@
 import type { ChainedRecord, Head, ThreadHeader } from "@palimpsest/core/log";
 import { orphaned, readMark, writeMark } from "../driver.ts";
 import type { ForkRequest, Lease, Store, ThreadPage, ThreadQuery } from "../store.ts";
-import { LONG, type Query } from "./connection.ts";
+import { DURABLE, LONG, type Query } from "./connection.ts";
 import { HEAD_COLUMNS, type HeadRow, headValues, readHead, stateValues } from "./head.ts";
 import { HOLDS, LIVE } from "./leases.ts";
 import { lineage, NAMED, type UserConnection } from "./lineage.ts";
@@ -19,84 +19,90 @@ export async function header(
   threadId: string,
 ): Promise<ThreadHeader | undefined> {
   const sql = `SELECT header FROM ${schema}.threads WHERE ${NAMED}`;
-  const [row] = await run((query) => query<{ header: string }>(sql, [[userId, threadId]]));
+  const [row] = await run((query) => query<{ header: string }>(sql, [userId, threadId]));
   return row && (JSON.parse(row.header) as ThreadHeader);
 }
 
 export async function head({ schema, run, userId }: UserConnection, threadId: string): Promise<Head | undefined> {
   const sql = `SELECT ${HEAD_COLUMNS} FROM ${schema}.threads WHERE ${NAMED}`;
-  const [row] = await run((query) => query<HeadRow>(sql, [[userId, threadId]]));
+  const [row] = await run((query) => query<HeadRow>(sql, [userId, threadId]));
   return row && readHead(row);
 }
 
 export function createThread(
-  { schema, transaction }: UserConnection,
+  { schema, run }: UserConnection,
   header: ThreadHeader,
   head: Head,
   records: readonly ChainedRecord[] = [],
 ): Promise<"created" | "exists"> {
-  return transaction(async (query, again) => {
-    const num = await insert(query, schema, { header, head, base: null, baseAt: 0, again });
-    if (num === null) return "exists";
-    await insertFirst(query, schema, num, records);
-    return "created";
-  });
+  return run((query, again) => insert(query, schema, { header, head, records, base: null, baseAt: 0, again }));
 }
 
 interface NewThread {
   readonly header: ThreadHeader;
   readonly head: Head;
+  /** What it starts with. */
+  readonly records: readonly ChainedRecord[];
   readonly base: number | null;
   readonly baseAt: number;
   readonly again: boolean;
 }
 
-/** The new thread's number; null: there is one of this name. */
-async function insert(query: Query, schema: string, thread: NewThread): Promise<number | null> {
-  const { header, head, base, baseAt, again } = thread;
-  // One creation of a user at a time: places are handed out in the order they become visible, so that a listing of the
-  // user's threads by place misses none.
-  await query("SELECT pg_advisory_xact_lock(hashtext('palimpsest threads'), hashtext($1))", [
-    JSON.stringify([schema, header.user]),
-  ]);
+/**
+ * One creation of a user at a time, by the row that counts them: numbers are handed out in the order threads become visible, so
+ * that a listing of the user's threads by number misses none. The number of one that exists already is lost.
+ */
+async function insert(query: Query, schema: string, thread: NewThread): Promise<"created" | "exists"> {
+  const { header, head, records, base, baseAt, again } = thread;
   const text = JSON.stringify(header);
-  const [created] = await query<{ num: number }>(
-    `INSERT INTO ${schema}.threads (owner, id, kind, header, base, base_at, ${HEAD_COLUMNS}, title)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (owner, id) DO NOTHING RETURNING num`,
-    [header.user, header.id, header.kind, text, base, baseAt, ...headValues(head), ...stateValues(head)],
+  const column = <K extends keyof ChainedRecord>(name: K) => records.map((record) => record[name]);
+  const created = await query(
+    `WITH ${DURABLE}, counted AS (
+      INSERT INTO ${schema}.users AS u (owner, threads) SELECT $1, 1 FROM commit
+      ON CONFLICT (owner) DO UPDATE SET threads = u.threads + 1 RETURNING threads
+    ), created AS (
+      INSERT INTO ${schema}.threads (owner, id, num, kind, header, base, base_at, ${HEAD_COLUMNS}, title)
+      SELECT $1, $2, threads, $3, $4, $5::bigint, $6::bigint, $7::bigint, $8::bigint, $9, $10, $11, $12 FROM counted
+      ON CONFLICT (owner, id) DO NOTHING RETURNING num
+    ), written AS (
+      INSERT INTO ${schema}.records (owner, thread, seq, kind, header, body, body_hash, hash)
+      SELECT $1, created.num, new.* FROM created,
+        unnest($13::bigint[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[]) AS new
+    ) SELECT 1 FROM created`,
+    [
+      header.user,
+      header.id,
+      header.kind,
+      text,
+      base,
+      baseAt,
+      ...headValues(head),
+      ...stateValues(head),
+      ...RECORD_FIELDS.map(column),
+    ],
   );
-  if (created) return created.num;
-  if (!again) return null;
-  const sql = `SELECT num FROM ${schema}.threads WHERE ${NAMED} AND header = $2`;
-  const [own] = await query<{ num: number }>(sql, [[header.user, header.id], text]);
-  return own?.num ?? null;
+  if (created.length === 1) return "created";
+  if (!again) return "exists";
+  const own = await query(`SELECT 1 FROM ${schema}.threads WHERE ${NAMED} AND header = $3`, [
+    header.user,
+    header.id,
+    text,
+  ]);
+  return own.length === 1 ? "created" : "exists";
 }
+
+const RECORD_FIELDS = ["seq", "kind", "header", "body", "bodyHash", "hash"] as const;
 
 export function fork({ schema, transaction, userId }: UserConnection, request: ForkRequest): ReturnType<Store["fork"]> {
   return transaction(async (query, again) => {
     // The lock keeps the parent from being deleted before the fork stands.
     const sql = `SELECT num, version FROM ${schema}.threads WHERE ${NAMED} FOR SHARE`;
-    const [parent] = await query<{ num: number; version: number }>(sql, [[userId, request.from]]);
+    const [parent] = await query<{ num: number; version: number }>(sql, [userId, request.from]);
     if (!parent) return "missing";
     if (request.at > parent.version) return "beyond-end";
-    const { header, head } = request;
-    const num = await insert(query, schema, { header, head, base: parent.num, baseAt: request.at, again });
-    if (num === null) return "exists";
-    await insertFirst(query, schema, num, request.records ?? []);
-    return "created";
+    const { header, head, records = [] } = request;
+    return insert(query, schema, { header, head, records, base: parent.num, baseAt: request.at, again });
   });
-}
-
-/** What a thread starts with; nobody else can write to it yet. */
-async function insertFirst(query: Query, schema: string, thread: number, records: readonly ChainedRecord[]) {
-  if (records.length === 0) return;
-  const column = <K extends keyof ChainedRecord>(name: K) => records.map((record) => record[name]);
-  await query(
-    `INSERT INTO ${schema}.records (thread, seq, kind, header, body, body_hash, hash)
-    SELECT $1, new.* FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[]) AS new
-    ON CONFLICT DO NOTHING`,
-    [thread, column("seq"), column("kind"), column("header"), column("body"), column("bodyHash"), column("hash")],
-  );
 }
 
 /** Down from the thread that wrote the record, through every fork that left at it or later. */
@@ -107,13 +113,14 @@ export async function sharers(
 ): Promise<readonly string[]> {
   const sql = `${lineage(schema)}, writer AS (
       SELECT r.thread FROM line JOIN ${schema}.records r
-        ON r.thread = line.thread AND r.seq = $2 AND r.seq <= line.through LIMIT 1
+        ON r.owner = $1 AND r.thread = line.thread AND r.seq = $3 AND r.seq <= line.through LIMIT 1
     ), sharing (num) AS (
       SELECT thread FROM writer
       UNION ALL
-      SELECT t.num FROM sharing JOIN ${schema}.threads t ON t.base = sharing.num AND t.base_at >= $2
-    ) SELECT id FROM sharing JOIN ${schema}.threads USING (num) ORDER BY num`;
-  const rows = await run((query) => query<{ id: string }>(sql, [[userId, threadId], seq]));
+      SELECT t.num FROM sharing JOIN ${schema}.threads t
+        ON t.owner = $1 AND t.base = sharing.num AND t.base_at >= $3
+    ) SELECT t.id FROM sharing JOIN ${schema}.threads t ON t.owner = $1 AND t.num = sharing.num ORDER BY t.num`;
+  const rows = await run((query) => query<{ id: string }>(sql, [userId, threadId, seq]));
   return rows.map((row) => row.id);
 }
 
@@ -124,24 +131,23 @@ export function deleteThread(
 ): Promise<"deleted" | "missing" | "busy"> {
   return transaction(async (query, again) => {
     const [row] = await query<Family & { live: boolean }>(
-      `SELECT ${LIVE} AND NOT (${HOLDS("$2", "$3")}) AS live, num, header, base, base_at
+      `SELECT ${LIVE} AND NOT (${HOLDS("$3", "$4")}) AS live, num, header, base, base_at
       FROM ${schema}.threads WHERE ${NAMED} FOR UPDATE`,
-      [[userId, threadId], lease?.owner ?? "", lease?.epoch ?? -1],
+      [userId, threadId, lease?.owner ?? "", lease?.epoch ?? -1],
     );
     if (!row) return again ? "deleted" : "missing";
     if (row.live) return "busy";
     const forks = await query<Family>(
-      `SELECT num, header, base, base_at FROM ${schema}.threads WHERE base = $1 ORDER BY num FOR UPDATE`,
-      [row.num],
+      `SELECT num, header, base, base_at FROM ${schema}.threads WHERE owner = $1 AND base = $2 ORDER BY num FOR UPDATE`,
+      [userId, row.num],
     );
     for (const fork of forks) await inherit(query, schema, userId, row, fork);
     await forgetIndex(query, schema, userId, row.num);
     await forgetPrompts(query, schema, userId, row.num);
     await query(FORGET_RUNS(schema), [userId, threadId]);
-    for (const table of ["records", "drafts"])
-      await query(`DELETE FROM ${schema}.${table} WHERE thread = $1`, [row.num]);
-    for (const table of ["outbox", "matches", "threads"])
-      await query(`DELETE FROM ${schema}.${table} WHERE num = $1`, [row.num]);
+    for (const table of ["records", "drafts", "outbox", "matches"])
+      await query(`DELETE FROM ${schema}.${table} WHERE owner = $1 AND thread = $2`, [userId, row.num]);
+    await query(`DELETE FROM ${schema}.threads WHERE ${NAMED}`, [userId, threadId]);
     return "deleted";
   }, LONG);
 }
@@ -156,23 +162,21 @@ interface Family {
 /** The fork takes its own copy of the parent's segment and then rests on the grandparent, if there is one. */
 async function inherit(query: Query, schema: string, owner: string, parent: Family, fork: Family): Promise<void> {
   await query(
-    `INSERT INTO ${schema}.records (thread, seq, kind, header, body, body_hash, hash, redacted)
-    SELECT $2, seq, kind, header, body, body_hash, hash, redacted
-    FROM ${schema}.records WHERE thread = $1 AND seq <= $3`,
-    [parent.num, fork.num, fork.base_at],
+    `INSERT INTO ${schema}.records (owner, thread, seq, kind, header, body, body_hash, hash, redacted)
+    SELECT owner, $3::bigint, seq, kind, header, body, body_hash, hash, redacted
+    FROM ${schema}.records WHERE owner = $1 AND thread = $2 AND seq <= $4`,
+    [owner, parent.num, fork.num, fork.base_at],
   );
-  const family = { parent: parent.num, fork: fork.num, through: fork.base_at };
+  const family = { owner, parent: parent.num, fork: fork.num, through: fork.base_at };
   await inheritPrompts(query, schema, family);
   await inheritMatches(query, schema, family);
   // What it shared is its own now; its index is made anew with it.
   await forgetIndex(query, schema, owner, fork.num);
   const header = orphaned(JSON.parse(fork.header) as ThreadHeader);
-  await query(`UPDATE ${schema}.threads SET base = $2, base_at = $3, header = $4, late = true WHERE num = $1`, [
-    fork.num,
-    parent.base,
-    Math.min(parent.base_at, fork.base_at),
-    JSON.stringify(header),
-  ]);
+  await query(
+    `UPDATE ${schema}.threads SET base = $3, base_at = $4, header = $5, late = true WHERE owner = $1 AND num = $2`,
+    [owner, fork.num, parent.base, Math.min(parent.base_at, fork.base_at), JSON.stringify(header)],
+  );
 }
 
 /** Judged by the records themselves: the version in the row is part of what is being repaired. */
@@ -185,11 +189,12 @@ export async function writeHead(
     query<{ written: boolean }>(
       `WITH written AS (
         UPDATE ${schema}.threads t
-        SET version = $2, messages = $3, updated_at = $4, head = $5, state = $6, title = $7, late = true
-        WHERE ${NAMED} AND $2 = coalesce((SELECT max(seq) FROM ${schema}.records r WHERE r.thread = t.num), t.base_at)
+        SET version = $3, messages = $4, updated_at = $5, head = $6, state = $7, title = $8, late = true
+        WHERE ${NAMED} AND $3 = coalesce(
+          (SELECT max(seq) FROM ${schema}.records r WHERE r.owner = $1 AND r.thread = t.num), t.base_at)
         RETURNING 1
       ) SELECT EXISTS (SELECT 1 FROM written) AS written FROM ${schema}.threads WHERE ${NAMED}`,
-      [[userId, threadId], ...headValues(head), ...stateValues(head)],
+      [userId, threadId, ...headValues(head), ...stateValues(head)],
     ),
   );
   if (!row) return "missing";

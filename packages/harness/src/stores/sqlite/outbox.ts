@@ -79,7 +79,7 @@ function jobTable(connection: Connection, now: () => number): JobTable {
           ? connection.transaction("IMMEDIATE", () => take(connection, claim, now()))
           : undefined,
       ),
-    renew: (owner, leaseMs) =>
+    renew: ({ owner }, leaseMs) =>
       guard(() => {
         const sql = "UPDATE outbox SET leased = ?, until = ? WHERE owner = ?";
         return connection.run(sql, now(), now() + leaseMs, owner).changes === 1 ? "renewed" : "lost";
@@ -99,7 +99,7 @@ function jobTable(connection: Connection, now: () => number): JobTable {
           ...[error, revision, now(), revision, now() + pauseMs, owner],
         );
       }),
-    giveBack: (owner) =>
+    giveBack: ({ owner }) =>
       guard(() => {
         connection.run("UPDATE outbox SET owner = NULL, attempts = max(0, attempts - 1) WHERE owner = ?", owner);
       }),

@@ -43,7 +43,7 @@ export function searchTables(connection: UserConnection): SearchTables {
     ofUser: () => guard(() => ofUser(connection)),
     user: () => read(() => userIndex(connection)),
     pool: postingPool(connection, write, forgetWords),
-    late: (records, after) => guard(() => late(connection, records, after ?? 0)),
+    late: (records, after) => guard(() => late(connection, records, Number(after ?? 0))),
     write: (threadId, batch) => write(() => writeBatch(connection, threadId, batch)),
     clear: (threadId) =>
       write(() => {

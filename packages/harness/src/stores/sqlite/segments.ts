@@ -81,7 +81,7 @@ export function late(connection: Connection, records: number, after: number): La
   );
   const more = connection.get("SELECT 1 FROM threads WHERE num > ? LIMIT 1", after + LATE_PAGE) !== undefined;
   const threads = rows.map((row) => ({ userId: row["user"] as string, threadId: row["id"] as string }));
-  return { threads, next: more ? after + LATE_PAGE : null };
+  return { threads, next: more ? String(after + LATE_PAGE) : null };
 }
 
 function toSegment(connection: Connection, row: Row, through: number | null): IndexedSegment {

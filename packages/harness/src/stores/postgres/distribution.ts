@@ -1,0 +1,71 @@
+/**
+ * A store on Citus: tables of users are spread over the nodes by their user, all alike, so that whatever is done for one user is
+ * done by one node. The other tables stay on the coordinator: they are written at run time, so they can't be copies on every
+ * node, and with them there everybody can log in and is counted while a node is away.
+ */
+import { StoreError } from "../store-error.ts";
+import type { Query } from "./connection.ts";
+
+/** By their column `owner`; the first of them says where the others' shards are. */
+const USER_TABLES = [
+  "threads",
+  "users",
+  "records",
+  "recall_users",
+  "recall_slots",
+  "recall_threads",
+  "recall_entries",
+  "recall_postings",
+  "recall_embedders",
+  "recall_vectors",
+  "drafts",
+  "memories",
+  "outbox",
+  "prompts",
+  "prompt_uses",
+  "matches",
+] as const;
+
+async function hasCitus(query: Query): Promise<boolean> {
+  return (await query("SELECT 1 FROM pg_catalog.pg_extension WHERE extname = 'citus'")).length === 1;
+}
+
+/** Those of ours that are. */
+async function distributedTables(query: Query, schema: string): Promise<ReadonlySet<string>> {
+  if (!(await hasCitus(query))) return new Set();
+  const rows = await query<{ name: string }>(
+    `SELECT c.relname AS name FROM pg_catalog.pg_dist_partition p JOIN pg_catalog.pg_class c ON c.oid = p.logicalrelid
+    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND p.partmethod = 'h'`,
+    [schema.slice(1, -1)],
+  );
+  return new Set(rows.map(({ name }) => name));
+}
+
+export async function isDistributed(query: Query, schema: string): Promise<boolean> {
+  return (await distributedTables(query, schema)).has(USER_TABLES[0]);
+}
+
+/** Those that aren't yet: of a new store all, later what a step of the schema has added. */
+export async function distributeTables(query: Query, schema: string): Promise<void> {
+  if (!(await hasCitus(query)))
+    throw new StoreError(
+      "unsuitable",
+      `The database has no Citus, which a distributed store needs: install it on every node, then run "CREATE EXTENSION citus" in this database. Nothing was made.`,
+    );
+  const done = await distributedTables(query, schema);
+  const [first] = USER_TABLES;
+  for (const table of USER_TABLES.filter((name) => !done.has(name)))
+    await query("SELECT create_distributed_table($1, 'owner', colocate_with => $2)", [
+      `${schema}.${table}`,
+      table === first ? "none" : `${schema}.${first}`,
+    ]);
+}
+
+/** Rows would have to be moved: a store that is there stays as it is. */
+export async function refuseUndistributed(query: Query, schema: string): Promise<void> {
+  if (await isDistributed(query, schema)) return;
+  throw new StoreError(
+    "unsuitable",
+    `The schema ${schema} is there already, on one server: make a new one (&schema=NAME in the store's URL) and bring the threads over with "palimpsest store copy FROM TO".`,
+  );
+}
