@@ -110,6 +110,7 @@ function checker(dialect: Dialect, held: number, isFormat: boolean) {
   const omitted: Omissions = omissions();
   const tallies = new Map<string, Tally>();
   const invalid: Problem[] = [];
+  const depths = forkDepths(invalid);
   const warnings: Problem[] = [];
   let kept: Piece[] | null = [];
   let keptLength = 0;
@@ -140,6 +141,7 @@ function checker(dialect: Dialect, held: number, isFormat: boolean) {
     dialect,
     add(pieces: readonly Piece[]): void {
       for (const piece of pieces) {
+        if (!depths.add(piece)) continue;
         take(piece);
         kept?.push(piece);
       }
@@ -160,17 +162,45 @@ function checker(dialect: Dialect, held: number, isFormat: boolean) {
         seen: stream.seen(),
         holdsJson: stream.holdsJson(),
         digest,
-        async *pieces(onBytes) {
-          const again = whole === null ? streamed(source, pieceStream(), onBytes) : slicesOf(whole);
-          for await (const pieces of again)
-            yield pieces.filter((piece) => piece.kind !== "message" || !problemOf(piece.message, dialect, isFormat));
-        },
+        pieces: (onBytes) =>
+          validPieces(
+            whole === null ? streamed(source, pieceStream(), onBytes) : slicesOf(whole),
+            (piece) =>
+              depths.isTaken(piece) && (piece.kind !== "message" || !problemOf(piece.message, dialect, isFormat)),
+          ),
       };
     },
   };
 }
 
 const NAMED = 1000;
+
+/** To read a fork of forks, each of them is read: a file must not make that arbitrarily long. */
+const MAX_FORK_DEPTH = 200;
+const TOO_DEEP = `a fork of forks that are nested more than ${MAX_FORK_DEPTH} deep`;
+
+function forkDepths(invalid: Problem[]) {
+  const depths = new Map<string, number>();
+  const isTaken = (piece: Piece): boolean => !("key" in piece) || (depths.get(piece.key) ?? 0) <= MAX_FORK_DEPTH;
+  return {
+    isTaken,
+    /** To be called with each piece; whether it is taken. */
+    add(piece: Piece): boolean {
+      if (piece.kind !== "thread") return isTaken(piece);
+      depths.set(piece.key, piece.fork === undefined ? 0 : (depths.get(piece.fork.of) ?? 0) + 1);
+      if (isTaken(piece)) return true;
+      if (invalid.length < NAMED) invalid.push({ place: piece.place, message: TOO_DEEP });
+      return false;
+    },
+  };
+}
+
+async function* validPieces(
+  batches: AsyncIterable<readonly Piece[]> | Iterable<readonly Piece[]>,
+  isValid: (piece: Piece) => boolean,
+): AsyncGenerator<readonly Piece[]> {
+  for await (const pieces of batches) yield pieces.filter(isValid);
+}
 
 /** Pieces that are handled without a pause. */
 const SLICE = 1000;

@@ -5,6 +5,7 @@
  */
 import type { Dialect } from "@palimpsest/core/message";
 import { fork, withWriter } from "../thread/acts.ts";
+import { HeadTrail } from "../thread/head-trail.ts";
 import type { TitleLimits } from "../thread/title.ts";
 import { commit, createThread, type RecordInput, type ThreadDeps } from "../thread/writer.ts";
 import type { OpenedThread, Piece } from "./piece.ts";
@@ -70,6 +71,8 @@ export async function writeThreads(
 interface Open {
   readonly job: ThreadJob;
   readonly draft: ThreadDraft;
+  /** Its heads, for those that fork it. */
+  trail: HeadTrail | null;
   /** The key of the thread that it goes with. */
   readonly family: string;
   isThere: boolean;
@@ -120,7 +123,7 @@ class ThreadsWriter {
     const draft = new ThreadDraft(opened, { dialect: this.#options.dialect, ids: this.#deps.ids, stored, ...shares });
     const family = parent?.family ?? opened.key;
     const isBegun = job.before.kind !== "free";
-    this.#open.set(opened.key, { job, draft, family, isThere: isBegun, isBegun });
+    this.#open.set(opened.key, { job, draft, family, trail: null, isThere: isBegun, isBegun });
   }
 
   /** A conversation may have thousands of branches. */
@@ -171,6 +174,7 @@ class ThreadsWriter {
     const forked = await fork(this.#deps, parent.job.threadId, {
       as: job.threadId,
       at: parent.draft.seqAfter(job.opened.fork!.after),
+      trail: this.#trailOf(parent),
       state: { importing: { digest, part, pieces: 0 } },
     });
     if (forked.kind !== "forked") {
@@ -180,6 +184,22 @@ class ThreadsWriter {
     draft.standAt((await this.#deps.store.head(job.threadId))!.version);
     open.isThere = true;
     return true;
+  }
+
+  #trailOf(open: Open): HeadTrail {
+    const missing: Open[] = [];
+    for (let one: Open | undefined = open; one?.trail === null; one = this.#forkedFrom(one)) missing.push(one);
+    for (const one of missing.toReversed()) {
+      const from = this.#forkedFrom(one);
+      const seq = from?.draft.seqAfter(one.job.opened.fork!.after) ?? 0;
+      const base = from === undefined ? null : { trail: from.trail!, seq };
+      one.trail = new HeadTrail(this.#deps.store, one.job.threadId, base);
+    }
+    return open.trail!;
+  }
+
+  #forkedFrom({ job }: Open): Open | undefined {
+    return job.opened.fork && this.#open.get(job.opened.fork.of);
   }
 
   async #create(deps: ThreadDeps, open: Open, inputs: readonly RecordInput[]): Promise<"written" | "exists" | "busy"> {

@@ -7,6 +7,7 @@ import { headFold, planRedo, planUndo } from "@palimpsest/core/internal/log";
 import type { Head, LogRecord, MessageRecord, Structural, UndoPlan, UsageRecord } from "@palimpsest/core/log";
 import type { Dialect } from "@palimpsest/core/message";
 import { type Leased, type LeaseOptions, withLease } from "../stores/leases.ts";
+import type { HeadTrail } from "./head-trail.ts";
 import { receiptsSince, settleReceipts } from "./receipts.ts";
 import { readStructure, structureForRedo, structureForUndo } from "./structure.ts";
 import {
@@ -141,12 +142,16 @@ export type Forked =
   | { readonly kind: "forked"; readonly threadId: string; readonly parent: string; readonly at: number }
   | { readonly kind: "exists" | "missing" | "beyond-end"; readonly threadId: string };
 
+interface ForkOptions {
+  readonly as: string;
+  readonly at?: number;
+  readonly state?: Head["state"];
+  /** Of the parent, where it is forked many times. */
+  readonly trail?: HeadTrail | undefined;
+}
+
 /** A new thread that shares the parent's records up to `at`, by default all of them, and starts with a state of its own. Nothing is copied. */
-export async function fork(
-  deps: ThreadDeps,
-  from: string,
-  { as, at, state }: { readonly as: string; readonly at?: number; readonly state?: Head["state"] },
-): Promise<Forked> {
+export async function fork(deps: ThreadDeps, from: string, { as, at, state, trail }: ForkOptions): Promise<Forked> {
   const { store } = deps;
   assertThreadId(as);
   const [parent, now] = [await store.header(from), await store.head(from)];
@@ -154,12 +159,14 @@ export async function fork(
   const seq = at ?? now.version;
   if (!Number.isInteger(seq) || seq < 0 || seq > now.version) return { kind: "beyond-end", threadId: from };
   const header = { ...parent, id: as, parent: from, forkedAt: seq, createdAt: deps.clock().toISOString() };
-  const start = seq === now.version ? now : await headAt(deps, from, seq);
+  const known = (await trail?.at(seq, now.version)) ?? null;
+  const start = known?.head ?? (seq === now.version ? now : await headAt(deps, from, seq));
   const own: RecordInput[] = state === undefined ? [] : [{ kind: "state", patch: state }];
-  const { records, head } = extend(deps, start, [...(await receiptsSince(deps, from, seq)), ...own]);
+  const receipts = await receiptsSince(deps, from, seq, known?.readThrough);
+  const { records, head } = extend(deps, start, [...receipts, ...own]);
   const result = await store.fork({ from, at: seq, header, head, records });
   if (result !== "created") return { kind: result, threadId: result === "exists" ? as : from };
-  await settleReceipts(deps, as);
+  await settleReceipts(deps, as, known?.readThrough);
   return { kind: "forked", threadId: as, parent: from, at: seq };
 }
 
@@ -178,7 +185,7 @@ export async function headAt({ store }: Pick<ThreadDeps, "store">, threadId: str
   return { ...fold.head(), ...end, messages: seq - others };
 }
 
-const OTHER_KINDS = [
+export const OTHER_KINDS = [
   "prune",
   "compaction",
   "pin",

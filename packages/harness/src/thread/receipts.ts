@@ -20,15 +20,19 @@ export function receipts({ hash }: Pick<ThreadDeps, "hash">, rewrites: readonly 
   return [{ kind: "event", event }];
 }
 
-/** What a fork of `thread` at `at` must say of itself: receipts given later for records up to there. */
+/**
+ * What a fork of `thread` at `at` must say of itself: receipts given later for records up to there. `readThrough`: the
+ * caller knows that none stands up to that record.
+ */
 export async function receiptsSince(
   { store }: Pick<ThreadDeps, "store">,
   threadId: string,
   at: number,
+  readThrough = at,
 ): Promise<RecordInput[]> {
   const due: RecordInput[] = [];
   for await (const { record } of store.records(threadId, {
-    range: [at + 1, Number.MAX_SAFE_INTEGER],
+    range: [Math.max(at, readThrough) + 1, Number.MAX_SAFE_INTEGER],
     kinds: ["event"],
   })) {
     if (record.kind !== "event" || record.event.type !== "redacted") continue;
@@ -46,10 +50,10 @@ export async function receiptsSince(
  * Adds the receipts a fork still lacks because a redaction and the fork crossed. Both sides call this after they are
  * done, so that whichever came last sees the other.
  */
-export async function settleReceipts(deps: ThreadDeps, fork: string): Promise<void> {
+export async function settleReceipts(deps: ThreadDeps, fork: string, readThrough?: number): Promise<void> {
   const header = await deps.store.header(fork);
   if (!header || header.parent === null || header.forkedAt === null) return;
-  const due = await receiptsSince(deps, header.parent, header.forkedAt);
+  const due = await receiptsSince(deps, header.parent, header.forkedAt, readThrough);
   if (due.length === 0) return;
   await withLease(deps.store, fork, { owner: deps.ids() }, async (lease) => {
     const ids = new Set<string>();

@@ -86,7 +86,7 @@ export function segments(connection: Connection, thread: ThreadRow, first: numbe
   for (let row: ThreadRow | undefined = thread; row; ) {
     parts.unshift({ num: row.num, first: Math.max(first, row.baseSeq + 1), last: end });
     end = Math.min(end, row.baseSeq);
-    row = row.base === null ? undefined : threadByNumber(connection, row.base);
+    row = row.base === null || end < first ? undefined : threadByNumber(connection, row.base);
   }
   return parts.filter((segment) => segment.first <= segment.last);
 }
