@@ -11,7 +11,9 @@ function offered(...words: readonly string[]): string[] {
   const script = `${completionScript("bash", commands)}
 COMP_WORDS=(palimpsest ${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.length}
 _palimpsest; printf '%s\\n' "\${COMPREPLY[@]}"`;
-  const { stdout, stderr } = spawnSync("bash", ["--norc", "-c", script], { encoding: "utf8" });
+  // Bash warns of a locale that the machine doesn't have.
+  const env = { ...process.env, LC_ALL: "C" };
+  const { stdout, stderr } = spawnSync("bash", ["--norc", "-c", script], { encoding: "utf8", env });
   assert.equal(stderr, "");
   return stdout.trim().split("\n");
 }

@@ -155,6 +155,8 @@ async function usableBinaries(folder: string): Promise<string> {
   if (works) return native;
   const copy = join(folder, "native");
   await cp(native, copy, { recursive: true, verbatimSymlinks: true });
+  // Installed under a umask such as 077, the files are for their owner only.
+  await run("chmod", ["-R", "a+rX", copy]);
   for (const name of await readdir(join(copy, "bin"))) await chmod(join(copy, "bin", name), 0o755);
   const listed = await readFile(join(native, "pg-symlinks.json"), "utf8").catch(() => "[]");
   for (const link of JSON.parse(listed) as { source: string; target: string }[]) {
