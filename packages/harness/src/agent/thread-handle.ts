@@ -96,7 +96,7 @@ export function threadHandle(id: string, { deps, window, asker, files }: HandleO
     undo: (seq) => held((writer) => undo(writer, seq)),
     redo: () => held(redo),
     async approvals() {
-      const pending = pendingIn((await deps.store.head(id))?.state ?? {});
+      const pending = pendingIn((await deps.store.head(id))?.state ?? {}, id);
       const calls = await callsOf(deps.store, id, pending);
       return calls.map(({ pending: { answer, reason }, ...call }) => ({ ...call, answer, reason }));
     },

@@ -17,7 +17,7 @@ export function danglingCalls(): Middleware {
     name: "dangling-calls",
     beforeAgent({ prompt, emit, conversation }) {
       // Calls that wait for a person have no result yet, and nothing is wrong with that.
-      if (pendingIn(conversation.head().state).length > 0) return;
+      if (pendingIn(conversation.head().state, conversation.header.id).length > 0) return;
       const synthesized = prompt().repairs.filter(({ kind }) => kind === "result-synthesized");
       if (synthesized.length > 0) emit({ type: "calls-repair", repairs: synthesized });
     },

@@ -87,6 +87,26 @@ test("an approved call is run by the next run, once, and the model reads its res
   assert.deepEqual(sent, [100]);
 });
 
+test("a yes holds in its own thread only: a fork asks anew", async (t) => {
+  const { sent, transfer } = transferTool();
+  const kit = agentKit([pay(100), "done", "done here too"], { tools: { transfer } });
+  t.after(() => kit.store.close());
+  await kit.agent.generate({ threadId: "t", prompt: "pay" });
+  const parent = kit.agent.thread("t");
+  await parent.approve("c1", "yes", "for the rent");
+  await parent.fork({ as: "before" });
+  await kit.agent.generate({ threadId: "t" });
+  assert.deepEqual(sent, [100]);
+  const fork = kit.agent.thread("before");
+  const waits = { id: "c1", name: "transfer", input: { amount: 100 }, answer: null, reason: null };
+  assert.deepEqual(await fork.approvals(), [waits]);
+  assert.deepEqual((await kit.agent.generate({ threadId: "before" })).end, asked(100));
+  assert.deepEqual(sent, [100]);
+  await fork.approve("c1", "yes");
+  assert.equal((await kit.agent.generate({ threadId: "before" })).end.kind, "answered");
+  assert.deepEqual(sent, [100, 100]);
+});
+
 test("a refused call is never run, and the model is told the person's reason", async (t) => {
   const { sent, transfer } = transferTool();
   const kit = agentKit([pay(100), "as you wish"], { tools: { transfer } });

@@ -9,9 +9,10 @@ export type Approved =
   | Exclude<Committed, { kind: "committed" }>;
 
 export async function approve(writer: Writer, given: ApprovalAnswer): Promise<Approved> {
-  const head = await writer.store.head(writer.lease.threadId);
+  const { threadId } = writer.lease;
+  const head = await writer.store.head(threadId);
   if (head === undefined) return { kind: "missing" };
-  const list = withAnswer(pendingIn(head.state), given);
+  const list = withAnswer(pendingIn(head.state, threadId), threadId, given);
   if (list === null) return { kind: "not-pending", callId: given.callId };
   const committed = await commit(writer, [pendingPatch(list)]);
   if (committed.kind !== "committed") return committed;

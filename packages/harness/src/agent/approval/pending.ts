@@ -19,13 +19,19 @@ export interface PendingCall {
   readonly answer: "yes" | "no" | null;
   /** Why it was answered so; before that, why it is asked, where the agent says so. */
   readonly reason: string | null;
+  /** Where it was answered. */
+  readonly threadId?: string;
 }
 
 const KEY = "approvals";
 
-export function pendingIn(state: Head["state"]): readonly PendingCall[] {
+/** An answer holds in its own thread: a fork asks anew, or one yes would run the call in each of them. */
+export function pendingIn(state: Head["state"], threadId: string): readonly PendingCall[] {
   const list = state[KEY];
-  return Array.isArray(list) ? (list as PendingCall[]) : [];
+  if (!Array.isArray(list)) return [];
+  return (list as PendingCall[]).map((call) =>
+    call.answer === null || call.threadId === threadId ? call : { ...call, answer: null, reason: null },
+  );
 }
 
 export function pendingPatch(list: readonly PendingCall[]): RecordInput {
@@ -38,13 +44,17 @@ export interface ApprovalAnswer {
   readonly reason?: string | undefined;
 }
 
-/** Null when no such call waits. A later answer replaces an earlier one, as long as the call waits. */
-export function withAnswer(list: readonly PendingCall[], given: ApprovalAnswer): readonly PendingCall[] | null {
+/** Null when no such call of the thread waits. A later answer replaces an earlier one, as long as the call waits. */
+export function withAnswer(
+  list: readonly PendingCall[],
+  threadId: string,
+  given: ApprovalAnswer,
+): readonly PendingCall[] | null {
   const { callId, answer, reason = null } = given;
   if (answer !== "yes" && answer !== "no")
     throw new AgentError("bad-message", `call ${callId} is answered "yes" or "no", not ${JSON.stringify(answer)}`);
   if (!list.some(({ id }) => id === callId)) return null;
-  return list.map((call) => (call.id === callId ? { ...call, answer, reason } : call));
+  return list.map((call) => (call.id === callId ? { ...call, answer, reason, threadId } : call));
 }
 
 /** With the arguments the model gave; a call whose message is gone is left out. */

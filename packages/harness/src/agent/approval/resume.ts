@@ -16,7 +16,7 @@ export async function takeAnswers(run: Run, answers: readonly ApprovalAnswer[]):
   if (answers.length === 0) return;
   let list = pendingOf(run);
   for (const given of answers) {
-    const next = withAnswer(list, given);
+    const next = withAnswer(list, run.threadId, given);
     if (next === null) {
       const detail = `no call ${given.callId} of thread ${run.threadId} waits for approval: look at thread(id).approvals()`;
       throw new AgentError("bad-message", detail);
@@ -88,8 +88,8 @@ export async function keepPending(
   }
 }
 
-function pendingOf({ conversation }: Run): readonly PendingCall[] {
-  return pendingIn(conversation.head().state);
+function pendingOf({ conversation, threadId }: Run): readonly PendingCall[] {
+  return pendingIn(conversation.head().state, threadId);
 }
 
 const PASSED_OVER = "The user did not approve this call and went on with something else: it was not run.";

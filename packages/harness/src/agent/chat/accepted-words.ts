@@ -17,7 +17,7 @@ export interface AcceptedWords {
 }
 
 interface OpenThread {
-  readonly conversation: Pick<Conversation<AiSdkMessage>, "live" | "original" | "head">;
+  readonly conversation: Pick<Conversation<AiSdkMessage>, "header" | "live" | "original" | "head">;
   readonly tools: ToolSet;
 }
 
@@ -31,7 +31,7 @@ export function acceptedWords(
 ): { readonly said: readonly AcceptedWords[]; readonly answers: readonly ApprovalAnswer[] } {
   const { tail } = conversation.live();
   const logged = tail.map((record) => ({ message: conversation.original(record), origin: record.origin }));
-  const pending = new Set(pendingIn(conversation.head().state).map(({ id }) => id));
+  const pending = new Set(pendingIn(conversation.head().state, conversation.header.id).map(({ id }) => id));
   const isClients = (name: string) => Object.hasOwn(tools, name) && tools[name]!.execute === undefined;
   const goOn = (from: number, what: string): ReturnType<typeof acceptedWords> => {
     const state = answerState(logged.slice(from), (id, name) => pending.has(id) || isClients(name));

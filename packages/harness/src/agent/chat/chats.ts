@@ -63,7 +63,7 @@ export function createChats({ runs, store, isClients }: ChatDeps): Chats {
     async messages(chatId, { userId, onError } = {}) {
       const own = store(userId);
       const threadId = await currentThread(own, chatId);
-      const pending = pendingIn((await own.head(threadId))?.state ?? {});
+      const pending = pendingIn((await own.head(threadId))?.state ?? {}, threadId);
       return uiMessagesOf(replay({ store: own }, threadId), { pending, onError });
     },
   };

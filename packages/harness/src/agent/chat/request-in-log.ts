@@ -34,7 +34,7 @@ export async function requestInLog(
 ): Promise<RequestInLog> {
   const head = await store.head(threadId);
   if (words === null || head === undefined) return NEW;
-  const pending = pendingIn(head.state);
+  const pending = pendingIn(head.state, threadId);
   const turn =
     words.said === null
       ? await answeredTurn(store, threadId, words)
