@@ -14,9 +14,9 @@ import {
   type SummaryState,
 } from "@palimpsest/core/summary";
 import { charsPerToken } from "@palimpsest/core/tokens";
-import { failingLines } from "../packages/core/src/text/failing-lines.ts";
+import { termsIn } from "../packages/core/src/text/analyze.ts";
+import { failingLines } from "../packages/core/src/text/lines.ts";
 import { namesIn } from "../packages/core/src/text/names.ts";
-import { termsIn } from "../packages/core/src/text/terms.ts";
 import { type Bench, quantile } from "./bench.ts";
 import { readSession } from "./session.ts";
 

@@ -2,7 +2,7 @@
  * Rankings to compare ours with. Two libraries, each with its own terms and with ours, over whole messages and over passages; and
  * two prototypes of a few lines: BM25 over whole messages, and BM25 over passages that shares scores and prefers the user.
  */
-import { STOP_WORDS } from "../../packages/core/src/text/stop-words.ts";
+import { STOP_WORDS } from "../../packages/core/src/text/analyze.ts";
 import type { SearchedMessage, SearchedThread } from "../../packages/lab/src/eval/question-data.ts";
 import { type Asker, askerOf, type Ranker } from "../../packages/lab/src/eval/search-subjects.ts";
 import { loadPeers, type Peer } from "../recall-peers.ts";

@@ -1,23 +1,21 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { liveAfter, NOTHING_LIVE } from "../log/live.ts";
 import type { LogRecord, MessageRecord } from "../log/record.ts";
+import { liveAfter, NOTHING_LIVE } from "../log/structure.ts";
 import { type LiveRecords, view } from "../log/view.ts";
 import { type Dialect, rulesOf, type Shape, shapeOf } from "../message/index.ts";
-import { sizesOf } from "../prompt/parts.ts";
 import { buildPrompt, type Prompt } from "../prompt/prompt.ts";
-import { createSizer, fixedSize } from "../prompt/sizer.ts";
+import { createSizer, fixedSize, sizesOf } from "../prompt/sizer.ts";
 import { extractSummary } from "../summary/index.ts";
-import { NOWHERE } from "../summary/render/originals.ts";
-import { NO_QUOTES } from "../summary/work/quote-work.ts";
+import { NOWHERE } from "../summary/render-lines.ts";
+import { NO_QUOTES } from "../summary/work.ts";
 import { randomConversation, render } from "../testing/index.ts";
 import { createAccount } from "../tokens/account.ts";
 import { charsPerToken, createMeter } from "../tokens/counter.ts";
-import { type Applied, applyPlan, applyUntilFits, type CutSummary, type PlannedThread } from "./apply.ts";
-import { behindSummary } from "./cut-sizes.ts";
+import { type Applied, applyPlan, applyUntilFits, type CutSummary, coveredBy, type PlannedThread } from "./apply.ts";
+import { behindSummary } from "./cut.ts";
 import { type CompactPlan, type PlanOptions, planCompaction } from "./plan.ts";
-import { coveredBy } from "./records.ts";
 
 const scenario = fc.record({
   seed: fc.nat(),

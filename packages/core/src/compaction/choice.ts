@@ -3,9 +3,11 @@
  * is good enough. A promise comes before the summary's length: the summary takes what keep leaves below the trigger, and
  * only where that is too little for any summary does keep give way. Sizes, never builds.
  */
+
 import type { PruneEntry } from "../log/record.ts";
-import type { Boundary } from "./cut.ts";
-import type { CutSizes, Level } from "./cut-sizes.ts";
+import { STUB_TOKENS } from "./clamp.ts";
+import { type Boundary, type CutSizes, type Level, makeCut } from "./cut.ts";
+import type { CompactPlan, Plan, PlanInput } from "./plan.ts";
 import { isCeilings, isPromise, keepFrom, type Limits, type Policy, type Window } from "./policy.ts";
 
 /**
@@ -14,7 +16,7 @@ import { isCeilings, isPromise, keepFrom, type Limits, type Policy, type Window 
  */
 export type PlanGoal = "low-water" | "keep" | "less" | "window";
 
-export interface Choice {
+interface Choice {
   readonly cut: Boundary;
   readonly entries: readonly PruneEntry[];
   readonly tokens: number;
@@ -25,7 +27,7 @@ export interface Choice {
   readonly goal: PlanGoal;
 }
 
-export interface Choices {
+interface Choices {
   readonly sizes: CutSizes;
   readonly limits: Limits;
   /** All valid cuts, in order. */
@@ -36,8 +38,6 @@ export interface Choices {
   readonly least: number;
 }
 
-/** No summary is shorter. */
-export const STUB_TOKENS = 128;
 /** A shorter summary says too little to be asked for. */
 const USEFUL_TOKENS = 256;
 
@@ -263,3 +263,27 @@ const SMALL_TAIL: Policy["keep"] = [
   { type: "messages", value: 6 },
   { type: "fraction", value: 0.25 },
 ];
+
+/* A choice of a cut as the plan that carries it out. */
+
+export function compactPlan<M>(
+  input: PlanInput<M>,
+  sizes: CutSizes,
+  choice: Choice,
+  reason: CompactPlan["reason"],
+): Plan {
+  const { cut, summary, quotes, entries, tokens } = choice;
+  const hides = cut.index > sizes.first;
+  if (!hides && entries.length === 0) return { kind: "none", reason: "nothing-to-cut", tokens: sizes.total };
+  return {
+    kind: "compact",
+    rung: hides ? "hide" : "clamp",
+    cut: hides ? makeCut(input.prompt, sizes, cut, { summary, quotes, digest: null }) : null,
+    entries,
+    reason,
+    tokensBefore: sizes.total,
+    tokensAfter: tokens,
+    maxTokens: choice.maxTokens,
+    goal: choice.goal,
+  };
+}

@@ -2,23 +2,21 @@
  * Shortening what can't be hidden: an oversized part becomes its head, its tail and a pointer to the whole. Calls stay
  * valid JSON, signed messages keep their calls untouched. Yields prune entries; the originals stay in the log.
  */
-
 import { applyPrune } from "../log/apply-prune.ts";
 import type { PruneEntry } from "../log/record.ts";
-import { isNestedTooDeeply } from "../message/nesting.ts";
+import { isNestedTooDeeply } from "../message/schema.ts";
 import type { Part, Shape } from "../message/shape.ts";
-import type { PromptSizes } from "../prompt/parts.ts";
 import type { SizedEntry } from "../prompt/prompt.ts";
-import { mediaName } from "../summary/render/media-name.ts";
-import { type Originals, whereMedia, whereMessage } from "../summary/render/originals.ts";
-import { isLowSurrogate } from "../text/clip.ts";
+import type { PromptSizes } from "../prompt/sizer.ts";
+import { mediaName, type Originals, whereMedia, whereMessage } from "../summary/render-lines.ts";
+import { isLowSurrogate } from "../text/lines.ts";
 
 export interface Clamped {
   readonly tokens: number;
   readonly entries: readonly PruneEntry[];
 }
 
-export interface ClampContext<M> {
+interface ClampContext<M> {
   readonly shape: Shape<M>;
   readonly sizes: PromptSizes<M>;
   readonly originals: Originals;
@@ -143,3 +141,6 @@ function sliceWhole(text: string, from: number, to: number): string {
   const end = isLowSurrogate(text.charCodeAt(to)) ? to - 1 : to;
   return text.slice(start, end);
 }
+
+/** No summary is shorter. */
+export const STUB_TOKENS = 128;

@@ -1,3 +1,4 @@
+export { reasonText, type StateLines, type SummaryInput, type WrittenSummary } from "./apply.ts";
 export type { PlanGoal } from "./choice.ts";
 export type { Floor } from "./collapse.ts";
 export type { Boundary, Cut } from "./cut.ts";
@@ -8,6 +9,7 @@ export {
   type PlanOptions,
   planCompaction,
 } from "./plan.ts";
+export type { Growth } from "./policy.ts";
 export {
   type Keep,
   keepProblems,
@@ -17,6 +19,4 @@ export {
   type Threshold,
   type Window,
 } from "./policy.ts";
-export type { PruneRung } from "./prune/rung.ts";
-export { reasonText, type StateLines, type SummaryInput, type WrittenSummary } from "./records.ts";
-export type { Growth } from "./trigger.ts";
+export type { PruneRung } from "./prune.ts";

@@ -1,18 +1,20 @@
 /** What our own packages use of this folder beyond its public names. No promise is made about it. */
-export { type Applied, applyPlan, applyUntilFits, type Fitted, NO_FEEDBACK, type PlanFeedback } from "./apply.ts";
-export { boundaries } from "./cut.ts";
-export { behindSummary } from "./cut-sizes.ts";
-export { isCeilings, isPromise, limitsOf, usableWindow } from "./policy.ts";
-export { cutMarks } from "./prune/cut-marks.ts";
-export { inputText, messageText } from "./prune/part-text.ts";
 export {
+  type Applied,
+  applyPlan,
+  applyUntilFits,
   type Covered,
   coveredBy,
   coveredIn,
   extractState,
+  type Fitted,
+  NO_FEEDBACK,
   NO_OWN_WORDS,
+  type PlanFeedback,
   quote,
   renderState,
   storedSummary,
-} from "./records.ts";
-export { grownSince, lastAct } from "./trigger.ts";
+} from "./apply.ts";
+export { behindSummary, boundaries } from "./cut.ts";
+export { grownSince, isCeilings, isPromise, lastAct, limitsOf, usableWindow } from "./policy.ts";
+export { cutMarks, inputText, messageText } from "./prune-replacement.ts";

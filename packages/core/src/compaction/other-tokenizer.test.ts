@@ -8,7 +8,7 @@ import { openaiRules } from "../message/rules.ts";
 import { buildPrompt, type Prompt, sizeOf } from "../prompt/prompt.ts";
 import { createSizer, fixedSize } from "../prompt/sizer.ts";
 import { charsPerToken, createAccount, createMeter } from "../tokens/index.ts";
-import { cutSizes } from "./cut-sizes.ts";
+import { cutSizes } from "./cut.ts";
 
 const shape = shapeOf("openai");
 const meter = createMeter(shape, { counter: charsPerToken(4) });

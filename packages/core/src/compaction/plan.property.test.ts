@@ -1,15 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { NOTHING_LIVE } from "../log/live.ts";
 import type { MessageRecord } from "../log/record.ts";
+import { NOTHING_LIVE } from "../log/structure.ts";
 import { type LiveRecords, type ViewEntry, view } from "../log/view.ts";
 import { type Dialect, shapeOf } from "../message/dialects.ts";
 import type { Shape } from "../message/shape.ts";
 import { randomConversation, render } from "../testing/index.ts";
 import { plainPrompt } from "../testing/prompt.ts";
-import { charsPerToken } from "../tokens/chars.ts";
-import { createMeter } from "../tokens/counter.ts";
+import { charsPerToken, createMeter } from "../tokens/counter.ts";
 import { type CompactPlan, type Plan, planCompaction } from "./plan.ts";
 import { type Keep, policyProblems } from "./policy.ts";
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { liveAfter, NOTHING_LIVE } from "../log/live.ts";
 import type { CompactionRecord, MessageRecord, PruneRecord } from "../log/record.ts";
+import { liveAfter, NOTHING_LIVE } from "../log/structure.ts";
 import { type LiveRecords, sent, view } from "../log/view.ts";
-import { type OpenAiMessage, openaiShape } from "../message/openai/shape.ts";
+import { type OpenAiMessage, openaiShape } from "../message/openai.ts";
 import { plainPrompt } from "../testing/prompt.ts";
 import { charsPerToken, createMeter } from "../tokens/counter.ts";
 import { type CompactPlan, type Plan, planCompaction } from "./plan.ts";

@@ -6,14 +6,19 @@
 import type { PruneEntry } from "../log/record.ts";
 import type { Prompt } from "../prompt/prompt.ts";
 import type { Originals } from "../summary/index.ts";
-import { asked, chooseCut, gentlestCut, type NoCut, type PlanGoal, whyNone } from "./choice.ts";
+import { asked, chooseCut, compactPlan, gentlestCut, type NoCut, type PlanGoal, whyNone } from "./choice.ts";
 import { collapse, type Floor } from "./collapse.ts";
-import { compactPlan } from "./compact-plan.ts";
-import { boundaries, type Cut } from "./cut.ts";
-import { type CutSizes, cutSizes } from "./cut-sizes.ts";
-import { type Limits, limitsOf, type Policy, type Threshold, type Window } from "./policy.ts";
-import { type PruneRung, planByPrice } from "./prune/rung.ts";
-import { checkTrigger, type Growth } from "./trigger.ts";
+import { boundaries, type Cut, type CutSizes, cutSizes } from "./cut.ts";
+import {
+  checkTrigger,
+  type Growth,
+  type Limits,
+  limitsOf,
+  type Policy,
+  type Threshold,
+  type Window,
+} from "./policy.ts";
+import { type PruneRung, planByPrice } from "./prune.ts";
 
 export interface PlanOptions {
   readonly window: Window;

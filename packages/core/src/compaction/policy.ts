@@ -1,7 +1,10 @@
 /**
  * What a user may ask of compaction, and what it comes to in tokens for one window. Nothing here looks at messages.
  */
-import type { SummaryFormat } from "../log/record.ts";
+
+import type { Head } from "../log/head.ts";
+import type { PruneRecord, SummaryFormat } from "../log/record.ts";
+import type { Prompt } from "../prompt/prompt.ts";
 import { UNREPORTED_MARGIN } from "../tokens/budget.ts";
 import type { Count } from "../tokens/index.ts";
 
@@ -101,7 +104,7 @@ function summaryShare(window: number): number {
 }
 
 /** How much must be said after an attempt before this threshold may start the next one, in its own unit. */
-export function gainOf(threshold: Threshold, { minGain }: Policy, window: Window): number {
+function gainOf(threshold: Threshold, { minGain }: Policy, window: Window): number {
   const tokens = tokensOf(threshold, window);
   if (tokens === null) return Math.max(1, Math.floor(threshold.value * minGain));
   return Math.floor(Math.min(window.size, tokens) * minGain);
@@ -114,7 +117,7 @@ function requestTokens(threshold: Threshold, window: Window, outside: number): n
 }
 
 /** Null for a threshold that counts messages. */
-export function tokensOf({ type, value }: Threshold, window: Window): number | null {
+function tokensOf({ type, value }: Threshold, window: Window): number | null {
   if (type === "messages") return null;
   return type === "fraction" ? Math.floor(window.size * value) : value;
 }
@@ -206,4 +209,67 @@ function allowed(sizes: readonly number[], ceiling: Threshold, window: Window): 
   let index = sizes.length;
   while (index > 0 && sum + sizes[index - 1]! <= tokens) sum += sizes[--index]!;
   return index;
+}
+
+/*
+ * Whether a view asks to be compacted: any threshold reached starts it, compared with `>=`, every time. After an attempt
+ * a threshold waits until a share of itself was said, in its own unit.
+ */
+
+interface Fill {
+  /** The whole request: system prompt, tool schemas, messages. */
+  readonly tokens: number;
+  /** Of them, what isn't conversation: system prompt, system messages, tool schemas. */
+  readonly outside: number;
+  /** Messages in the view, system messages not counted. */
+  readonly messages: number;
+}
+
+/** What was said since the last attempt. */
+export interface Growth {
+  readonly tokens: number;
+  readonly messages: number;
+}
+
+type TriggerCheck =
+  | { readonly kind: "below" }
+  | { readonly kind: "waiting" }
+  | { readonly kind: "met"; readonly threshold: Threshold };
+
+/** What was said after a record; null for the beginning. */
+export function grownSince<M>({ entries, factor }: Prompt<M>, seq: number): Growth | null {
+  if (seq === 0) return null;
+  let tokens = 0;
+  let messages = 0;
+  for (let index = entries.length - 1; index >= 0; index -= 1) {
+    const entry = entries[index]!;
+    if (entry.source !== "message" || (entry.seq ?? 0) <= seq) break;
+    tokens += entry.size.text + entry.size.images;
+    if (entry.role !== "system") messages += 1;
+  }
+  return { tokens: Math.ceil(tokens * factor), messages };
+}
+
+/** Seq of the last thing that changed the view's size on purpose; 0 when nothing has. */
+export function lastAct(head: Head, prunes: readonly PruneRecord[]): number {
+  const clamps = prunes.filter(({ entries }) => entries.some(({ reason }) => reason === "clamped"));
+  return Math.max(head.compaction ?? 0, head.undone?.seq ?? 0, clamps.at(-1)?.seq ?? 0);
+}
+
+/** `grown` is null when there was no attempt. */
+export function checkTrigger(policy: Policy, fill: Fill, grown: Growth | null, window: Window): TriggerCheck {
+  const reached = policy.trigger.filter((threshold) => isReached(threshold, fill, window));
+  if (reached.length === 0) return { kind: "below" };
+  const due = reached.find((threshold) => {
+    if (grown === null) return true;
+    const growth = threshold.type === "messages" ? grown.messages : grown.tokens;
+    return growth >= gainOf(threshold, policy, window);
+  });
+  return due === undefined ? { kind: "waiting" } : { kind: "met", threshold: due };
+}
+
+function isReached(threshold: Threshold, { tokens, outside, messages }: Fill, window: Window): boolean {
+  const value = tokensOf(threshold, window);
+  if (value === null) return messages >= threshold.value;
+  return threshold.type === "tokens" ? tokens - outside >= value : tokens >= value;
 }

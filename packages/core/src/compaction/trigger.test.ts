@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { limitsOf, type Policy, type Threshold } from "./policy.ts";
-import { checkTrigger, type Growth } from "./trigger.ts";
+import { checkTrigger, type Growth, limitsOf, type Policy, type Threshold } from "./policy.ts";
 
 const LARGE = { size: 200_000, reserve: 4096 };
 const messages = (value: number): Threshold => ({ type: "messages", value });

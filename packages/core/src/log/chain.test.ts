@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
-import { type ChainedRecord, chain } from "./chain.ts";
+import { type ChainedRecord, chain, checkThreadId, parseRecord, RecordError } from "./chain.ts";
 import { advance, emptyHead, type Head, headFold } from "./head.ts";
-import { checkThreadId } from "./ids.ts";
-import { parseRecord, RecordError } from "./parse.ts";
 import { FORMAT_VERSION, type NewRecord } from "./record.ts";
 import { chainVerifier, type Verdict } from "./verify.ts";
 

@@ -3,8 +3,10 @@
  * while the chain stays whole (docs/decisions/0001). Owns which fields of a record are erasable and how a record is
  * spelled; the spelling of a past format version never changes.
  */
+
+import { PalimpsestError } from "../errors.ts";
 import type { Head } from "./head.ts";
-import { FORMAT_VERSION, type LogRecord, type NewRecord } from "./record.ts";
+import { FORMAT_VERSION, type LogRecord, type NewRecord, type RecordHeader } from "./record.ts";
 
 /** A digest of text, injected: core has no crypto. The same function must be used for the whole life of a log. */
 export type Hash = (text: string) => string;
@@ -83,12 +85,12 @@ const SPELLING = {
   event: { header: ["event"], body: null },
 } as const satisfies Record<LogRecord["kind"], { header: readonly string[]; body: string | null }>;
 
-export function isRecordKind(kind: unknown): kind is LogRecord["kind"] {
+function isRecordKind(kind: unknown): kind is LogRecord["kind"] {
   return typeof kind === "string" && Object.hasOwn(SPELLING, kind);
 }
 
 /** The field of this kind that holds its body. */
-export function bodyField(kind: LogRecord["kind"]): string | null {
+function bodyField(kind: LogRecord["kind"]): string | null {
   return SPELLING[kind].body;
 }
 
@@ -130,4 +132,141 @@ function bodyText(record: NewRecord): string | null {
 function escapeLoneSurrogates(json: string): string {
   if (json.isWellFormed()) return json;
   return json.replace(/\p{Surrogate}/gu, (half) => `\\u${half.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+/*
+ * Reads a chained record back. Every past format version is accepted for ever; a newer one is refused with the record's
+ * place and the way out, because guessing at it could show a wrong prompt.
+ */
+
+type RecordProblem = "newer-version" | "unreadable";
+
+export class RecordError extends PalimpsestError<RecordProblem> {
+  static override readonly kind = "RecordError";
+  readonly seq: number;
+
+  constructor(code: RecordProblem, seq: number, message: string, cause?: unknown) {
+    super(code, message, { cause });
+    this.seq = seq;
+  }
+}
+
+type RecordText = Pick<ChainedRecord, "seq" | "header" | "body">;
+
+/** Throws a `RecordError` that names the record. */
+export function parseRecord(chained: RecordText): LogRecord {
+  const fields = readFields(chained);
+  const { kind, v } = fields;
+  const field = v === 1 && kind === "state" ? null : bodyField(kind);
+  // A message's body is kept as text, byte for byte; the other bodies are values of our own.
+  if (field !== null) fields[field] = kind === "message" ? chained.body : readJson(chained.seq, chained.body);
+  return fields as unknown as LogRecord;
+}
+
+/** What a record says beside its body, for readers that skip bodies. Throws a `RecordError` that names the record. */
+export function parseHeader(chained: Omit<RecordText, "body">): RecordHeader {
+  return readFields(chained) as unknown as RecordHeader;
+}
+
+type HeaderFields = Record<string, unknown> & Pick<LogRecord, "kind" | "v">;
+
+function readFields(chained: Omit<RecordText, "body">): HeaderFields {
+  const fields = readHeader(chained);
+  const { kind, v } = fields;
+  if (typeof v === "number" && v > FORMAT_VERSION) {
+    throw new RecordError(
+      "newer-version",
+      chained.seq,
+      `record ${chained.seq} has format version ${v}, this program reads up to ${FORMAT_VERSION}: update palimpsest to read this thread`,
+    );
+  }
+  if (!isRecordKind(kind)) {
+    throw unreadable(chained.seq, `its kind ${JSON.stringify(kind)} is unknown`);
+  }
+  return fields as HeaderFields;
+}
+
+function readHeader(chained: Omit<RecordText, "body">): Record<string, unknown> {
+  const fields = readJson(chained.seq, chained.header);
+  if (typeof fields !== "object" || fields === null) throw unreadable(chained.seq, "its header is not an object");
+  return fields as Record<string, unknown>;
+}
+
+function readJson(seq: number, text: string | null): unknown {
+  try {
+    return JSON.parse(text ?? "");
+  } catch (cause) {
+    throw unreadable(seq, "its text is not JSON", cause);
+  }
+}
+
+function unreadable(seq: number, why: string, cause?: unknown): RecordError {
+  return new RecordError(
+    "unreadable",
+    seq,
+    `record ${seq} can't be read: ${why}. Run "palimpsest verify" on the thread to see how far it is whole`,
+    cause,
+  );
+}
+
+/**
+ * What may name a thread: its user and its id. A thread id becomes part of paths and URLs, so the rule is narrow on
+ * purpose; a user's id comes from elsewhere and is taken as it is. Both are checked once, where they enter; nothing here
+ * touches a file system.
+ */
+
+/** Whose thread it is when nobody says. */
+export const DEFAULT_USER = "default";
+
+/** A header is one. */
+export interface ThreadName {
+  readonly user: string;
+  readonly id: string;
+}
+
+const THREAD_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+
+export type ThreadIdCheck =
+  | { readonly kind: "valid"; readonly id: string }
+  | { readonly kind: "invalid"; readonly problem: string };
+
+export function checkThreadId(id: string): ThreadIdCheck {
+  if (id === "") return invalid("a thread id can't be empty");
+  if (id.length > 128) return invalid(`a thread id has at most 128 characters, this one has ${id.length}`);
+  const shown = JSON.stringify(id);
+  if (id.includes("..")) return invalid(`the thread id ${shown} contains "..": use single dots`);
+  if (!THREAD_ID.test(id))
+    return invalid(
+      `the thread id ${shown} must start with a letter or digit and use only letters, digits, ".", "_", "-"`,
+    );
+  return { kind: "valid", id };
+}
+
+type UserCheck =
+  | { readonly kind: "valid"; readonly userId: string }
+  | { readonly kind: "invalid"; readonly problem: string };
+
+/** Any id but an empty one, as far as both databases can keep it: an index row of PostgreSQL ends at 2,700 bytes. */
+export function checkUser(userId: string): UserCheck {
+  // Programs in plain JavaScript may give anything.
+  if (typeof userId !== "string" || userId === "")
+    return invalid("a user can't be empty and is a text: leave it out for the default user");
+  const bytes = utf8Length(userId);
+  if (bytes > 2000) return invalid(`a user's id takes at most 2,000 bytes as UTF-8, this one takes ${bytes}`);
+  if (userId.includes("\0") || !userId.isWellFormed())
+    return invalid(`the user ${JSON.stringify(userId)} holds a character that can't be stored`);
+  return { kind: "valid", userId };
+}
+
+function utf8Length(text: string): number {
+  let bytes = 0;
+  for (const character of text) {
+    const code = character.codePointAt(0)!;
+    bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+  }
+  return bytes;
+}
+
+function invalid(problem: string): { readonly kind: "invalid"; readonly problem: string } {
+  return { kind: "invalid", problem };
 }

@@ -1,17 +1,21 @@
-export type { ChainedRecord, Hash } from "./chain.ts";
+export type { ChainedRecord, Hash, ThreadIdCheck } from "./chain.ts";
+export {
+  checkThreadId,
+  checkUser,
+  DEFAULT_USER,
+  parseHeader,
+  parseRecord,
+  RecordError,
+  type ThreadName,
+} from "./chain.ts";
 export type { Delta, Json } from "./delta.ts";
-export type { Head, HeadFold } from "./head.ts";
-export type { ThreadIdCheck } from "./ids.ts";
-export { checkThreadId, checkUser, DEFAULT_USER, type ThreadName } from "./ids.ts";
-export { parseHeader, parseRecord, RecordError } from "./parse.ts";
+export type { Head, HeadFold, StateChain } from "./head.ts";
 export type * from "./record.ts";
 export { FORMAT_VERSION } from "./record.ts";
 export type { Erasure, Rewrite } from "./redact.ts";
-export type { StateChain } from "./state-chain.ts";
-export type { LiveStructure, Structural, UndoPlan } from "./structure.ts";
+export type { Folded, LiveStructure, Structural, UndoPlan } from "./structure.ts";
 export type { ThreadHeader } from "./thread-header.ts";
 export type { ChainFlaw, ChainVerifier, RedactedEvent, Verdict } from "./verify.ts";
 export { chainVerifier } from "./verify.ts";
 export type { LiveRecords, MessageSource, ViewEntry, ViewOptions, ViewSource } from "./view.ts";
 export { SUMMARY_END } from "./view.ts";
-export type { Folded } from "./view-growth.ts";

@@ -7,7 +7,7 @@ import type { Dialect } from "../message/dialects.ts";
 
 /**
  * 2: the patch of a state record is its body, so that a title can be erased with the words it is made of.
- * 3: a compaction may store what changed in its state since the one it folds (`state-chain.ts`).
+ * 3: a compaction may store what changed in its state since the one it folds (`head.ts`).
  * 4: a message may be in a dialect that readers of 3 don't know. Everything else is still written as 3.
  */
 export const FORMAT_VERSION = 4;
@@ -84,7 +84,7 @@ export type SummaryFormat = "pair" | "user" | "system";
 
 /**
  * `text` is what the prompt shows, frozen; `state` is the typed summary (core/summary) that the next one folds, whole or
- * as what changed (`state-chain.ts`).
+ * as what changed (`head.ts`).
  */
 export interface StoredSummary {
   readonly format: SummaryFormat;

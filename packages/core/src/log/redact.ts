@@ -5,8 +5,8 @@
  */
 import type { Part, ReasoningPart, Shape } from "../message/shape.ts";
 import type { ChainedRecord } from "./chain.ts";
+import { isChanges } from "./head.ts";
 import type { CompactionRecord, EvidenceRecord, LogRecord, PruneRecord, StoredSummary } from "./record.ts";
-import { isChanges } from "./state-chain.ts";
 
 const REDACTED = "[redacted]";
 

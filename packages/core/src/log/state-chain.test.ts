@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { Json } from "./delta.ts";
+import { chainAfter, quoting, type StateChain, storedState, unquoted } from "./head.ts";
 import { type CompactionRecord, FORMAT_VERSION } from "./record.ts";
-import { chainAfter, quoting, type StateChain, storedState, unquoted } from "./state-chain.ts";
 
 const asJson = (value: unknown) => JSON.parse(JSON.stringify(value)) as Json;
 

@@ -2,7 +2,11 @@
  * The structure of a log: the few records that decide what the prompt shows, stripped of their texts. Owns which of them
  * are live after any undo and redo, and what may be undone next. A pure fold; callers ask `planUndo` before they append.
  */
-import type { PruneRecord, Range, RecordHeader } from "./record.ts";
+
+import type { Shape } from "../message/shape.ts";
+import type { Head } from "./head.ts";
+import type { LogRecord, MessageRecord, PruneRecord, Range, RecordHeader } from "./record.ts";
+import { type LiveRecords, type ViewEntry, type ViewOptions, view, visibleMessage, withDigest } from "./view.ts";
 
 export type Structural =
   | { readonly kind: "compaction"; readonly seq: number; readonly covers: Range; readonly folds: number | null }
@@ -134,4 +138,131 @@ function takenBack(live: readonly Structural[], structure: readonly Structural[]
 
 function newest<A extends Structural>(acts: readonly A[]): A | undefined {
   return acts.reduce<A | undefined>((best, act) => (best && best.seq > act.seq ? best : act), undefined);
+}
+
+/*
+ * The live records of a thread: what a load brings, arranged for the view, and how they change with each record that is
+ * appended. So a running conversation, a simulation and a playback fold forward without reading the log again.
+ */
+
+export const NOTHING_LIVE: LiveRecords = {
+  compaction: null,
+  systems: [],
+  request: null,
+  prunes: [],
+  evidence: [],
+  tail: [],
+};
+
+/** From the head and the records it refers to; records that the view doesn't need are passed over. */
+export function liveRecords(head: Head, records: readonly LogRecord[]): LiveRecords {
+  const messages = records.filter((record) => record.kind === "message");
+  const compaction = records.find((record) => record.kind === "compaction" && record.seq === head.compaction);
+  const live = compaction?.kind === "compaction" ? compaction : null;
+  return {
+    compaction: live,
+    ...alwaysShown(messages, live?.systems ?? [], live?.request ?? null),
+    prunes: records.filter((record) => record.kind === "prune").filter(({ seq }) => head.prunes.includes(seq)),
+    evidence: records.filter((record) => record.kind === "evidence").filter(({ seq }) => head.evidence.includes(seq)),
+    tail: messages.filter(({ seq }) => seq > head.hiddenThrough),
+  };
+}
+
+/** After one more record. An undo can't be folded forward: what it brings back must be loaded. */
+export function liveAfter(live: LiveRecords, record: Exclude<LogRecord, { kind: "undo" }>): LiveRecords {
+  switch (record.kind) {
+    case "message":
+      return { ...live, tail: [...live.tail, record] };
+    case "evidence":
+      return { ...live, evidence: [...live.evidence, record] };
+    case "prune":
+      return { ...live, evidence: [], prunes: [...live.prunes, record] };
+    case "compaction": {
+      const known = [...live.systems, ...(live.request === null ? [] : [live.request]), ...live.tail];
+      return {
+        compaction: record,
+        ...alwaysShown(known, record.systems, record.request),
+        prunes: live.prunes,
+        evidence: [],
+        tail: live.tail.filter(({ seq }) => seq > record.covers[1]),
+      };
+    }
+    default:
+      return live;
+  }
+}
+
+/** After several more records: in one step, because a list that grows by one copies all of it each time. */
+export function liveAfterAll(live: LiveRecords, records: readonly Exclude<LogRecord, { kind: "undo" }>[]): LiveRecords {
+  let folded = live;
+  let messages: MessageRecord[] = [];
+  const withMessages = (): LiveRecords =>
+    messages.length === 0 ? folded : { ...folded, tail: [...folded.tail, ...messages] };
+  for (const record of records) {
+    if (record.kind === "message") messages.push(record);
+    else {
+      folded = liveAfter(withMessages(), record);
+      messages = [];
+    }
+  }
+  return withMessages();
+}
+
+function alwaysShown(messages: readonly MessageRecord[], systems: readonly number[], request: number | null) {
+  const hoisted = new Set(systems);
+  const found = new Map(messages.filter(({ seq }) => hoisted.has(seq) || seq === request).map((one) => [one.seq, one]));
+  return {
+    systems: [...found.values()].filter(({ seq }) => hoisted.has(seq)),
+    request: request === null ? null : (found.get(request) ?? null),
+  };
+}
+
+/*
+ * A view folded on from the one before it: with every message that is said the whole fold would cost the thread again.
+ */
+
+/** A view and the live records it was folded from. */
+export interface Folded<M> {
+  readonly live: LiveRecords;
+  readonly entries: readonly ViewEntry<M>[];
+}
+
+/** The same as `view(live)`: what was folded before is taken over where records were only added since. */
+export function viewAfter<M>(before: Folded<M>, live: LiveRecords, options: ViewOptions<M>): readonly ViewEntry<M>[] {
+  if (!isGrown(before, live, options.shape)) return view(live, options);
+  const visible = visibleMessage(live, options);
+  const additionTargets = new Set(live.evidence.slice(before.live.evidence.length).map(({ of }) => of));
+  const entries = before.entries.slice();
+  if (additionTargets.size > 0) {
+    const records = [...live.systems, ...live.tail, ...(live.request === null ? [] : [live.request])];
+    const bySeq = new Map(records.filter(({ seq }) => additionTargets.has(seq)).map((record) => [record.seq, record]));
+    for (const [index, entry] of entries.entries()) {
+      const record = entry.seq === null ? undefined : bySeq.get(entry.seq);
+      if (record === undefined) continue;
+      const digest = entry.source === "request" ? (live.compaction?.summary.digest ?? null) : null;
+      entries[index] = { source: entry.source, ...withDigest(visible(record), digest) };
+    }
+  }
+  for (const record of live.tail.slice(before.live.tail.length))
+    entries.push({ source: "message", ...visible(record) });
+  return entries;
+}
+
+/** Nothing but messages and evidence came, and what stands behind a summary was not the first that was said after it. */
+function isGrown<M>({ live: before, entries }: Folded<M>, live: LiveRecords, shape: Shape<M>): boolean {
+  const isSaid = ({ source, message }: ViewEntry<M>) =>
+    (source === "message" || source === "request") && shape.role(message) !== "system";
+  return (
+    before.compaction === live.compaction &&
+    before.systems === live.systems &&
+    before.request === live.request &&
+    before.prunes === live.prunes &&
+    beginsWith(live.tail, before.tail) &&
+    beginsWith(live.evidence, before.evidence) &&
+    (live.compaction === null || entries.some(isSaid))
+  );
+}
+
+function beginsWith<T>(list: readonly T[], start: readonly T[]): boolean {
+  return list === start || (list.length >= start.length && start.every((item, index) => item === list[index]));
 }

@@ -1,8 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { applyChanges, type NewChange, planMemoryUndo } from "./changes.ts";
-import { correctionOf, correctionsIn, type StatedTurn } from "./corrections.ts";
+import {
+  applyChanges,
+  correctionOf,
+  correctionsIn,
+  type NewChange,
+  planMemoryUndo,
+  type StatedTurn,
+} from "./changes.ts";
 import { emptyDocument, type Fact, type MemoryDocument } from "./document.ts";
 
 const LEARNED = "2026-11-01T10:00:00.000Z";

@@ -10,12 +10,18 @@ export {
   withoutThread,
   withWatermark,
 } from "./bindings.ts";
-export { applyChanges, planMemoryUndo } from "./changes.ts";
-export { type AnsweredQuestion, type Correction, correctionOf, correctionsIn, namesOldValue } from "./corrections.ts";
+export {
+  type AnsweredQuestion,
+  applyChanges,
+  type Correction,
+  correctionOf,
+  correctionsIn,
+  namesOldValue,
+  planMemoryUndo,
+} from "./changes.ts";
 export { clampConfidence, sectionText } from "./document.ts";
 export { erasedFacts, planMemoryErasure } from "./erase.ts";
-export { escapeLine, visible } from "./escape.ts";
-export { extractInput } from "./extract-input.ts";
-export { checkWords, MAX_FACT_CHARACTERS } from "./gates.ts";
+export { asksNothing, checkWords, MAX_FACT_CHARACTERS } from "./gates.ts";
 export { meaning, saysTheSame } from "./likeness.ts";
-export { asksNothing } from "./statements.ts";
+export { escapeLine, visible } from "./render.ts";
+export { extractInput } from "./update.ts";

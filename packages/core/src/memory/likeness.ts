@@ -2,8 +2,7 @@
  * When two facts say the same, and when one takes the other's place. Deliberately narrow [F57]: a contradiction is the
  * same subject and the same attribute, nothing wider; what merely resembles stays beside it.
  */
-import { analyze } from "../text/analyze.ts";
-import { normalized } from "../text/normalized.ts";
+import { analyze, normalized } from "../text/analyze.ts";
 
 /** The words that carry a fact's meaning; who it is about goes without saying. */
 export function meaning(text: string): Set<string> {
@@ -53,10 +52,12 @@ export function normal(text: string): string {
 }
 
 const SAME_SHARE = 0.85;
+
 const ABOUT_THE_USER: ReadonlySet<string> = new Set(["user", "nutzer", "benutzer", "utilisateur", "usuario", "assist"]);
 
 const NEGATION =
   /\b(?:not|no|never|no longer|any ?more|doesn't|don't|isn't|aren't|won't|can't|cannot|stopped|quit|nicht|kein\w*|nie|ne|pas|plus|jamais|nunca|ya no)\b|\u4e0d|\u6ca1|\u975e/iu;
+
 const POLARITY: ReadonlySet<string> = new Set(
   "anymor longer never stop quit more doesn don isn aren nicht kein keine keinen mehr nie pas plus jamais nunca".split(
     " ",

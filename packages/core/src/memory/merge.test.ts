@@ -3,9 +3,9 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { applyChanges, planMemoryUndo } from "./changes.ts";
 import { emptyDocument, type Fact, liveFacts, type MemoryDocument, writeDocument } from "./document.ts";
-import type { SourceTurn } from "./extract-input.ts";
 import { type MergedUpdate, mergeUpdate } from "./merge.ts";
 import { extractionPrompt } from "./prompt.ts";
+import type { SourceTurn } from "./update.ts";
 import { parseUpdate } from "./update.ts";
 
 const NOW = "2026-11-15T10:00:00.000Z";

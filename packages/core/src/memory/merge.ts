@@ -3,10 +3,12 @@
  * corrections superseding and never erasing [F55]. Pure: after a conflict the same update is merged again into the
  * newer document, with no model call.
  */
+
+import { userSaid } from "./bindings.ts";
 import { applyChanges, type NewChange } from "./changes.ts";
 import { type Fact, liveFacts, type MemoryDocument, SECTION_PATHS, sectionText } from "./document.ts";
-import type { SourceTurn } from "./extract-input.ts";
 import {
+  asksToForget,
   checkFact,
   checkSection,
   type Gates,
@@ -16,9 +18,7 @@ import {
   type Storable,
 } from "./gates.ts";
 import { contradicts, saysTheSame, sharesSubject } from "./likeness.ts";
-import { userSaid } from "./sources.ts";
-import type { FactUpdate, MemoryUpdate, Removal } from "./update.ts";
-import { asksToForget } from "./wording.ts";
+import type { FactUpdate, MemoryUpdate, Removal, SourceTurn } from "./update.ts";
 
 export interface MergeRules {
   readonly threshold: number;

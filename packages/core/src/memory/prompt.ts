@@ -3,8 +3,8 @@
  * under small numbers, which `parseUpdate` maps back. Built by joining, never by replacement patterns.
  */
 import { liveFacts, type MemoryDocument, SECTION_PATHS, type SectionPath, sectionText } from "./document.ts";
-import { escapeLine } from "./escape.ts";
-import type { SourceTurn } from "./extract-input.ts";
+import { escapeLine } from "./render.ts";
+import type { SourceTurn } from "./update.ts";
 
 export interface ExtractionPrompt {
   readonly text: string;

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { charsPerToken } from "../tokens/chars.ts";
+import { charsPerToken } from "../tokens/counter.ts";
 import { emptyDocument, type Fact, type MemoryDocument, readDocument } from "./document.ts";
-import { escapeLine } from "./escape.ts";
-import { renderMemory } from "./render.ts";
+import { escapeLine, renderMemory } from "./render.ts";
 
 const count = charsPerToken(4);
 const roomy = { tokens: 100_000, count };

@@ -2,7 +2,7 @@
  * What the shapes share: parts built from plain values, content that is either a string or a list of blocks, data URLs,
  * and a call's input as JSON text. Nothing here knows a provider.
  */
-import { isNestedTooDeeply } from "./nesting.ts";
+import { isNestedTooDeeply } from "./schema.ts";
 import type { Answer, FilePart, ImagePart, OtherPart, Part, ResultPart, Shape, TextPart } from "./shape.ts";
 
 export const text = (value: string): TextPart => ({ kind: "text", text: value });
@@ -166,3 +166,20 @@ export function inputValue(input: string): unknown {
 }
 
 const fileMark = (part: FilePart): string => `[file: ${part.name ?? part.ref ?? part.mediaType ?? "unnamed"}]`;
+
+/** Bytes as base64. Core has no platform to ask, so it brings its own. */
+
+const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+export function base64(data: Uint8Array | ArrayBuffer): string {
+  const bytes = data instanceof Uint8Array ? data : new Uint8Array(data);
+  let written = "";
+  for (let i = 0; i < bytes.length; i += 3) {
+    const left = bytes.length - i;
+    const group = (bytes[i]! << 16) | ((bytes[i + 1] ?? 0) << 8) | (bytes[i + 2] ?? 0);
+    for (let digit = 0; digit < 4; digit++) {
+      written += digit > left ? "=" : DIGITS[(group >> (18 - 6 * digit)) & 63];
+    }
+  }
+  return written;
+}

@@ -3,7 +3,7 @@
  * sender could use stays behind: foreign signatures, and blocks that steer its own protocol. Validity is not judged here.
  */
 
-import type { DialectDefinition } from "./dialect.ts";
+import type { DialectDefinition } from "./dialects.ts";
 import { type Dialect, definitionOf, type MessageOf } from "./dialects.ts";
 import type { Part, Role } from "./shape.ts";
 

@@ -1,20 +1,18 @@
 /** Which dialects there are: the only place that names them all. A new one is a folder and a line in each list here. */
-import { aiSdk } from "./ai-sdk/dialect.ts";
-import type { AiSdkMessage } from "./ai-sdk/shape.ts";
-import { anthropic } from "./anthropic/dialect.ts";
-import type { AnthropicMessage } from "./anthropic/shape.ts";
-import type { DialectDefinition } from "./dialect.ts";
-import { gemini } from "./gemini/dialect.ts";
-import type { GeminiMessage } from "./gemini/shape.ts";
-import { langchain } from "./langchain/dialect.ts";
-import type { LangChainMessage } from "./langchain/forms.ts";
-import { openai } from "./openai/dialect.ts";
-import type { OpenAiMessage } from "./openai/shape.ts";
-import { openaiResponses } from "./openai-responses/dialect.ts";
-import type { ResponsesMessage } from "./openai-responses/shape.ts";
+
+import { isRecord } from "../text/values.ts";
+import { type AiSdkMessage, aiSdk } from "./ai-sdk.ts";
+import { type AnthropicMessage, anthropic } from "./anthropic.ts";
+import { type GeminiMessage, gemini } from "./gemini.ts";
+import { langchain } from "./langchain.ts";
+import type { LangChainMessage } from "./langchain-blocks.ts";
+import { type OpenAiMessage, openai } from "./openai.ts";
+import { openaiResponses, type ResponsesMessage } from "./openai-responses.ts";
 import { remembered } from "./remembered.ts";
 import type { RuleSet } from "./rules.ts";
+import type { Fields } from "./schema.ts";
 import type { Shape } from "./shape.ts";
+import { isUiMessage } from "./ui-messages.ts";
 
 /** The message type of each dialect. */
 export interface MessageOf {
@@ -57,4 +55,124 @@ export function rulesOf(dialect: Dialect): RuleSet {
 
 function remembering<M extends object>(definition: DialectDefinition<M>): DialectDefinition<M> {
   return { ...definition, shape: remembered(definition.shape) };
+}
+
+/*
+ * What a dialect says about itself, beside the functions of its shape. Everything that depends on whose messages they are
+ * (reading, recognizing, converting, judging, counting) asks this table and knows no dialect by name.
+ */
+
+export interface DialectDefinition<M extends object> {
+  readonly shape: Shape<M>;
+  /** What fits when nothing more is known about the provider. */
+  readonly rules: RuleSet;
+  /** Whether the shape can read the value; null when it can. */
+  readonly check: (value: unknown) => MessageProblem | null;
+  /** What an object has that only this dialect's messages have, in words; null when it could be anybody's. */
+  readonly mark: (value: Fields) => string | null;
+  /** A block of a message that passed `check` but nobody knows, in a sentence: a file with one is probably damaged. */
+  readonly unknownBlock: (value: Fields) => string | null;
+  /** A model of the family that speaks it, for counting while nobody has been asked. */
+  readonly model: string;
+  /** Whether a thought signed by this provider may travel in it, signature and all. */
+  readonly carries: (signer: string | null) => boolean;
+  /** Whether two neighbours in a flat list are one message, where the API's list is flatter than a conversation. */
+  readonly together?: (first: M, second: M) => boolean;
+  /** Whether the user's words after tool results stand in one message with them. */
+  readonly resultsIn: "tool" | "user";
+  /** Blocks that steer its own protocol: they mean nothing to anybody else. */
+  readonly control: readonly string[];
+}
+
+export interface MessageProblem {
+  readonly problem: "not-an-object" | "unknown-role" | "bad-content" | "bad-block" | "bad-field";
+  /** A sentence that says where, and what was expected. */
+  readonly detail: string;
+}
+
+/*
+ * Decides whose messages a parsed file holds, from marks that only one dialect uses. Plain text messages look the same
+ * everywhere; they count as OpenAI's.
+ */
+
+export interface Detection {
+  readonly dialect: Dialect;
+  /** What decided, for the person who imports the file. */
+  readonly reason: string;
+  /** How many messages have a mark of this dialect. */
+  readonly marked: number;
+}
+
+/** The dialect with the most marked messages; values that aren't messages are passed over. */
+export function detectDialect(messages: Iterable<unknown>): Detection {
+  const votes = dialectVotes();
+  for (const message of messages) votes.add(message);
+  return votes.detection();
+}
+
+/** The same for messages that come one after the other. */
+export function dialectVotes() {
+  const votes = new Map<Dialect, { count: number; reason: string }>();
+  let index = 0;
+  return {
+    add(message: unknown): void {
+      for (const dialect of DIALECTS) {
+        const mark = isRecord(message) ? definitionOf(dialect).mark(message) : null;
+        if (mark === null) continue;
+        const before = votes.get(dialect);
+        votes.set(dialect, {
+          count: (before?.count ?? 0) + 1,
+          reason: before?.reason ?? `message ${index} has ${mark}`,
+        });
+      }
+      index++;
+    },
+    detection(): Detection {
+      const [winner] = [...votes].sort(([, a], [, b]) => b.count - a.count);
+      if (winner === undefined)
+        return { dialect: "openai", reason: "plain text only, which OpenAI's format covers", marked: 0 };
+      const [dialect, { reason, count: marked }] = winner;
+      return { dialect, reason, marked };
+    },
+  };
+}
+
+/**
+ * A sentence about the first value that no dialect's shape could read, and what it looks like; null when there is none. Reading
+ * it anyway would make a message up.
+ */
+export function unreadable(messages: readonly unknown[]): string | null {
+  const index = messages.findIndex((message) => !isReadable(message));
+  if (index === -1) return null;
+  const message = messages[index];
+  const place = `message ${index + 1}`;
+  if (isUiMessage(message)) {
+    return `${place} looks like an AI SDK UI message: give what readUiMessages of @palimpsest/core/message makes of the list`;
+  }
+  if (!isRecord(message)) return `${place} is ${message === null ? "null" : `a ${typeof message}`}, not a message`;
+  const names = Object.keys(message).slice(0, 8).join(", ");
+  return `${place} has the fields ${names}: no dialect has such messages`;
+}
+
+/** A list is a turn of several items. */
+function isReadable(message: unknown): boolean {
+  if (Array.isArray(message)) return message.length > 0;
+  if (!isRecord(message) || isUiMessage(message)) return false;
+  const isChat = typeof message["role"] === "string" && ("content" in message || "tool_calls" in message);
+  return isChat || DIALECTS.some((dialect) => definitionOf(dialect).mark(message) !== null);
+}
+
+/*
+ * The boundary for messages from outside: checks a parsed JSON value far enough that the dialect's shape can read it, and
+ * names the first thing wrong. Blocks and fields we don't know are welcome: they are carried as they are.
+ */
+
+export type ReadResult<M> =
+  | { readonly kind: "message"; readonly message: M }
+  | ({ readonly kind: "problem" } & MessageProblem);
+
+export function readMessage<D extends Dialect>(dialect: D, value: unknown): ReadResult<MessageOf[D]> {
+  const problem = definitionOf(dialect).check(value);
+  if (problem !== null) return { kind: "problem", ...problem };
+  return { kind: "message", message: value as MessageOf[D] }; // every field that a shape reads is checked
 }

@@ -2,7 +2,10 @@
  * The rule all providers share: a message's calls are all answered, once each, directly after it and before anything else.
  * Results may be split over several messages, and an id may serve again later, as long as each use is paired in place.
  */
-import type { Part, Shape } from "./shape.ts";
+
+import type { Item, RepairContext } from "./repair.ts";
+
+import type { CallPart, Part, ResultPart, Shape } from "./shape.ts";
 
 /** A place where a rule is broken. */
 export interface Finding {
@@ -43,8 +46,200 @@ export function unpaired<M>(messages: readonly M[], shape: Shape<M>): Finding[] 
 const NONE = new Set<string>();
 
 /** Blocks we don't interpret, such as an approval, may stand between results. */
-export const interrupts = (part: Part): boolean =>
-  part.kind === "text" || part.kind === "image" || part.kind === "file";
+const interrupts = (part: Part): boolean => part.kind === "text" || part.kind === "image" || part.kind === "file";
 
 const strayDetail = (id: string, calls: readonly string[]): string =>
   calls.includes(id) ? `call ${id} has a second result` : `result ${id} has no call before it`;
+
+/*
+ * The repair of the pairing rule. Each result is first assigned to the call it answers; then every assistant message is
+ * written with all its results behind it: those that stood there, those that stood elsewhere, and an error result for each
+ * call nobody answered. A result without a call is quoted in a user turn, so that the model still reads it.
+ */
+
+const INTERRUPTED = "This call was interrupted; no result was recorded.";
+
+export function pairUp<M>(items: readonly Item<M>[], context: RepairContext<M>): readonly Item<M>[] {
+  const entries = assign(items, context);
+  const written: Item<M>[] = [];
+  for (let index = 0; index < entries.length; index++) {
+    const entry = entries[index]!;
+    if (entry.kind === "source") written.push(...leftover(entry, context));
+    else written.push(entry.item);
+    if (entry.kind !== "caller") continue;
+    const behind: Source<M>[] = [];
+    for (let next = entries[index + 1]; next?.kind === "source"; next = entries[++index + 1]) behind.push(next);
+    written.push(...answers(entry, behind, context));
+  }
+  return written;
+}
+
+/** An assistant message with calls. */
+interface Caller<M> {
+  readonly kind: "caller";
+  readonly item: Item<M>;
+  /** Calls not answered anywhere. */
+  readonly open: Set<CallPart>;
+  readonly sources: Set<Source<M>>;
+}
+
+/** A message with results. */
+interface Source<M> {
+  readonly kind: "source";
+  readonly item: Item<M>;
+  readonly parts: readonly Part[];
+  /** By part index: whom the result answers. */
+  readonly callers: Map<number, Caller<M>>;
+  /** Indices of parts that have found their place. */
+  readonly settled: Set<number>;
+}
+
+type PairingEntry<M> = Caller<M> | Source<M> | { readonly kind: "plain"; readonly item: Item<M> };
+
+/** A result answers the latest unanswered call of its id. Of calls that share an id in one message, the later get a new one. */
+function assign<M>(items: readonly Item<M>[], context: RepairContext<M>): readonly PairingEntry<M>[] {
+  const waiting = new Map<string, { caller: Caller<M>; call: CallPart }[]>();
+  const accepted = new Map<string, string>();
+  return items.map((item): PairingEntry<M> => {
+    if (context.shape.role(item.message) === "tool") return readSource(item);
+    return context.shape.calls(item.message).length === 0 ? { kind: "plain", item } : readCaller(item);
+  });
+
+  function readCaller(item: Item<M>): Caller<M> {
+    const { message, calls } = uniqueCalls(item, context);
+    const caller: Caller<M> = {
+      kind: "caller",
+      item: message === item.message ? item : { ...item, message },
+      open: new Set(calls.map(({ call }) => call)),
+      sources: new Set(),
+    };
+    for (const { givenId } of calls) waiting.set(givenId, []);
+    for (const { givenId, call } of calls) waiting.get(givenId)!.push({ caller, call });
+    return caller;
+  }
+
+  function readSource(item: Item<M>): Source<M> {
+    const callers = new Map<number, Caller<M>>();
+    const settled = new Set<number>();
+    let { message } = item;
+    for (const [index, part] of context.shape.parts(message).entries()) {
+      if (part.kind !== "result") continue;
+      const answered = waiting.get(part.id)?.shift();
+      if (answered !== undefined) {
+        const { caller, call } = answered;
+        callers.set(index, caller);
+        caller.open.delete(call);
+        accepted.set(part.id, part.text);
+        if (call.id !== part.id) message = context.shape.withPart(message, index, { ...part, id: call.id });
+      } else if (accepted.get(part.id) === part.text && part.images.length === 0) {
+        context.note("duplicate-dropped", item.at, `the same result for ${part.id} again`);
+        settled.add(index);
+      }
+    }
+    const same = message === item.message;
+    const parts = context.shape.parts(message);
+    const source: Source<M> = { kind: "source", item: same ? item : { ...item, message }, parts, callers, settled };
+    for (const caller of callers.values()) caller.sources.add(source);
+    return source;
+  }
+}
+
+function uniqueCalls<M>({ message, at }: Item<M>, { shape, note }: RepairContext<M>) {
+  const taken = new Set(shape.calls(message));
+  const seen = new Set<string>();
+  const calls: { givenId: string; call: CallPart }[] = [];
+  let unique = message;
+  for (const [index, part] of shape.parts(message).entries()) {
+    if (part.kind !== "call") continue;
+    let call = part;
+    for (let n = 2; seen.has(call.id); n++) {
+      if (!taken.has(`${part.id}-${n}`)) call = { ...part, id: `${part.id}-${n}` };
+    }
+    seen.add(call.id);
+    if (call !== part) {
+      note("call-renamed", at, `a second call ${part.id} is now ${call.id}`);
+      unique = shape.withPart(unique, index, call);
+    }
+    calls.push({ givenId: part.id, call });
+  }
+  return { message: unique, calls };
+}
+
+/** The results of one caller, then whatever else stood in the messages behind it. */
+function answers<M>(caller: Caller<M>, behind: readonly Source<M>[], context: RepairContext<M>): readonly Item<M>[] {
+  const here = new Set(behind);
+  const elsewhere = [...caller.sources].filter((source) => !here.has(source));
+  const inPlace = behind.filter((source) => caller.sources.has(source) || source.parts.every(isNeutral));
+  const missing = [...caller.open];
+  const isLast = (source: Source<M>) => elsewhere.length + missing.length === 0 && source === inPlace.at(-1);
+  const written = [
+    ...inPlace.map((source) => {
+      const whole = isLast(source) && isTidy(source, caller);
+      return take(source, (part, index) => whole || isNeutral(part) || source.callers.get(index) === caller, context);
+    }),
+    ...elsewhere.map((source) => {
+      context.note("result-moved", source.item.at, "a result moved behind its call");
+      return take(source, (_, index) => source.callers.get(index) === caller, context);
+    }),
+  ];
+  for (const { id } of missing) context.note("result-synthesized", caller.item.at, `call ${id} had no result`);
+  const results = context.shape.results(
+    missing.map(({ id, name }) => ({ id, name, text: INTERRUPTED, isError: true })),
+  );
+  return [
+    ...written,
+    ...(missing.length > 0 ? results.map((message) => ({ message, at: caller.item.at })) : []),
+    ...behind.flatMap((source) => leftover(source, context)),
+  ];
+}
+
+/** Blocks we don't interpret stay where they are, between results too. */
+const isNeutral = (part: Part): boolean => part.kind === "other";
+
+/** Nothing but this caller's results, and other content only after them. */
+function isTidy<M>(source: Source<M>, caller: Caller<M>): boolean {
+  if (source.settled.size > 0) return false;
+  const strange = source.parts.some((part, index) => part.kind === "result" && source.callers.get(index) !== caller);
+  const content = source.parts.findIndex(interrupts);
+  return !strange && (content < 0 || !source.parts.slice(content).some((part) => part.kind === "result"));
+}
+
+function take<M>(
+  source: Source<M>,
+  wanted: (part: Part, index: number) => boolean,
+  { shape }: RepairContext<M>,
+): Item<M> {
+  const indices = [...source.parts.keys()].filter(
+    (index) => !source.settled.has(index) && wanted(source.parts[index]!, index),
+  );
+  for (const index of indices) source.settled.add(index);
+  if (indices.length === source.parts.length) return source.item;
+  return { ...source.item, message: shape.select(source.item.message, indices) };
+}
+
+/** What has found no place: results without a call as a quotation, the rest as it is. */
+function leftover<M>(source: Source<M>, context: RepairContext<M>): readonly Item<M>[] {
+  const { at } = source.item;
+  const strays = source.parts.filter(
+    (part, index): part is ResultPart => part.kind === "result" && !source.settled.has(index),
+  );
+  const quotes = strays.flatMap((part) => {
+    context.note("result-quoted", at, `result ${part.id} has no call`);
+    const text = `A tool result whose call is not in this conversation (id ${part.id}):\n${part.text}`;
+    return context.shape.make("user", [{ kind: "text", text }, ...part.images]);
+  });
+  const rest = source.parts.some((part, index) => isRest(part) && !source.settled.has(index));
+  if (rest && source.settled.size > 0) context.note("content-moved", at, "other content moved behind the results");
+  const remainder = rest ? [take(source, isRest, context)] : [];
+  if (source.parts.some((part, index) => part.kind !== "result" && !source.settled.has(index))) {
+    context.note("blank-removed", at, "blank text between results");
+  }
+  return [...quotes.map((message) => ({ message, at })), ...remainder];
+}
+
+/** An empty text would become an empty message. */
+const isRest = (part: Part): boolean => part.kind !== "result" && isContent(part);
+
+/** Whether a part says anything to the model. Thinking alone is no answer, and providers refuse it as one. */
+export const isContent = (part: Part): boolean =>
+  part.kind !== "reasoning" && !(part.kind === "text" && part.text === "");

@@ -2,8 +2,8 @@
  * Makes any list of messages valid for a rule set and says what it did. Nothing a person, a model or a tool said is lost:
  * what can't stay in its place is joined, moved or quoted. Messages with nothing wrong come back as the same objects.
  */
-import { pairUp } from "./repair-pairing.ts";
-import { isBlank, isContent, isForeignTo, type RuleName, type RuleSet, sameTurn, violations } from "./rules.ts";
+import { isContent, pairUp } from "./pairing.ts";
+import { isBlank, isForeignTo, type RuleName, type RuleSet, sameTurn, violations } from "./rules.ts";
 import type { Part, Shape } from "./shape.ts";
 
 export interface Repair {

@@ -2,9 +2,8 @@
  * Small checks that compose into what a dialect's messages must hold so that its shape can read them. A check returns
  * null, or one sentence that names the place and what was expected. Kinds and fields not listed are never checked.
  */
-
-import { isRecord } from "../text/is-record.ts";
-import type { MessageProblem } from "./dialect.ts";
+import { isRecord } from "../text/values.ts";
+import type { MessageProblem } from "./dialects.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -59,7 +58,7 @@ export const textOr =
     typeof value === "string" ? null : check(value, at);
 
 /** The messages of a dialect that has a role and content: what each role may be, and what its content may be. */
-export interface MessageSchema {
+interface MessageSchema {
   readonly name: string;
   readonly roles: readonly string[];
   readonly block: Check;
@@ -125,3 +124,36 @@ export function markedBlock(blocks: unknown, isMark: (block: Fields) => boolean)
   const block = (Array.isArray(blocks) ? blocks : []).find((one) => isRecord(one) && isMark(one));
   return block === undefined ? null : `a block of type ${String(block.type)}`;
 }
+
+/**
+ * How deep JSON may be nested before it is treated as text: values are walked and written recursively, and a
+ * stack that overflows once would overflow at every later turn of its thread.
+ */
+
+const MOST_NESTED = 500;
+
+/** Counts brackets outside of strings; takes text that is JSON, and any other. */
+export function isNestedTooDeeply(json: string): boolean {
+  let depth = 0;
+  for (let at = 0; at < json.length; at += 1) {
+    const code = json.charCodeAt(at);
+    if (code === QUOTE) at = endOfString(json, at);
+    else if (code === OPEN_BRACE || code === OPEN_BRACKET) depth += 1;
+    else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth -= 1;
+    if (depth > MOST_NESTED) return true;
+  }
+  return false;
+}
+
+function endOfString(json: string, start: number): number {
+  let at = start + 1;
+  while (at < json.length && json.charCodeAt(at) !== QUOTE) at += json.charCodeAt(at) === BACKSLASH ? 2 : 1;
+  return at;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;

@@ -3,7 +3,7 @@
  * message objects; there is no internal copy of a message. A `Part` is a read-only view of one piece of a message's
  * content, and its index is stable: `withPart(m, i, p)` replaces exactly what `parts(m)[i]` showed and nothing else.
  */
-import type { ToolFacts } from "./tool-facts.ts";
+import type { ToolFacts } from "./rules.ts";
 
 /**
  * What a message does in the conversation, whatever its provider calls it. A message that carries tool results is `tool`,

@@ -1,5 +1,5 @@
-export type { AsSent } from "./parts.ts";
 export { buildPrompt, type Prompt, type PromptOptions, type SizedEntry } from "./prompt.ts";
+export type { AsSent } from "./sizer.ts";
 export {
   type AccountOf,
   type BindReasoning,

@@ -7,9 +7,8 @@ import { type Dialect, type Part, repair, type Shape, shapeOf } from "../message
 import { anthropicRules, googleRules, openaiRules } from "../message/rules.ts";
 import { randomConversation, render } from "../testing/index.ts";
 import { charsPerToken, createAccount, createMeter, type EntrySize } from "../tokens/index.ts";
-import { entryTokens, sizesOf } from "./parts.ts";
 import { buildPrompt, considerPrompt, type Prompt } from "./prompt.ts";
-import { type BindReasoning, createSizer, fixedSize, type Sizer } from "./sizer.ts";
+import { type BindReasoning, createSizer, entryTokens, fixedSize, type Sizer, sizesOf } from "./sizer.ts";
 
 const RULES = [openaiRules, anthropicRules, googleRules];
 const MODEL = { model: "m", prior: 1.1 };

@@ -6,9 +6,8 @@
 import type { MessageSource, ViewEntry } from "../log/view.ts";
 import type { Repair, Role } from "../message/index.ts";
 import type { Count, MessageSize, PromptSize } from "../tokens/index.ts";
-import type { AsSent } from "./parts.ts";
-import { factorsOf, partsOf } from "./parts.ts";
-import type { FixedSize, Sizer } from "./sizer.ts";
+import type { AsSent, FixedSize, Sizer } from "./sizer.ts";
+import { factorsOf, partsOf } from "./sizer.ts";
 
 /** One entry of the view and its size, in the meter's tokens. */
 export interface SizedEntry<M> extends ViewEntry<M> {

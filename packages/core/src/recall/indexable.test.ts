@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { type OpenAiMessage, openaiShape, type ToolFacts } from "../message/index.ts";
-import { withToolFacts } from "../message/tool-facts.ts";
+import { withToolFacts } from "../message/rules.ts";
 import { analyze } from "../text/analyze.ts";
 import { INDEXED_CHARACTERS, indexableText, isEcho } from "./indexable.ts";
 

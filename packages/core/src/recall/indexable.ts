@@ -4,9 +4,9 @@
  * into the conversation must not be found again as if somebody had said it.
  */
 import type { Origin } from "../log/record.ts";
+import type { ToolFacts } from "../message/rules.ts";
 import type { Part, Role, Shape } from "../message/shape.ts";
-import type { ToolFacts } from "../message/tool-facts.ts";
-import { mentionsFailure } from "../text/failing-lines.ts";
+import { mentionsFailure } from "../text/lines.ts";
 import { speakerName, typedText } from "./standing.ts";
 
 /** Longest text of one message that is indexed whole, in characters. */

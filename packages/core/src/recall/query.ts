@@ -3,10 +3,9 @@
  * whether it asks for a time.
  * Nothing in it is ever an operator; quotes, stars and brackets are separators like any other. Total on every string.
  */
-import { analyze, fold } from "../text/analyze.ts";
-import { membersOf } from "../text/kinds.ts";
+import { analyze, fold, QUESTION_WORDS } from "../text/analyze.ts";
+import { membersOf } from "../text/names.ts";
 import { stem } from "../text/stem.ts";
-import { QUESTION_WORDS } from "../text/stop-words.ts";
 import { asksTime, type StatedDate, statedDates } from "./dates.ts";
 import { STANDING_TERM, TYPED_TERM } from "./standing.ts";
 

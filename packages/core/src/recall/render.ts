@@ -3,7 +3,7 @@
  * ran, with the date once per session. A hit that doesn't fit is left out and a smaller one after it may still come in.
  */
 import { analyze } from "../text/analyze.ts";
-import { flatten } from "../text/clip.ts";
+import { flatten } from "../text/lines.ts";
 import { createSnippets, type Snippet } from "./snippet.ts";
 import { standingSentences } from "./standing.ts";
 

@@ -4,7 +4,7 @@
  * on one subject; of a long piece of work by tools it is some of its steps. Pure.
  */
 import { analyze } from "../text/analyze.ts";
-import { flatten } from "../text/clip.ts";
+import { flatten } from "../text/lines.ts";
 import { lastStep, namesIn } from "../text/names.ts";
 import { place } from "./entry.ts";
 import type { Placement } from "./port.ts";

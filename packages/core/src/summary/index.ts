@@ -1,17 +1,21 @@
-export { type ExtractOptions, extractSummary } from "./extract/extract.ts";
-export type { Locate } from "./extract/locate.ts";
-export type { NumberedMessage } from "./ledger/ledger.ts";
-export type { CommandEntry, CommitEntry, FileEntry, Ledger } from "./ledger/ledger-state.ts";
-export type { Chunk, Chunked, ChunkOptions } from "./prompts/chunk.ts";
+export { type ExtractOptions, extractSummary } from "./extract.ts";
+export type { Locate } from "./gather.ts";
+export type { NumberedMessage } from "./ledger.ts";
+export type { CommandEntry, CommitEntry, FileEntry, Ledger } from "./ledger-lines.ts";
+export type {
+  InvalidReason,
+  NeutralProse,
+  ParsedPatch,
+  SummaryPatch,
+  SummaryVerdict,
+  ValidateOptions,
+} from "./patch.ts";
 export type { PatchPrompt, PatchPromptOptions } from "./prompts/patch.ts";
 export type { ProsePromptOptions } from "./prompts/prose.ts";
-export type { Originals } from "./render/originals.ts";
-export type { Pin } from "./render/pins.ts";
-export { type RenderedSummary, type RenderOptions, renderSummary } from "./render/render.ts";
-export type { ShortOptions } from "./render/short.ts";
-export type { DropReason, Merged, MergeOptions } from "./state/merge.ts";
-export type { ParsedPatch, SummaryPatch } from "./state/patch.ts";
-export type { NeutralProse } from "./state/prose.ts";
+export type { Chunk, Chunked, ChunkOptions } from "./prompts/transcript.ts";
+export { type RenderedSummary, type RenderOptions, renderSummary } from "./render.ts";
+export type { Originals, Pin, ShortOptions } from "./render-lines.ts";
+export type { DropReason, Merged, MergeOptions } from "./state.ts";
 export {
   emptyState,
   type ItemStatus,
@@ -20,5 +24,4 @@ export {
   type SummaryItem,
   type SummarySection,
   type SummaryState,
-} from "./state/state.ts";
-export type { InvalidReason, SummaryVerdict, ValidateOptions } from "./state/validate.ts";
+} from "./state.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DIALECTS, shapeOf } from "../message/dialects.ts";
-import { type OpenAiMessage, openaiShape } from "../message/openai/shape.ts";
+import { type OpenAiMessage, openaiShape } from "../message/openai.ts";
 import type { Shape } from "../message/shape.ts";
 import { shapeSuite } from "./shape-suite.ts";
 

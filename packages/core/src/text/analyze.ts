@@ -3,10 +3,9 @@
  * without spaces, identifiers kept whole and split. Total: every string gives a list, none throws. A term has no white space,
  * no quote, no control character and at most MAX_TERM characters, so every engine can hold it as an opaque word.
  */
-import { normalized } from "./normalized.ts";
-import { plainWordEnd, plainWordTerm } from "./plain-word.ts";
+import { lastStep, namesIn } from "./names.ts";
+
 import { stem } from "./stem.ts";
-import { STOP_WORDS } from "./stop-words.ts";
 
 /**
  * `word`: a plain word; `identifier`: a compound kept whole; `part`: a piece of a compound; `gram`: one or two characters of a
@@ -204,3 +203,138 @@ function grams(run: string, at: number, visit: Visit): void {
 }
 
 const GRAPH = /\P{M}\p{M}{0,8}/gu;
+
+/*
+ * The words by which a passage can be terms again: paths, identifiers, numbers, rare words, pairs of letters in scripts without spaces. Everything that
+ * scores, cites or checks a summary speaks of these. Linear in the text, any language.
+ */
+
+const MAX_WORD = 200;
+
+/** Every term of a text, lower case, each once: names (and the last step of paths), words, pairs of letters in scripts without spaces. */
+export function termsIn(text: string): Set<string> {
+  const terms = new Set<string>();
+  for (const name of namesIn(text)) {
+    terms.add(name.text.toLowerCase());
+    if (name.kind === "path") terms.add(lastStep(name.text).toLowerCase());
+  }
+  for (const match of text.matchAll(/[\p{L}\p{M}\p{N}_]+/gu)) {
+    const word = match[0];
+    if (word.length > MAX_WORD) {
+      addBigrams(word.slice(0, 20_000), terms);
+    } else if (isSpaceless(word)) addBigrams(word, terms);
+    else if (word.length >= 3) terms.add(word.toLowerCase());
+  }
+  return terms;
+}
+
+function addBigrams(word: string, into: Set<string>): void {
+  const letters = [...word];
+  for (let at = 0; at + 1 < letters.length; at++) into.add(`${letters[at]}${letters[at + 1]}`);
+  if (letters.length === 1) into.add(word);
+}
+
+/** The words that carry no subject: dropped from the index, or weak in a question. Tables about English, nothing else. */
+
+/** Never indexed: they stand in every text. Left-overs of contractions (`don't` gives `don`) are among them. */
+export const STOP_WORDS: ReadonlySet<string> = new Set(
+  `a about above after again against ain all also am an and any are aren as at be because been before being below between both but by
+  can cannot could couldn d did didn do does doesn doing don down during each either else ever few for from further had hadn has hasn
+  have haven having he her here hers herself him himself his how i if in into is isn it its itself just let ll m ma me might mightn
+  more most much must mustn my myself no nor not now o of off on once only or other our ours ourselves out over own re s
+  same shall shan she should shouldn so some such t than that the their theirs them themselves then there these they this those
+  through to too under until up us ve very was wasn we were weren what when where whether which while who whom whose why will with
+  would wouldn y yes yeah oh hey hi hello wow ok okay you your yours yourself yourselves dont im ive
+  `
+    .trim()
+    .split(/\s+/),
+);
+
+/**
+ * Words of a question that say which kind of answer is wanted rather than what it is about: `what kind of`, `how long`,
+ * `would be likely`. They match, at a fraction of the weight of the others.
+ */
+export const QUESTION_WORDS: ReadonlySet<string> = new Set(
+  `kind type sort name many long often time date day year month week likely consider considered describe described according mention
+  mentioned discuss discussed say said tell told talk talked ask asked use used using thing things get got way specific
+  happen happened might recently currently current new first last able various different certain say give gave go went do make made
+  `
+    .trim()
+    .split(/\s+/),
+);
+
+/**
+ * Unicode normalization of text from strangers. Engines sort a run of combining marks in quadratic time, so that a few
+ * hundred kilobytes of marks would keep a process busy for minutes. No written language has runs as long as the limit,
+ * which is that of Unicode's Stream-Safe Text Format.
+ */
+
+const MOST_MARKS = 30;
+const LONG_RUN = new RegExp(`(\\p{M}{${MOST_MARKS}})\\p{M}+`, "gu");
+
+/** Normalizes the text; of a run of more than 30 combining marks the rest is dropped. */
+export function normalized(text: string, form: "NFC" | "NFD" | "NFKC" | "NFKD"): string {
+  return text.replace(LONG_RUN, "$1").normalize(form);
+}
+
+/*
+ * The words that most texts are made of: letters of the English alphabet of which only the first may be a capital, or digits.
+ * The term of one is remembered by its letters, so that a word that was seen before is read without making a string of it.
+ */
+
+/** Where such a word ends that begins there and is surely no part of a compound; else where it begins. */
+export function plainWordEnd(text: string, at: number): number {
+  let end = at;
+  const first = text.charCodeAt(at);
+  if (isDigit(first)) while (isDigit(text.charCodeAt(end))) end += 1;
+  else if (isSmallLetter(first | SMALL)) {
+    end += 1;
+    while (isSmallLetter(text.charCodeAt(end))) end += 1;
+  }
+  if (end === at || isBlank(text, end)) return end;
+  return SENTENCE_SIGNS.includes(text[end]!) && isBlank(text, end + 1) ? end : at;
+}
+
+/** The term of such a word; empty for a stop word. */
+export function plainWordTerm(text: string, start: number, end: number): string {
+  let hash = 0;
+  for (let at = start; at < end; at += 1) hash = (Math.imul(hash, 31) + (text.charCodeAt(at) | SMALL)) | 0;
+  const slot = (hash ^ (hash >>> 15)) & (SLOTS - 1);
+  if (isAt(text, start, end, words[slot]!)) return terms[slot]!;
+  // Cut from a text of its own, so that what is remembered doesn't keep all of this one.
+  const word = `${text.slice(start, end)} `.toLowerCase().slice(0, -1);
+  words[slot] = word;
+  terms[slot] = STOP_WORDS.has(word) ? "" : stem(word);
+  return terms[slot];
+}
+
+/** A pure function's memo: what comes to the same slot takes its place, which changes nothing but the time. */
+const SLOTS = 2 ** 16;
+
+const words = new Array<string>(SLOTS).fill("");
+
+const terms = new Array<string>(SLOTS).fill("");
+
+function isAt(text: string, start: number, end: number, word: string): boolean {
+  if (word.length !== end - start) return false;
+  for (let at = 0; at < word.length; at += 1)
+    if (word.charCodeAt(at) !== (text.charCodeAt(start + at) | SMALL)) return false;
+  return true;
+}
+
+/** What makes a small letter of a capital, and leaves small ones and digits as they are. */
+const SMALL = 32;
+
+function isSmallLetter(code: number): boolean {
+  return code >= 97 && code <= 122;
+}
+
+function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57;
+}
+
+const SENTENCE_SIGNS = ".,:?!;";
+
+function isBlank(text: string, at: number): boolean {
+  return at >= text.length || text[at] === " " || text[at] === "\n";
+}

@@ -5,21 +5,7 @@
  * view grown on is `anchored`, a changed one (compacted, pruned, undone) `adjusted`; without a report of the same model
  * it is `estimated`. No I/O; `count` changes nothing, so it also answers for prompts that are only considered.
  */
-import {
-  type AnswerTrust,
-  addGrowth,
-  boundedFactor,
-  compareAnswer,
-  FACTOR_BOUNDS,
-  factorOf,
-  type Growth,
-  type ImpossibleReport,
-  impossibleReport,
-  isCredibleAnswer,
-  isPlausibleGrowth,
-  NO_TRUST_YET,
-  startGrowth,
-} from "./calibrate.ts";
+import type { UsageRecord } from "../log/record.ts";
 
 export type CountSource = "reported" | "anchored" | "adjusted" | "estimated";
 
@@ -246,4 +232,121 @@ function sizeOf(prompt: PromptSize, prior: number, sizes: ReadonlyMap<number, Me
     }
   }
   return { measured, estimated, expected };
+}
+
+/**
+ * What a report can teach: whether it can be true at all, and the factor between what a provider reports and what the
+ * counter estimates, learned from growth within one view only. Pure arithmetic; the account keeps the state.
+ */
+
+/** Sums of what prompts grew by between two reports of one view. Their quotient is the factor. */
+interface Growth {
+  readonly reported: number;
+  readonly estimated: number;
+}
+
+export type ImpossibleReport = "not-a-number" | "zero" | "negative" | "over-window" | "implausible";
+
+/** Further off than this is a wrong report or a broken counter, not a tokenizer. */
+const FACTOR_BOUNDS: readonly [number, number] = [0.5, 2];
+
+/** A new view starts from the factor known so far, with the weight of this many tokens. */
+const CARRIED_WEIGHT = 2000;
+
+/** A prompt may hold this much that we can't see: the provider's own preamble, tool schemas not given to us. */
+const UNSEEN = 50_000;
+
+function boundedFactor(factor: number): number {
+  return Number.isFinite(factor) ? Math.min(FACTOR_BOUNDS[1], Math.max(FACTOR_BOUNDS[0], factor)) : 1;
+}
+
+function factorOf(growth: Growth): number {
+  return boundedFactor(growth.reported / growth.estimated);
+}
+
+function startGrowth(factor: number): Growth {
+  return { reported: CARRIED_WEIGHT * boundedFactor(factor), estimated: CARRIED_WEIGHT };
+}
+
+/** Whether growth says something about the tokenizer; if not, a message missed the prompt or isn't in the log. */
+function isPlausibleGrowth(by: Growth): boolean {
+  const ratio = by.reported / by.estimated;
+  return by.estimated > 0 && ratio >= 0.25 && ratio <= 4;
+}
+
+function addGrowth(growth: Growth, by: Growth): Growth {
+  return { reported: growth.reported + by.reported, estimated: growth.estimated + by.estimated };
+}
+
+/**
+ * Why a reported prompt size can't be that of a prompt expected to be so large; null when it can. Far too small is the
+ * uncached part alone, or the report on a view that the log doesn't know (a session compacted elsewhere, then imported);
+ * far too large is usage summed over many calls.
+ */
+function impossibleReport(input: number, expected: number, window: number | null): ImpossibleReport | null {
+  if (!Number.isFinite(input)) return "not-a-number";
+  if (input === 0) return "zero";
+  if (input < 0) return "negative";
+  if (window !== null && input > window * 1.25) return "over-window";
+  return input < expected * 0.6 - 256 || input > expected * 4 + UNSEEN ? "implausible" : null;
+}
+
+/** How far off each way to foretell an answer's size has been lately, in tokens. */
+interface AnswerTrust {
+  readonly output: number;
+  readonly estimate: number;
+}
+
+const NO_TRUST_YET: AnswerTrust = { output: 0, estimate: 0 };
+
+/** What an answer added, as far as the next report shows it, against the two ways to foretell it. */
+function compareAnswer(
+  trust: AnswerTrust,
+  answer: { readonly reported: number; readonly output: number; readonly estimated: number },
+): AnswerTrust {
+  return {
+    output: 0.8 * trust.output + Math.abs(answer.reported - answer.output),
+    estimate: 0.8 * trust.estimate + Math.abs(answer.reported - answer.estimated),
+  };
+}
+
+/**
+ * The reported output says what the answer adds to the next prompt, unless it plainly doesn't: an aborted call reports
+ * less than was streamed, and some models are billed for reasoning that never enters a prompt, as they have shown lately.
+ */
+function isCredibleAnswer(output: number, estimated: number, trust: AnswerTrust): boolean {
+  return trust.output <= trust.estimate && output >= estimated * 0.5 - 16 && output <= estimated * 2.5 + 64;
+}
+
+/*
+ * An account after a restart: the reports of the present view, settled again in order. Needs the head's factors, the
+ * view's entries and the tail's usage records, all of which a load has at hand; nothing hidden is read.
+ */
+
+export interface Resume {
+  /** The present prompt; its messages' entries are in the log's order. */
+  readonly prompt: PromptSize;
+  readonly factors: Readonly<Record<string, number>>;
+  /** The model family's prior for the counter that counted the prompt. */
+  readonly priorOf: (model: string) => number;
+  readonly window: number | null;
+}
+
+type Usage = Pick<UsageRecord, "of" | "model" | "measured" | "input" | "output">;
+
+export function resumeAccount(usages: readonly Usage[], { prompt, factors, priorOf, window }: Resume): Account {
+  const account = createAccount({ factors });
+  for (const usage of usages) {
+    if (viewKey(usage.measured) !== prompt.view) continue;
+    const entries = prompt.entries.slice(0, lengthBefore(usage.of, prompt));
+    const { model } = usage;
+    account.settle(usage, { model, prior: priorOf(model), prompt: { ...prompt, entries }, window });
+  }
+  return account;
+}
+
+/** How many entries stood in the prompt that message `of` answered. */
+function lengthBefore(of: number, { entries }: PromptSize): number {
+  const at = entries.findIndex(({ seq }) => seq !== null && seq >= of);
+  return at < 0 ? entries.length : at;
 }

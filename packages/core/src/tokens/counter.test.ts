@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { Part, Shape } from "../message/shape.ts";
-import { charsPerToken, countMessage, createMeter } from "./counter.ts";
+import { charsPerToken, countMessage, createMeter, sampled } from "./counter.ts";
 
 /** Messages that are their parts: the counter asks a shape for nothing else. */
 const shape: Pick<Shape<Part[]>, "parts"> = { parts: (message) => message };
@@ -123,3 +123,53 @@ function arbitraryMessage(): fc.Arbitrary<Part[]> {
     { maxLength: 5 },
   );
 }
+
+test("ordinary text is its length over the rate, rounded up", () => {
+  assert.equal(charsPerToken(4)("12345"), 2);
+  assert.equal(charsPerToken(3.3)("x".repeat(33)), 10);
+  assert.equal(charsPerToken(4)("const answerReserve2 = getWindow(1024) / 8;\n".repeat(4)), 44);
+  assert.equal(charsPerToken(4)(""), 0);
+});
+
+test("a rate that makes no sense is refused", () => {
+  assert.throws(() => charsPerToken(0), RangeError);
+  assert.throws(() => charsPerToken(Number.NaN), RangeError);
+});
+
+test("[F24] CJK, other scripts and hashes are denser than the rate", () => {
+  const count = charsPerToken(4);
+  assert.equal(count("漢字仮名交じり文"), 8);
+  assert.equal(count("한국어"), 3);
+  assert.equal(count("😀"), 2);
+  assert.equal(count("привет"), 3);
+  assert.equal(count("9e107d9d372bb6826bd81d3542a419d6"), 16);
+});
+
+test("a longer text never counts less, and none counts less than its length over the rate", () => {
+  const text = fc.string({ unit: "grapheme" });
+  fc.assert(
+    fc.property(text, text, fc.double({ min: 0.5, max: 8, noNaN: true }), (first, second, rate) => {
+      const count = charsPerToken(rate);
+      assert.ok(count(`${first} ${second}`) >= count(first));
+      assert.ok(count(first) >= Math.floor(first.length / rate));
+    }),
+  );
+});
+
+test("a text of megabytes is counted by a bounded part of it, and comes to about the same", () => {
+  let read = 0;
+  const exact = charsPerToken(4);
+  const counting = sampled((text) => {
+    read += text.length;
+    return exact(text);
+  });
+  const text = Array.from({ length: 200_000 }, (_, index) => `word ${index} 漢字 `).join("");
+  const share = counting(text) / exact(text);
+  assert.ok(share > 0.97 && share < 1.03, `${share}`);
+  assert.ok(read <= 512_000, `${read}`);
+});
+
+test("a text up to half a million characters is counted as it is", () => {
+  const text = "a b c ".repeat(80_000);
+  assert.equal(sampled(charsPerToken(3.3))(text), charsPerToken(3.3)(text));
+});

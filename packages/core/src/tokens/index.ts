@@ -1,14 +1,20 @@
-export type { Account, Calibration, Count, CountSource, EntrySize, PromptSize, Report, Settled } from "./account.ts";
+export type {
+  Account,
+  Calibration,
+  Count,
+  CountSource,
+  EntrySize,
+  ImpossibleReport,
+  PromptSize,
+  Report,
+  Resume,
+  Settled,
+} from "./account.ts";
 export { createAccount } from "./account.ts";
 export type { Breakdown, Group, PartName } from "./breakdown.ts";
 export { breakdown } from "./breakdown.ts";
-export type { Budget, Fit } from "./budget.ts";
-export { answerReserve } from "./budget.ts";
-export type { ImpossibleReport } from "./calibrate.ts";
-export { type CountText, charsPerToken } from "./chars.ts";
+export type { Budget, EffectiveWindow, Endpoint, Fit, LearnedLimit, LearnedLimits } from "./budget.ts";
+export { answerReserve, effectiveWindow } from "./budget.ts";
 export type { Frame, MessageSize, Meter, MeterOptions } from "./counter.ts";
-export { createMeter } from "./counter.ts";
+export { type CountText, charsPerToken, createMeter } from "./counter.ts";
 export type { ImageRule } from "./images.ts";
-export type { EffectiveWindow, Endpoint, LearnedLimit, LearnedLimits } from "./limits.ts";
-export { effectiveWindow } from "./limits.ts";
-export type { Resume } from "./resume.ts";

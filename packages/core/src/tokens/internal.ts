@@ -1,6 +1,4 @@
 /** What our own packages use of this folder beyond its public names. No promise is made about it. */
-export { viewKey } from "./account.ts";
-export { fit } from "./budget.ts";
+export { resumeAccount, viewKey } from "./account.ts";
+export { endpointKey, endpointsWith, fit, learnedLimit, learnLimit } from "./budget.ts";
 export { imageSize } from "./images.ts";
-export { endpointKey, endpointsWith, learnedLimit, learnLimit } from "./limits.ts";
-export { resumeAccount } from "./resume.ts";

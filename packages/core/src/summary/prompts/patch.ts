@@ -3,7 +3,7 @@
  * their reasoning, files and artifacts with paths, facts learned from tool calls, and the current state plus what remains
  * to do, as a patch to the items already known.
  */
-import { isResolved, SECTIONS, type SummaryState } from "../state/state.ts";
+import { isResolved, SECTIONS, type SummaryState } from "../state.ts";
 import { envelope, focusLine } from "./transcript.ts";
 
 export const PATCH_PROMPT_VERSION = 1;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { count } from "../fixtures/conversations.ts";
-import { addItems, emptyState, SECTIONS } from "../state/state.ts";
+import { addItems, emptyState, SECTIONS } from "../state.ts";
 import { PATCH_PROMPT_VERSION, PATCH_SCHEMA, patchPrompt } from "./patch.ts";
 import { PROSE_PROMPT_VERSION, prosePrompt } from "./prose.ts";
 

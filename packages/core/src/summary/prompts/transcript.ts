@@ -3,10 +3,12 @@
  * forge a header or close the envelope: what looks like either is escaped with a backslash, nothing else is changed.
  */
 import type { Part, Shape } from "../../message/shape.ts";
-import type { NumberedMessage } from "../ledger/ledger.ts";
-import { mediaName } from "../render/media-name.ts";
+import { clip, failingLines, linesOf } from "../../text/lines.ts";
+import { namesIn } from "../../text/names.ts";
+import type { NumberedMessage } from "../ledger.ts";
+import { mediaName } from "../render-lines.ts";
 
-export interface Block {
+interface Block {
   readonly seq: number;
   /** "user", "assistant", "assistant calls bash", "result of bash". */
   readonly label: string;
@@ -15,7 +17,7 @@ export interface Block {
   readonly kind: "words" | "tool";
 }
 
-export function transcriptBlocks<M>(entries: readonly NumberedMessage<M>[], shape: Shape<M>): Block[] {
+function transcriptBlocks<M>(entries: readonly NumberedMessage<M>[], shape: Shape<M>): Block[] {
   const names = new Map<string, string>();
   const blocks: Block[] = [];
   for (const { seq, message } of entries) {
@@ -29,7 +31,7 @@ export function transcriptBlocks<M>(entries: readonly NumberedMessage<M>[], shap
   return blocks;
 }
 
-export function renderBlock(block: Block): string {
+function renderBlock(block: Block): string {
   return `[#${block.seq} ${block.label}]\n${escapeContent(block.text)}\n`;
 }
 
@@ -77,4 +79,175 @@ function plain(name: string): string {
 export function focusLine(focus: string | null | undefined): string {
   const wanted = (focus ?? "").trim();
   return wanted === "" ? "" : `\n\nPay special attention to: ${wanted}`;
+}
+
+/*
+ * Splits the covered messages into transcripts small enough for one summarizer call each. Nothing is dropped: a message
+ * longer than the bound continues in the next chunk, cut at a line where there is one. Only when the calls would exceed
+ * their maximum are tool inputs and outputs digested, largest first, and the result says which; words never are.
+ */
+
+export interface ChunkOptions {
+  readonly count: (text: string) => number;
+  /** The most one transcript may count. */
+  readonly maxTokens: number;
+  /** From how many calls on tool outputs are digested. */
+  readonly maxCalls: number;
+}
+
+export interface Chunk {
+  readonly first: number;
+  readonly last: number;
+  readonly text: string;
+  readonly tokens: number;
+}
+
+export interface Chunked {
+  readonly chunks: readonly Chunk[];
+  readonly digested: readonly { readonly seq: number; readonly tokensBefore: number; readonly tokensAfter: number }[];
+}
+
+interface Piece {
+  readonly seq: number;
+  readonly text: string;
+  readonly tokens: number;
+}
+
+/** Chunks never come out full, since blocks don't divide evenly. */
+const USUAL_FILL = 0.85;
+
+export function chunkMessages<M>(
+  entries: readonly NumberedMessage<M>[],
+  shape: Shape<M>,
+  options: ChunkOptions,
+): Chunked {
+  const { blocks, digested } = digestLargest(transcriptBlocks(entries, shape), options);
+  const chunks: Chunk[] = [];
+  let open: Piece[] = [];
+  let tokens = 0;
+  for (const piece of blocks.flatMap((block) => splitBlock(block, options))) {
+    if (open.length > 0 && tokens + piece.tokens > options.maxTokens) {
+      chunks.push(...close(open, options));
+      open = [];
+      tokens = 0;
+    }
+    open.push(piece);
+    tokens += piece.tokens;
+  }
+  if (open.length > 0) chunks.push(...close(open, options));
+  return { chunks, digested };
+}
+
+/** Pieces that don't add up as counted are parted until each half fits. */
+function close(pieces: readonly Piece[], options: ChunkOptions): Chunk[] {
+  const text = pieces.map((piece) => piece.text).join("");
+  const tokens = options.count(text);
+  if (tokens > options.maxTokens && pieces.length > 1) {
+    const middle = Math.ceil(pieces.length / 2);
+    return [...close(pieces.slice(0, middle), options), ...close(pieces.slice(middle), options)];
+  }
+  return [{ first: pieces[0]!.seq, last: pieces.at(-1)!.seq, text, tokens }];
+}
+
+function digestLargest(
+  blocks: readonly Block[],
+  { count, maxTokens, maxCalls }: ChunkOptions,
+): { blocks: readonly Block[]; digested: Chunked["digested"] } {
+  const sizes = blocks.map((block) => count(renderBlock(block)));
+  let total = sizes.reduce((sum, size) => sum + size, 0);
+  const room = maxTokens * maxCalls * (maxCalls === 1 ? 1 : USUAL_FILL);
+  if (total <= room) return { blocks, digested: [] };
+  const result = [...blocks];
+  const digested: { seq: number; tokensBefore: number; tokensAfter: number }[] = [];
+  const largestFirst = [...blocks.keys()]
+    .filter((index) => blocks[index]!.kind === "tool")
+    .sort((a, b) => sizes[b]! - sizes[a]! || a - b);
+  for (const index of largestFirst) {
+    if (total <= room) break;
+    const block = blocks[index]!;
+    const reduced = { ...block, text: digest(block.text) };
+    const tokensAfter = count(renderBlock(reduced));
+    if (tokensAfter >= sizes[index]!) continue;
+    result[index] = reduced;
+    total -= sizes[index]! - tokensAfter;
+    digested.push({ seq: block.seq, tokensBefore: sizes[index]!, tokensAfter });
+  }
+  return { blocks: result, digested: digested.sort((a, b) => a.seq - b.seq) };
+}
+
+/** A block that is too long becomes several under the same number. */
+function splitBlock(block: Block, options: ChunkOptions): Piece[] {
+  const text = renderBlock(block);
+  const tokens = options.count(text);
+  if (tokens <= options.maxTokens) return [{ seq: block.seq, text, tokens }];
+  const pieces: Piece[] = [];
+  let rest = block.text;
+  let chars = Math.max(1, Math.floor((rest.length * options.maxTokens * 0.9) / tokens));
+  while (rest !== "") {
+    const label = pieces.length === 0 ? block.label : `${block.label}, continued`;
+    let end = cutPoint(rest, chars);
+    let piece = pieceOf({ ...block, label, text: rest.slice(0, end) }, options);
+    // Dense passages count more per character than the whole: shorten until it fits or can't be shortened.
+    while (piece.tokens > options.maxTokens && end > 16) {
+      end = cutPoint(rest, Math.max(1, Math.floor(end * 0.6)));
+      piece = pieceOf({ ...block, label, text: rest.slice(0, end) }, options);
+    }
+    pieces.push(piece);
+    rest = rest.slice(end);
+    chars = Math.max(16, Math.floor(piece.tokens > options.maxTokens * 0.5 ? chars : chars * 1.2));
+  }
+  return pieces;
+}
+
+function pieceOf(block: Block, options: ChunkOptions): Piece {
+  const text = renderBlock(block);
+  return { seq: block.seq, text, tokens: options.count(text) };
+}
+
+/** After a line break or a space in the last third if there is one, and never inside a character. */
+function cutPoint(text: string, chars: number): number {
+  if (text.length <= chars) return text.length;
+  for (const mark of ["\n", " "]) {
+    const at = text.lastIndexOf(mark, chars - 1);
+    if (at > chars * (2 / 3)) return at + 1;
+  }
+  const unit = text.charCodeAt(chars - 1);
+  return unit >= 0xd800 && unit <= 0xdbff ? chars + 1 : chars;
+}
+
+/*
+ * Reduces a tool's input or output to what tells most in few lines: how it begins and ends, every kind of failing line,
+ * and the names in between. Never longer than the original.
+ */
+
+const EDGE_LINES = 3;
+const LINE_CHARS = 200;
+const FAILING = 8;
+const NAMES = 20;
+
+export function digest(text: string): string {
+  const lines = [...linesOf(text)].filter((line) => line.trim() !== "");
+  const head = lines.slice(0, EDGE_LINES).map((line) => clip(line, LINE_CHARS));
+  const tail = lines.slice(Math.max(EDGE_LINES, lines.length - EDGE_LINES)).map((line) => clip(line, LINE_CHARS));
+  const excerpt = [...head, ...tail].join("\n");
+  const failing = failingLines(text, FAILING).filter((line) => !excerpt.includes(line));
+  const names = frequentNames(text).filter(
+    (name) => !excerpt.includes(name) && !failing.some((line) => line.includes(name)),
+  );
+  const note = `(digest of ${lines.length} lines, ${text.length} characters${names.length === 0 ? "" : `; names: ${names.join(", ")}`})`;
+  const reduced = [...head, note, ...failing, ...tail].join("\n");
+  return reduced.length < text.length ? reduced : text;
+}
+
+/** The names that occur most, in order of first occurrence. */
+function frequentNames(text: string): string[] {
+  const counts = new Map<string, number>();
+  for (const { text: name } of namesIn(text)) if (name.length <= 80) counts.set(name, (counts.get(name) ?? 0) + 1);
+  const chosen = new Set(
+    [...counts]
+      .sort((a, b) => b[1] - a[1])
+      .slice(0, NAMES)
+      .map(([name]) => name),
+  );
+  return [...counts.keys()].filter((name) => chosen.has(name));
 }

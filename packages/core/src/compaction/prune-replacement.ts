@@ -1,0 +1,138 @@
+/**
+ * What is left behind when a part is pruned: what it was (path or command, exit code), its failing lines, the names
+ * nothing else in the prompt holds, and how to get it back.
+ */
+
+import type { ImagePart, Part, ResultPart, Shape } from "../message/shape.ts";
+import { mediaName, type Originals, whereMedia, whereMessage } from "../summary/render-lines.ts";
+import { exitCode, failingLines } from "../text/lines.ts";
+import { countNames } from "../text/names.ts";
+import { describeUse, PRUNED, type PruneCandidate, REASONS } from "./prune-candidates.ts";
+
+interface ReplacementOptions {
+  /** Names the rest of the prompt still holds. Those a replacement repeats are added. */
+  readonly held: Set<string>;
+  readonly count: (text: string) => number;
+  /** Names may cost this share of the part they stand for. */
+  readonly nameShare: number;
+  readonly originals: Originals;
+}
+
+const MAX_FAILING_LINES = 8;
+
+export function replacementFor(candidate: PruneCandidate, options: ReplacementOptions): string {
+  const { original } = candidate;
+  switch (original.kind) {
+    case "result":
+      return forResult(candidate, original, options);
+    case "image":
+      return forImage(candidate, original, options);
+  }
+}
+
+function forResult(candidate: PruneCandidate, part: ResultPart, options: ReplacementOptions): string {
+  const { use, tool, reason, target } = candidate;
+  const code = use.kind === "command" ? exitCode(part.text) : null;
+  const facts = [describeUse(tool, use), REASONS[reason].words, sizeOf(part.text)];
+  if (code !== null) facts.push(`exit code ${code}`);
+  facts.push(...part.images.map(mediaName));
+  const lines = [`${PRUNED}: ${facts.join(", ")}${wayBack(target, options)}]`];
+  // A source file full of the word "error" hasn't failed.
+  if (use.kind !== "read" || part.isError) lines.push(...failingLines(part.text, MAX_FAILING_LINES));
+  hold(lines.join("\n"), options.held);
+  const names = rareNames(part.text, candidate.tokens, options);
+  if (names.length > 0) lines.push(`names: ${names.join(" ")}`);
+  return lines.join("\n");
+}
+
+function forImage(candidate: PruneCandidate, part: ImagePart, options: ReplacementOptions): string {
+  const where = whereMedia(options.originals);
+  return `${PRUNED}: old ${mediaName(part)} of message ${candidate.target}${where === "" ? "" : `; ${where} has it`}]`;
+}
+
+/** The most used names first, as many as their share of the part allows. */
+function rareNames(text: string, tokens: number, options: ReplacementOptions): readonly string[] {
+  const budget = tokens * options.nameShare;
+  const names: string[] = [];
+  let spent = 0;
+  const byUse = [...countNames(text)].sort(([, a], [, b]) => b - a);
+  for (const [name] of byUse) {
+    if (options.held.has(name)) continue;
+    spent += options.count(` ${name}`);
+    if (spent > budget) break;
+    names.push(name);
+    options.held.add(name);
+  }
+  return names;
+}
+
+function hold(text: string, held: Set<string>): void {
+  for (const name of countNames(text).keys()) held.add(name);
+}
+
+function wayBack(seq: number, { originals }: ReplacementOptions): string {
+  const where = whereMessage(seq, originals);
+  return where === "" ? "" : `; ${where} has it`;
+}
+
+function sizeOf(text: string): string {
+  const lines = text.split("\n").length;
+  return lines > 1 ? `${lines} lines` : `${text.length} characters`;
+}
+
+/*
+ * The words of a part, for finding names in it: a call's input without its JSON escapes, so that "\nfoo" isn't read as
+ * "nfoo". Only for reading; nothing is ever sent from here.
+ */
+
+export function partText(part: Part): string {
+  switch (part.kind) {
+    case "text":
+    case "reasoning":
+    case "result":
+      return part.text;
+    case "call":
+      return inputText(part.input);
+    case "image":
+    case "file":
+    case "other":
+      return "";
+  }
+}
+
+export function messageText<M>(message: M, shape: Shape<M>): string {
+  return shape.parts(message).map(partText).join("\n");
+}
+
+/** All keys and values of a JSON text, a line each; the text itself when it is no JSON. */
+export function inputText(input: string): string {
+  try {
+    const texts: string[] = [];
+    collect(JSON.parse(input), texts);
+    return texts.join("\n");
+  } catch {
+    return input;
+  }
+}
+
+function collect(value: unknown, texts: string[]): void {
+  if (typeof value === "string" || typeof value === "number") texts.push(String(value));
+  else if (Array.isArray(value)) for (const item of value) collect(item, texts);
+  else if (typeof value === "object" && value !== null)
+    for (const [key, item] of Object.entries(value)) {
+      texts.push(key);
+      collect(item, texts);
+    }
+}
+
+/**
+ * Where a provider that caches at marks is to be told to: behind the last message that the newest pass has touched, where
+ * the next one begins, and behind the one before it, where the newest could read. Pure, and the same for all who ask.
+ */
+
+/** `reach`: the last message that each live pass touches, in order. Seqs, ascending, at most two. */
+export function cutMarks(reach: readonly number[]): readonly number[] {
+  const marks: number[] = [];
+  for (const seq of reach) if (seq > (marks.at(-1) ?? 0)) marks.push(seq);
+  return marks.slice(-2);
+}
