@@ -7,7 +7,7 @@ import { isDownloaded, type LockFile } from "./lock-hashes.ts";
 
 const root = join(import.meta.dirname, "..");
 
-for (const path of ["package-lock.json", "bench/package-lock.json"]) {
+for (const path of ["package-lock.json", "bench/package-lock.json", "site/package-lock.json"]) {
   const lock = JSON.parse(readFileSync(join(root, path), "utf8")) as LockFile;
   const downloaded = Object.entries(lock.packages).filter(isDownloaded);
 

@@ -44,7 +44,8 @@ async function fillIn(path: string): Promise<void> {
 
 async function fillAll(): Promise<void> {
   const root = join(import.meta.dirname, "..");
-  for (const path of ["package-lock.json", "bench/package-lock.json"]) await fillIn(join(root, path));
+  for (const path of ["package-lock.json", "bench/package-lock.json", "site/package-lock.json"])
+    await fillIn(join(root, path));
 }
 
 if (import.meta.main) void fillAll();
