@@ -170,7 +170,7 @@ test("a redaction also leaves the part files, and a deleted thread leaves none",
     [name],
   );
   assert.equal((await at.run("threads", "delete", "a")).code, 0);
-  assert.deepEqual(readdirSync(join(at.home, "threads")), [".by-user"]);
+  assert.deepEqual(readdirSync(join(at.home, "threads")), []);
 });
 
 test("doctor --rebuild finds part files that are missing, changed or strange, and makes them anew", async (t) => {

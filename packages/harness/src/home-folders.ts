@@ -4,7 +4,8 @@
  * device or a way out elsewhere, gets a folder of its own.
  */
 import { createHash } from "node:crypto";
-import { join } from "node:path";
+import { closeSync, existsSync, mkdirSync, openSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { DEFAULT_USER, type ThreadName } from "@palimpsest/core/log";
 
 /** The folder of a project's own home. */
@@ -26,7 +27,7 @@ const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?=\.|$)/;
 /** No two names share a folder, also where a disk doesn't tell upper from lower case. */
 export function folderName(name: string): string {
   const spelled = name.replace(/[^a-z0-9_.-]|^\.|\.$/gu, escaped).replace(DEVICE, (device) => {
-    return escaped(device[0]!) + device.slice(1);
+    return escaped(device.charAt(0)) + device.slice(1);
   });
   if (spelled.length <= LONGEST) return spelled;
   const digest = createHash("sha256").update(name).digest("hex").slice(0, 32);
@@ -35,4 +36,32 @@ export function folderName(name: string): string {
 
 function escaped(character: string): string {
   return [...Buffer.from(character, "utf8")].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
+}
+
+/* Modes of files and folders: conversations are for their owner alone, whatever the umask says. */
+
+export const PRIVATE_FILE = 0o600;
+export const PRIVATE_FOLDER = 0o700;
+/** What is made from the log and must not be edited. */
+export const READ_ONLY_FILE = 0o400;
+
+/** Step by step: where a file system refuses with ENOENT, as /proc does, Node's own recursion never ends. */
+export function makeFolder(path: string): void {
+  if (isFolder(path)) return;
+  if (dirname(path) !== path) makeFolder(dirname(path));
+  try {
+    mkdirSync(path, { mode: PRIVATE_FOLDER });
+  } catch (error) {
+    // Another process may have been quicker.
+    if (!isFolder(path)) throw error;
+  }
+}
+
+/** For libraries that open a file with a mode of their own: it is there already, empty, with ours. */
+export function makeFile(path: string): void {
+  if (!existsSync(path)) closeSync(openSync(path, "a", PRIVATE_FILE));
+}
+
+export function isFolder(path: string): boolean {
+  return existsSync(path) && statSync(path).isDirectory();
 }

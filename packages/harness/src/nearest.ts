@@ -10,13 +10,15 @@ export function nearest(word: string, words: readonly string[]): string | null {
 
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const change = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(change, row[j]! + 1, next[j - 1]! + 1));
-    }
-    row = next;
+  for (const letter of a.split("")) {
+    let [diagonal = 0] = row;
+    let left = diagonal + 1;
+    row = row.map((above, at) => {
+      const change = diagonal + (b[at - 1] === letter ? 0 : 1);
+      if (at > 0) left = Math.min(change, above + 1, left + 1);
+      diagonal = above;
+      return left;
+    });
   }
-  return row[b.length]!;
+  return row.at(-1) ?? 0;
 }

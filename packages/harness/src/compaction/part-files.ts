@@ -9,8 +9,7 @@ import { LEDGER_FILE, ledgerText, RECALL } from "@palimpsest/core/internal/summa
 import { parseHeader, type Range, type RecordHeader, type ThreadName } from "@palimpsest/core/log";
 import type { Originals, SummaryState } from "@palimpsest/core/summary";
 import { HISTORY, partName } from "../history-parts.ts";
-import { threadFolder } from "../home-folders.ts";
-import { PRIVATE_FOLDER, READ_ONLY_FILE } from "../private-files.ts";
+import { PRIVATE_FOLDER, READ_ONLY_FILE, threadFolder } from "../home-folders.ts";
 import type { Store } from "../stores/store.ts";
 import { stateChainOf } from "./state-chain.ts";
 

@@ -1,7 +1,6 @@
 /** What a run has come to, as JSON. */
 import type { RunResult } from "../agent/events.ts";
-import type { Use } from "../home/charges.ts";
-import type { ThreadCost } from "../home/thread-cost.ts";
+import type { ThreadCost, Use } from "../home/cost.ts";
 import { costOf, pricesOf } from "../models/cost.ts";
 import type { ModelsConfig } from "../models/entry.ts";
 import type { Usage } from "../models/usage.ts";

@@ -2,7 +2,8 @@
 
 export { mcpTools } from "../mcp/middleware.ts";
 export { switchSkill } from "../skills/switched-off.ts";
-export { eventLog } from "./event-log.ts";
+export { threadCost } from "./cost.ts";
+export { eventLog } from "./from-config.ts";
 export {
   compactInHome,
   deleteInHome,
@@ -16,4 +17,3 @@ export {
 export { type HomeParts, homeOfParts } from "./home-of-parts.ts";
 export { probeModel } from "./probe-model.ts";
 export { forgetWindows, windowsOf } from "./shared-windows.ts";
-export { threadCost } from "./thread-cost.ts";

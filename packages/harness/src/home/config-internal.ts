@@ -7,11 +7,7 @@ export {
   summarizationOptions,
 } from "../compaction/summarization.ts";
 export { nearest } from "../nearest.ts";
-export { checkConfig } from "./check.ts";
-export { configJsonSchema } from "./json-schema.ts";
-export { parseConfig } from "./parse.ts";
-export { requestWindow } from "./request-window.ts";
-export { rewriteConfig } from "./rewrite.ts";
+export { parseConfig } from "./config.ts";
+export { answerProblem, checkConfig, configJsonSchema, rewriteConfig, starterConfig } from "./config-file.ts";
+export { requestWindow, workspaceQuota } from "./limits.ts";
 export { configSchema } from "./schema.ts";
-export { answerProblem, starterConfig } from "./starter.ts";
-export { workspaceQuota } from "./workspace-quota.ts";

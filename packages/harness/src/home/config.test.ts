@@ -12,9 +12,8 @@ import {
 import { lightweightModel, resolveModel } from "../models/resolve-model.ts";
 import { subagentsFromConfig } from "../subagents/from-config.ts";
 import { BASH, GENERAL_PURPOSE } from "../subagents/spec.ts";
+import { loadConfig, parseConfig } from "./config.ts";
 import { DOCUMENTED_BLOCKS } from "./fixtures/documented-blocks.ts";
-import { loadConfig } from "./load.ts";
-import { parseConfig } from "./parse.ts";
 
 const parse = (text: string, env: Record<string, string> = {}) => parseConfig(text, { env });
 

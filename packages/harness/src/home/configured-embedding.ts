@@ -4,7 +4,7 @@ import { configuredEmbedder } from "../models/configured-embedder.ts";
 import { NO_USAGE } from "../models/usage.ts";
 import type { EmbeddingEvent, OnEmbedding } from "../recall/embedder.ts";
 import type { ThreadDeps } from "../thread/writer.ts";
-import { noteCharge } from "./charges.ts";
+import { noteCharge } from "./cost.ts";
 import type { ConfigFile } from "./schema.ts";
 
 export type Embedding = Pick<ThreadDeps, "embedder" | "onEmbedding">;

@@ -3,27 +3,30 @@
  * fails. With `rebuild` it also verifies each log and makes anew what is derived from it (head, search index, part files)
  * and reports what differed. The logs themselves are never touched, nor is the head of a broken one: it is the witness.
  */
-
-import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readdirSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { errorText } from "@palimpsest/core/internal/text";
 import { DEFAULT_USER } from "@palimpsest/core/log";
 import { historyFolder, repairParts } from "../compaction/part-files.ts";
+import { summarizationForThreads } from "../compaction/summarization.ts";
+import { MEMORY_QUEUE } from "../memory/job.ts";
 import { openStorage } from "../memory/open-storage.ts";
 import { openRepository } from "../memory/repository.ts";
+import { type MemoryPlace, memoryPath } from "../memory/scope.ts";
+import { limitsOfHome } from "../models/learned-limits.ts";
+import { offeredModels } from "../models/offers.ts";
+import { windowNow } from "../models/window.ts";
 import type { IndexProgress } from "../recall/index-steps.ts";
 import { scrub } from "../stores/capabilities.ts";
 import type { Store } from "../stores/store.ts";
 import { everyThread, everyUser } from "../stores/users.ts";
 import { rebuildHead, verify } from "../thread/audit.ts";
 import { sha256 } from "../thread/writer.ts";
-import { adoptOldFolders } from "../workspace/old-folders.ts";
-import { configChecks } from "./config-checks.ts";
-import { halfErasedChecks } from "./half-erased.ts";
-import { askForIndex, buildIndexes, indexCheck } from "./index-rebuild.ts";
-import { leftOverChecks } from "./left-over.ts";
-import { type LoadedConfig, loadConfig } from "./load.ts";
-import { memoryFileCheck, memoryJobCheck } from "./memory-checks.ts";
+import { type LoadedConfig, loadConfig } from "./config.ts";
+import { checkConfig } from "./config-file.ts";
+import { smallText } from "./find.ts";
+import { askForIndex, buildIndexes, halfErasedChecks, indexCheck, leftOverChecks } from "./repair.ts";
+import type { ConfigFile } from "./schema.ts";
 
 export interface Check {
   readonly name: string;
@@ -65,8 +68,6 @@ export async function checkHome(options: DoctorOptions): Promise<Check[]> {
       const engine = (await store.upkeep?.check()) ?? { ok: true, detail: "this store has no check of its own" };
       checks.push({ name: "database", ok: engine.ok, detail: engine.detail });
       const { home, derived, folders = "own" } = options;
-      if (derived === "rebuild" && folders === "own" && existsSync(join(home, "threads")))
-        await adoptOldFolders(home, store);
       checks.push(...(await threadChecks(store, options)));
       checks.push(...(await leftOverChecks(store, { home, derived, folders })));
       if (derived === "rebuild")
@@ -175,4 +176,114 @@ async function headCheck(store: Store, threadId: string): Promise<Check | null> 
 
 function named({ userId }: Store, threadId: string): string {
   return userId === DEFAULT_USER ? threadId : `${threadId} (${userId})`;
+}
+
+/* Checks of the configuration and of memory. */
+
+function configChecks(loaded: LoadedConfig, options: DoctorOptions): readonly Check[] {
+  const { reasons, env, home } = options;
+  const why = reasons === undefined ? "" : ` (${reasons.config})`;
+  const where = loaded.path === null ? "no config.yaml, the defaults" : `${loaded.path}${why}`;
+  if (loaded.kind === "invalid")
+    return [{ name: "config", ok: false, detail: `${where}: ${loaded.problems.join("; ")}` }];
+  const findings = loaded.path === null ? [] : checkConfig(smallText(loaded.path), { env, home, exists: existsSync });
+  const lines = findings.map(({ line, message }) => (line === null ? message : `line ${line}: ${message}`));
+  const ok = findings.every(({ severity }) => severity === "warning");
+  return [
+    { name: "config", ok, detail: [where, ...lines].join("; ") },
+    ...modelChecks(loaded.config, options),
+    { name: "compaction", ok: true, detail: compactionOf(loaded.config) },
+  ];
+}
+
+function modelChecks({ models, summarization }: ConfigFile, { home, env }: DoctorOptions): readonly Check[] {
+  const learned = { limits: limitsOfHome(home).read(), now: Date.now() };
+  const windows = models.map((model) => {
+    const { tokens, source } = windowNow(model, summarization.fallback_context_window, learned);
+    return `${model.name}: ${tokens} tokens ${WINDOW_SOURCES[source]}`;
+  });
+  if (windows.length > 0) return [{ name: "windows", ok: true, detail: windows.join("; ") }];
+  const keys = offeredModels(env).map(({ from, variable }) => `${from} ($${variable})`);
+  const offer = keys.length === 0 ? "" : `; keys are here for ${keys.join(", ")}`;
+  const detail = `none configured, the offline model answers${offer}: "palimpsest config init" configures one`;
+  return [{ name: "models", ok: true, detail }];
+}
+
+const WINDOW_SOURCES = {
+  config: "(max_input_tokens)",
+  table: "(known for this model)",
+  fallback: "(fallback_context_window; set max_input_tokens)",
+  learned: '(stated by the provider when it refused more; "palimpsest models forget" forgets it)',
+};
+
+function compactionOf({ summarization }: ConfigFile): string {
+  if (!summarization.enabled)
+    return 'off: a conversation grows until its window is full (summarization.enabled); "palimpsest compact T" does it once';
+  try {
+    const { trigger } = summarizationForThreads(summarization).policy;
+    const at = trigger.map(({ type, value }) =>
+      type === "fraction" ? `${Math.round(value * 100)} % of the window` : `${value} ${type}`,
+    );
+    return `automatic, at ${at.join(" or ")}`;
+  } catch {
+    // Said as a problem of the file.
+    return "automatic";
+  }
+}
+
+/** What memory has still to learn, and what it has given up on. */
+async function memoryJobCheck(store: Pick<Store, "outbox">): Promise<Check> {
+  if (store.outbox === undefined)
+    return { name: "memory jobs", ok: true, detail: "this store has no outbox: nothing is learned from turns" };
+  const jobs = await store.outbox.list(MEMORY_QUEUE);
+  const dead = jobs.filter(({ state }) => state === "dead");
+  const queued = `${jobs.length - dead.length} queued`;
+  if (dead.length === 0) return { name: "memory jobs", ok: true, detail: queued };
+  const named = dead.map(({ threadId, attempts, error }) => {
+    return `${threadId} (${attempts} attempts: ${error ?? "its worker ended without a word"})`;
+  });
+  const advice = `nothing is lost: "palimpsest memory retry" tries again, and so does the thread's next turn`;
+  return { name: "memory jobs", ok: false, detail: `${queued}; given up: ${some(named)}; ${advice}` };
+}
+
+/** Null where there is no file that could not be read. */
+function memoryFileCheck(place: MemoryPlace): Check | null {
+  const aside = setAsideUnder(place);
+  if (aside.length === 0) return null;
+  const advice = "a memory that couldn't be read was moved there: repair it and move it back, or delete it";
+  return { name: "memory files", ok: false, detail: `${some(aside)}; ${advice}` };
+}
+
+function some(names: readonly string[]): string {
+  const more = names.length > SHOWN ? ` and ${names.length - SHOWN} more` : "";
+  return `${names.slice(0, SHOWN).join(", ")}${more}`;
+}
+
+const SHOWN = 5;
+
+/** As `setAside` names them (memory/file-storage.ts), in every folder that a scope's file may stand in. */
+function setAsideUnder(place: MemoryPlace): string[] {
+  const { base } = place;
+  const own = memoryPath({ userId: "default", agentName: null }, place);
+  const roots = [base, ...within(join(base, "users"))];
+  const agents = roots.flatMap((root) => within(join(root, "agents")));
+  const others = [...roots.slice(1), ...agents].map((folder) => join(folder, "memory.json"));
+  return [own, ...others].flatMap((file) =>
+    entries(dirname(file))
+      .filter((name) => name.startsWith(`${basename(file)}.corrupt-`))
+      .map((name) => join(dirname(file), name)),
+  );
+}
+
+function within(folder: string): string[] {
+  return entries(folder).map((name) => join(folder, name));
+}
+
+/** A folder that isn't there, or can't be read, holds nothing that could be named. */
+function entries(folder: string): string[] {
+  try {
+    return readdirSync(folder).sort();
+  } catch {
+    return [];
+  }
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eventLog, type LoggedEvent } from "./event-log.ts";
+import { eventLog, type LoggedEvent } from "./from-config.ts";
 
 const FAILURES: readonly LoggedEvent[] = [
   { type: "summary-failed", reason: "model-failed", detail: "429" },

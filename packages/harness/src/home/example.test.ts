@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { parse } from "yaml";
-import { configJsonSchema } from "./json-schema.ts";
-import { parseConfig } from "./parse.ts";
+import { parseConfig } from "./config.ts";
+import { configJsonSchema } from "./config-file.ts";
 import { configSchema } from "./schema.ts";
 
 const text = readFileSync(new URL("../../../../config.example.yaml", import.meta.url), "utf8");

@@ -1,10 +1,13 @@
 /**
- * Where the configuration file is: the one named, the home's, then one in the working directory or its parents if it is
- * recognizably ours. Apart from what reads it, so that a command without a configuration never loads the schema.
+ * Finds the home, the configuration file and the person's own folders. Decides and reads small files only: whether something
+ * that was found may be used is `trust.ts`, and the schema is never loaded here.
  */
-import { existsSync, readFileSync, statSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { upwards } from "./choose-home.ts";
+import { createHash, randomUUID } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+import { PalimpsestError } from "@palimpsest/core/errors";
+import { HOME_NAME, PRIVATE_FILE, PRIVATE_FOLDER } from "../home-folders.ts";
 
 export const CONFIG_NAME = "config.yaml";
 
@@ -36,13 +39,6 @@ export function chooseConfig(
   return near === undefined ? null : { path: near, reason: "directory" };
 }
 
-/** Loads what it takes to recognize a file only where there is one. */
-export async function findConfig(question: ConfigQuestion): Promise<ChosenConfig | null> {
-  const near = upwards(question.cwd).some((folder) => isFile(join(folder, CONFIG_NAME)));
-  const isOurs = near ? (await import("./recognize.ts")).isOurs : () => false;
-  return chooseConfig(question, { exists: isFile, isOurs: (path) => isOurs(smallText(path)) });
-}
-
 export function readConfig({ path }: ChosenConfig): string | { readonly problem: string } {
   try {
     return readFileSync(path, "utf8");
@@ -56,7 +52,7 @@ export function isFile(path: string): boolean {
   return existsSync(path) && statSync(path).isFile();
 }
 
-/** Another program's file may be of any size, and may be none of our business to read. */
+/** Empty if the file is too large or can't be read: it may be another program's. */
 export function smallText(path: string): string {
   try {
     return statSync(path).size > MOST_BYTES ? "" : readFileSync(path, "utf8");
@@ -66,3 +62,119 @@ export function smallText(path: string): string {
 }
 
 const MOST_BYTES = 1 << 20;
+
+/* Home: the one named, else the nearest `.palimpsest` above the working directory, else the person's own. */
+
+export interface ChosenHome {
+  readonly directory: string;
+  readonly reason: "option" | "environment" | "found" | "user";
+}
+
+interface HomeQuestion {
+  /** `--home`. */
+  readonly option: string | null;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  /** The one home per user. */
+  readonly userHome: string;
+  readonly isDirectory: (path: string) => boolean;
+}
+
+export function chooseHome({ option, env, cwd, userHome, isDirectory }: HomeQuestion): ChosenHome {
+  if (option !== null) return { directory: resolve(cwd, option), reason: "option" };
+  const named = env["PALIMPSEST_HOME"] ?? "";
+  if (named !== "") return { directory: resolve(cwd, named), reason: "environment" };
+  const nearest = upwards(cwd)
+    .map((folder) => join(folder, HOME_NAME))
+    .find(isDirectory);
+  if (nearest === undefined || nearest === userHome) return { directory: userHome, reason: "user" };
+  return { directory: nearest, reason: "found" };
+}
+
+/** The folder itself, its parent, and so on to the root. */
+export function upwards(folder: string): string[] {
+  const here = resolve(folder);
+  const parent = dirname(here);
+  return parent === here ? [here] : [here, ...upwards(parent)];
+}
+
+/** A person's folders: `data` for the home, `state` for notes about trust. */
+interface UserFolders {
+  readonly data: string;
+  readonly state: string;
+}
+
+export interface Person {
+  readonly folders: UserFolders;
+  /** Null on systems without user ids. */
+  readonly uid: number | null;
+  readonly register: Register;
+}
+
+export function personHere(env: Readonly<Record<string, string | undefined>> = process.env): Person {
+  const folders = userFolders(env, { homeDirectory: env["HOME"] || homedir() });
+  return { folders, uid: process.getuid?.() ?? null, register: openRegister(folders.state) };
+}
+
+/** Follows the XDG rules, which ignore a variable that is not an absolute path. */
+export function userFolders(
+  env: Readonly<Record<string, string | undefined>>,
+  { homeDirectory }: { readonly homeDirectory: string },
+): UserFolders {
+  const folder = (variable: string, ...standard: readonly string[]): string => {
+    const given = env[variable] ?? "";
+    return join(isAbsolute(given) ? given : join(homeDirectory, ...standard), "palimpsest");
+  };
+  return {
+    data: folder("XDG_DATA_HOME", ".local", "share"),
+    state: folder("XDG_STATE_HOME", ".local", "state"),
+  };
+}
+
+/*
+ * The register: what the person trusts and which homes we made, one small file each in the person's state folder. No
+ * directory can vouch for itself, and two processes never overwrite each other's notes.
+ */
+
+/** `trusted`: the fingerprint of the content. `made`, `workspace`: the identity of the directory. */
+type Note = "trusted" | "made" | "workspace";
+
+interface Register {
+  read(note: Note, path: string): string | null;
+  write(note: Note, path: string, value: string): void;
+  remove(note: Note, path: string): void;
+}
+
+/** `path` is a real path, so that two names of one place share an entry. */
+function openRegister(stateFolder: string): Register {
+  const fileOf = (note: Note, path: string): string =>
+    join(stateFolder, note, `${createHash("sha256").update(path).digest("hex")}.json`);
+  return {
+    read(note, path) {
+      try {
+        const entry = JSON.parse(readFileSync(fileOf(note, path), "utf8")) as { path?: unknown; value?: unknown };
+        return entry.path === path && typeof entry.value === "string" ? entry.value : null;
+      } catch {
+        // Missing or unreadable: nothing is known.
+        return null;
+      }
+    },
+    write(note, path, value) {
+      const file = fileOf(note, path);
+      const temporary = `${file}.${randomUUID()}.tmp`;
+      mkdirSync(dirname(file), { recursive: true, mode: PRIVATE_FOLDER });
+      try {
+        writeFileSync(temporary, `${JSON.stringify({ path, value })}\n`, { flag: "wx", mode: PRIVATE_FILE });
+        renameSync(temporary, file);
+      } finally {
+        rmSync(temporary, { force: true });
+      }
+    },
+    remove: (note, path) => rmSync(fileOf(note, path), { force: true }),
+  };
+}
+
+/** The home is not a directory, isn't trusted, or its configuration is wrong. */
+export class HomeError extends PalimpsestError<"home-not-a-directory" | "untrusted" | "config"> {
+  static override readonly kind = "HomeError";
+}

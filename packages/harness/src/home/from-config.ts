@@ -1,35 +1,49 @@
 /**
- * The assistant that a home and its configuration describe: which model, which summaries, which files. The command line,
- * the chat and the demo all start here, so that a thread gets the same agent from each of them. The middleware every
- * assistant has is named in `create-deep-agent.ts`; here is only what a configuration decides.
+ * The assistant that a home and its configuration describe: model, summaries, memory, approvals, files, log lines. The
+ * command, the chat and the demo all start here. The middleware every assistant has is named in `create-deep-agent.ts`.
  */
 import { resolve } from "node:path";
 import type { LanguageModelV4 } from "@ai-sdk/provider";
+import { generateText } from "ai";
 import type { Agent, AgentOptions } from "../agent/create-agent.ts";
+import type { AgentEvent } from "../agent/events.ts";
+import type { Middleware } from "../agent/middleware.ts";
 import type { Summarizer } from "../agent/summarizer.ts";
 import { configuredWriter } from "../compaction/configured-writer.ts";
+import { type CompactionEvent, logLine } from "../compaction/events.ts";
 import { type Summarization, summarizationForThreads } from "../compaction/summarization.ts";
 import { mcpTools } from "../mcp/middleware.ts";
-import type { Memory } from "../memory/create-memory.ts";
-import type { EmitMemory } from "../memory/events.ts";
+import { type Memory, wireMemory } from "../memory/create-memory.ts";
+import { type EmitMemory, type MemoryEvent, memoryLogLine } from "../memory/events.ts";
+import { openStorage } from "../memory/open-storage.ts";
+import { givenBlockTokens } from "../memory/stable-lane.ts";
+import type { Extract } from "../memory/updater.ts";
 import { pricingOf } from "../models/cache-prices.ts";
 import { pricesOf } from "../models/cost.ts";
-import { givenModel, lightweightModelId, type ResolvedModel, resolveModel } from "../models/resolve-model.ts";
+import { readUsage } from "../models/read-usage.ts";
+import {
+  givenModel,
+  lightweightModel,
+  lightweightModelId,
+  type ResolvedModel,
+  resolveModel,
+} from "../models/resolve-model.ts";
+import { nearest } from "../nearest.ts";
+import type { EmbeddingEvent } from "../recall/embedder.ts";
 import { switchesIn } from "../skills/switched-off.ts";
 import type { Store } from "../stores/store.ts";
+import { type SubagentEvent, subagentLogLines } from "../subagents/events.ts";
 import { subagentsFromConfig } from "../subagents/from-config.ts";
 import { workspaceFor } from "../subagents/shared-workspace.ts";
 import { usedBy } from "../workspace/quota.ts";
 import type { Root } from "../workspace/workspace.ts";
-import { approvalOf } from "./approval.ts";
-import { noteSummary } from "./charges.ts";
-import { configuredEmbedding, noteEmbedding } from "./configured-embedding.ts";
-import { configuredMemory } from "./configured-memory.ts";
+import { configuredEmbedding, embeddingLogLine, noteEmbedding } from "./configured-embedding.ts";
+import { noteCharge, noteSummary } from "./cost.ts";
+import type { DeepFilesOptions } from "./create-deep-agent.ts";
 import { createDeepAgent } from "./create-deep-agent.ts";
-import type { DeepFilesOptions } from "./deep-files.ts";
+import { workspaceQuota } from "./limits.ts";
 import type { ConfigFile } from "./schema.ts";
 import { windowsOf } from "./shared-windows.ts";
-import { workspaceQuota } from "./workspace-quota.ts";
 
 export interface ConfiguredAgentOptions extends Pick<AgentOptions, "onEvent" | "tools" | "middleware"> {
   /** Where the threads' files are kept. */
@@ -177,4 +191,153 @@ async function workspaceOf({ home, config, workspace }: ConfiguredAgentOptions):
       return { roots: { ...roots, workspace: root }, quota };
     },
   };
+}
+
+interface ConfiguredMemoryOptions {
+  readonly home: string;
+  readonly config: ConfigFile;
+  readonly store: Store;
+  readonly emit: EmitMemory;
+  readonly learns?: "here" | "elsewhere";
+}
+
+/** Null where memory is turned off. */
+async function configuredMemory(options: ConfiguredMemoryOptions): Promise<Memory | null> {
+  const { home, config, store, emit } = options;
+  const settings = config.memory;
+  if (!settings.enabled) return null;
+  const storage = await openStorage({
+    base: home,
+    storagePath: settings.storage_path,
+    storageClass: settings.storage_class,
+    store,
+    onError: (reason) => emit({ type: "memory-failed", threadId: null, reason }),
+  });
+  return wireMemory({
+    store,
+    storage,
+    extract: extractWith(config, home),
+    onEvent: emit,
+    debounceSeconds: settings.debounce_seconds,
+    maxFacts: settings.max_facts,
+    factConfidenceThreshold: settings.fact_confidence_threshold,
+    injection: settings.injection_enabled ? "on" : "off",
+    maxInjectionTokens: givenBlockTokens(settings.max_injection_tokens),
+    evidenceTokens: settings.evidence_tokens,
+    ...(options.learns === "elsewhere" && { starts: "by-hand" as const }),
+  });
+}
+
+/** One request, without tools or retries: the queue tries again. */
+function extractWith(config: ConfigFile, home: string): Extract {
+  return async (prompt, signal, { userId: user, threadId: id }) => {
+    const { language, provider, modelId: model } = await lightweightModel(config, config.memory.model_name);
+    if (provider === "offline") return askDirectly(language, prompt, signal);
+    const { text, usage } = await generateText({ model: language, prompt, abortSignal: signal, maxRetries: 0 });
+    const report = readUsage(usage);
+    if (report !== null) noteCharge(home, { user, id }, { use: "memory", model, calls: 1, ...report });
+    return text;
+  };
+}
+
+/** The SDK's call loads Node's whole network stack, which costs a short run a tenth of its time for nothing. */
+async function askDirectly(model: LanguageModelV4, prompt: string, abortSignal: AbortSignal): Promise<string> {
+  const asked = [{ role: "user" as const, content: [{ type: "text" as const, text: prompt }] }];
+  const { content } = await model.doGenerate({ prompt: asked, abortSignal });
+  return content.map((part) => (part.type === "text" ? part.text : "")).join("");
+}
+
+type Asking = Pick<ConfiguredAgentOptions, "approved" | "asked" | "onWarning" | "middleware">;
+
+function approvalOf(
+  { approval }: ConfigFile,
+  { approved = new Set(), asked = [], onWarning = () => {}, middleware = [] }: Asking,
+): Pick<AgentOptions, "toolApproval" | "middleware"> {
+  const tools = [...approval.tools, ...asked];
+  if (tools.length === 0) return { middleware };
+  const statusOf = (name: string) => () => (approved.has(name) ? ("approved" as const) : ("user-approval" as const));
+  return {
+    toolApproval: Object.fromEntries(tools.map((name) => [name, statusOf(name)])),
+    middleware: [...middleware, namesChecked(approval.tools, onWarning)],
+  };
+}
+
+/** Which tools there are shows only in a run: some come with skills, or with what the model can do. */
+function namesChecked(names: readonly string[], warn: (text: string) => void): Middleware {
+  let checked = false;
+  return {
+    name: "approval-names",
+    wrapModel(request, next) {
+      const known = Object.keys(request.tools);
+      for (const name of checked ? [] : names) {
+        if (known.includes(name)) continue;
+        const meant = nearest(name, known);
+        const advice = meant === null ? `there are ${known.join(", ")}` : `did you mean ${meant}?`;
+        warn(`approval.tools names ${JSON.stringify(name)}, which no tool is called: ${advice}`);
+      }
+      checked = true;
+      return next(request);
+    },
+  };
+}
+
+/* Log lines about compaction, memory, the embedder and sub-agents, filtered by `log_level`. */
+
+export type LoggedEvent = AgentEvent | CompactionEvent | MemoryEvent | SubagentEvent;
+
+export interface EventLogOptions {
+  readonly line: (text: string) => void;
+  /** Everything that is worth a line. */
+  readonly verbose: boolean;
+}
+
+export function eventLog(
+  config: Pick<ConfigFile, "log_level">,
+  { line, verbose }: EventLogOptions,
+): (event: LoggedEvent) => void {
+  const setting = verbose ? "debug" : config.log_level;
+  /** Only the debug log names the part of the program that speaks. */
+  const named = (part: string, text: string) =>
+    line(isLogged(setting, part, "debug") ? text : text.replace(/^\[\w+\] /, ""));
+  return (event) => {
+    if (isCompaction(event)) {
+      const level = WARNINGS.has(event.type) ? "warn" : "debug";
+      if (isLogged(setting, "summarization", level)) named("summarization", logLine(event));
+    } else if (isMemory(event)) {
+      const level = event.type === "memory-failed" ? "error" : "debug";
+      if (isLogged(setting, "memory", level)) named("memory", memoryLogLine(event));
+    } else if (isEmbedding(event)) {
+      const level = event.type === "embedding-failed" ? "warn" : "debug";
+      if (isLogged(setting, "recall", level)) line(embeddingLogLine(event));
+    } else if (isSubagent(event) && isLogged(setting, "subagents", "debug")) subagentLogLines(event).forEach(line);
+  };
+}
+
+const WARNINGS: ReadonlySet<string> = new Set(["summary-failed", "breaker-open"]);
+
+function isCompaction(event: LoggedEvent): event is CompactionEvent {
+  return /^(?:compaction|summary|draft|breaker)-/.test(event.type);
+}
+
+function isMemory(event: LoggedEvent): event is MemoryEvent {
+  return event.type.startsWith("memory-");
+}
+
+function isEmbedding(event: LoggedEvent): event is EmbeddingEvent {
+  return event.type.startsWith("embedding-");
+}
+
+function isSubagent(event: LoggedEvent): event is SubagentEvent {
+  return event.type.startsWith("subagent-");
+}
+
+/** `log_level` is one level for all, or a map from a part (`summarization`, `memory`) to its level. */
+const LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
+
+export type LogLevel = (typeof LEVELS)[number];
+
+/** A map that doesn't name the part has a `default`, else it is `info`. */
+export function isLogged(setting: ConfigFile["log_level"], part: string, level: Exclude<LogLevel, "silent">): boolean {
+  const chosen = typeof setting === "string" ? setting : (setting[part] ?? setting["default"] ?? "info");
+  return LEVELS.indexOf(level) >= LEVELS.indexOf(chosen);
 }

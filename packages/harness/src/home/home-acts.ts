@@ -1,27 +1,33 @@
 /**
- * Acts on the threads of an open home that need more of it than its store: its configuration, its files, its memory. For
- * the command and the gateway alike; each says what came of it, and whoever asked finds the words.
+ * Acts on the threads of an open home that need more than its store: the configuration, files, memory. Used by the command
+ * and the gateway, which put the outcome into words.
  */
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { ThreadName } from "@palimpsest/core/log";
+import { type Shape, shapeOf } from "@palimpsest/core/message";
 import { configuredWriter } from "../compaction/configured-writer.ts";
 import type { OnCompactionEvent } from "../compaction/events.ts";
-import { ensureParts, historyFolder } from "../compaction/part-files.ts";
+import { ensureParts, historyFolder, repairParts } from "../compaction/part-files.ts";
 import { summarizationForThreads } from "../compaction/summarization.ts";
+import { threadFolder } from "../home-folders.ts";
 import { forgetThread } from "../memory/source-turns.ts";
 import { lightweightModelId } from "../models/resolve-model.ts";
 import type { Leased } from "../stores/leases.ts";
 import type { Store } from "../stores/store.ts";
+import { delegationsOf } from "../subagents/delegations.ts";
 import { type Forked, type Undone, withWriter } from "../thread/acts.ts";
 import { compactThread, type ThreadOutcome } from "../thread/compact-thread.ts";
-import type { DeletedThread } from "../thread/delete.ts";
+import { type DeletedThread, deleteThread } from "../thread/delete.ts";
 import { forkWithFiles } from "../thread/fork-files.ts";
-import { type Committed, commit, type Writer } from "../thread/writer.ts";
+import { type Committed, commit, type ThreadDeps, type Writer } from "../thread/writer.ts";
+import { storedNames } from "../tool-output/stored-output.ts";
 import { fileCopier } from "../workspace/file-copier.ts";
 import { ToolFailure } from "../workspace/tool-failure.ts";
-import { noteSummary } from "./charges.ts";
+import { threadWorkspace } from "../workspace/workspace.ts";
+import { noteSummary } from "./cost.ts";
+import { requestWindow, workspaceQuota } from "./limits.ts";
 import type { Home } from "./open-home.ts";
-import { requestWindow } from "./request-window.ts";
-import { deleteThreadWithFiles } from "./thread-files.ts";
-import { workspaceQuota } from "./workspace-quota.ts";
 
 interface CompactInHome {
   readonly dryRun: boolean;
@@ -112,4 +118,41 @@ export async function deleteInHome(home: Home, threadId: string): Promise<Delete
   const { repository } = await home.eraseDeps();
   if (deleted.kind === "deleted" && repository !== null) await forgetThread(repository, home.userId, threadId);
   return deleted;
+}
+
+/* A thread's files beside its log. Cleaning and deleting can be repeated after a crash and then finish what was begun. */
+
+/** Part files as the log has them now, and no stored output or answer of which the log no longer says anything. */
+export async function cleanThreadFiles(base: string, store: Store, threadId: string): Promise<void> {
+  const head = await store.head(threadId);
+  if (head === undefined) return;
+  const { history, "tool-outputs": outputs } = threadWorkspace(base, { user: store.userId, id: threadId }).roots;
+  await repairParts(history.directory, store, threadId, head.compaction);
+  const present = await readdir(outputs.directory).catch(() => [] as string[]);
+  if (present.length === 0) return;
+  const gone = await unspoken(store, threadId, present);
+  for (const name of gone) await rm(join(outputs.directory, name), { force: true });
+}
+
+/** Names of files whose result was erased. An output is named by the prune that put it there, an answer by its delegation. */
+async function unspoken(store: Store, threadId: string, present: readonly string[]): Promise<string[]> {
+  const named = new Set<string>();
+  const erased = new Set<string>();
+  for await (const { record, redacted } of store.records(threadId, { kinds: ["prune", "message"] })) {
+    if (record.kind === "prune")
+      for (const { replacement } of record.entries) for (const name of storedNames(replacement)) named.add(name);
+    if (record.kind !== "message" || !redacted) continue;
+    const shape = shapeOf(record.dialect) as Shape<unknown>;
+    for (const call of shape.answers(JSON.parse(record.body))) erased.add(call);
+  }
+  const delegations = delegationsOf((await store.head(threadId))?.state ?? {});
+  const answers = delegations.filter(({ id }) => erased.has(id)).map(({ threadId }) => `${threadId}.md`);
+  const outputs = present.filter((name) => storedNames(`tool-outputs/${name}`).length > 0);
+  return [...outputs.filter((name) => !named.has(name)), ...present.filter((name) => answers.includes(name))];
+}
+
+/** As `deleteThread`, with the thread's folder. */
+export function deleteThreadWithFiles(deps: ThreadDeps, base: string, threadId: string): Promise<DeletedThread> {
+  const remove = (name: ThreadName) => rm(threadFolder(base, name), { recursive: true, force: true });
+  return deleteThread(deps, threadId, { remove });
 }

@@ -9,8 +9,8 @@ import { openRepository } from "../memory/repository.ts";
 import { limitsOfHome } from "../models/learned-limits.ts";
 import type { Store } from "../stores/store.ts";
 import { configuredEmbedding } from "./configured-embedding.ts";
+import { personHere } from "./find.ts";
 import { type Home, type LocatedHome, opened } from "./open-home.ts";
-import { personHere } from "./person.ts";
 import { type ConfigFile, configSchema } from "./schema.ts";
 
 export interface HomeParts {

@@ -9,7 +9,7 @@ import { withWriter } from "../thread/acts.ts";
 import { createThread, fork, redact, threadDeps } from "../thread/threads.ts";
 import { commit } from "../thread/writer.ts";
 import { type Check, checkHome } from "./doctor.ts";
-import { deleteThreadWithFiles } from "./thread-files.ts";
+import { deleteThreadWithFiles } from "./home-acts.ts";
 
 test("files of a thread that is no more are named, moved aside by a rebuild, and found by no new thread of that name", async (t) => {
   const at = open(t);
@@ -20,7 +20,7 @@ test("files of a thread that is no more are named, moved aside by a rebuild, and
   assert.match((await at.doctor("rebuild", "shared")).detail, /delete them if no other store/);
   assert.ok(existsSync(join(at.home, "threads", "gone")), "another store may know it");
   assert.match((await at.doctor("rebuild")).detail, /moved to .*left-over/);
-  assert.deepEqual(readdirSync(join(at.home, "threads")), [".by-user", "kept"]);
+  assert.deepEqual(readdirSync(join(at.home, "threads")), ["kept"]);
   assert.equal((await at.doctor("rebuild")).name, "nothing");
 });
 

@@ -14,20 +14,27 @@ import { openStore, storeTarget } from "../stores/open.ts";
 import type { Store } from "../stores/store.ts";
 import { asUser } from "../stores/users.ts";
 import { type ThreadDeps, threadDeps } from "../thread/writer.ts";
-import { adoptOldFolders } from "../workspace/old-folders.ts";
-import { type Admission, admitHome, refusalOf } from "./admission.ts";
-import type { Use, UseTotal } from "./charges.ts";
-import { type ChosenHome, chooseHome } from "./choose-home.ts";
+import type { WarningListener } from "./config.ts";
 import type { Embedding } from "./configured-embedding.ts";
-import { type ChosenConfig, findConfig } from "./find.ts";
+import type { ThreadCost, Use, UseTotal } from "./cost.ts";
+import {
+  type ChosenConfig,
+  type ChosenHome,
+  CONFIG_NAME,
+  type ConfigQuestion,
+  chooseConfig,
+  chooseHome,
+  HomeError,
+  isFile,
+  type Person,
+  personHere,
+  smallText,
+  upwards,
+} from "./find.ts";
 import type { ConfiguredAgent, ConfiguredAgentOptions } from "./from-config.ts";
-import { HomeError } from "./home-error.ts";
-import { makeHome } from "./make-home.ts";
-import { type Person, personHere } from "./person.ts";
-import type { WarningListener } from "./read-settings.ts";
-import type { RequestWindow } from "./request-window.ts";
+import type { RequestWindow } from "./limits.ts";
 import type { ConfigFile } from "./schema.ts";
-import type { ThreadCost } from "./thread-cost.ts";
+import { type Admission, admitHome, makeHome, refusalOf } from "./trust.ts";
 
 export { HomeError };
 
@@ -125,7 +132,7 @@ export function locateHome(options: HomeOptions): LocatedHome {
   });
   const configuration = once(() => findConfig({ option: options.config ?? null, env, home: directory, cwd }));
   const settings = once(async () => {
-    const { readSettings } = await import("./read-settings.ts");
+    const { readSettings } = await import("./config.ts");
     await admittedHome();
     const chosen = await configuration();
     return readSettings(chosen, { home: directory, person, env, admit, onWarning: options.onWarning });
@@ -152,7 +159,7 @@ export function locateHome(options: HomeOptions): LocatedHome {
     },
     async window() {
       if ((await configuration()) === null) return null;
-      const { requestWindow } = await import("./request-window.ts");
+      const { requestWindow } = await import("./limits.ts");
       return requestWindow(await settings(), undefined, await located.learned());
     },
     embedding: once(() => embeddingOf({ directory, configuration, settings }, options.onError)),
@@ -182,8 +189,6 @@ export function locateHome(options: HomeOptions): LocatedHome {
       try {
         // The database is part of what was trusted, and this one is ours.
         if (isNew && (await admittedHome()).state === "trusted") admitHome(place, person).trust();
-        if (access === "write" && options.store == null && existsSync(join(directory, "threads")))
-          await adoptOldFolders(directory, store);
       } catch (error) {
         await store.close();
         throw error;
@@ -192,6 +197,13 @@ export function locateHome(options: HomeOptions): LocatedHome {
     },
   };
   return located;
+}
+
+/** The schema is loaded only if a file near the working directory has the right name. */
+async function findConfig(question: ConfigQuestion): Promise<ChosenConfig | null> {
+  const near = upwards(question.cwd).some((folder) => isFile(join(folder, CONFIG_NAME)));
+  const isOurs = near ? (await import("./config.ts")).isOurs : () => false;
+  return chooseConfig(question, { exists: isFile, isOurs: (path) => isOurs(smallText(path)) });
 }
 
 async function embeddingOf(
@@ -216,7 +228,7 @@ export function opened(located: LocatedHome, store: Store, made: ConfiguredAgent
     async agent({ log, verbose = false, ...options } = {}) {
       const [{ createAgentFromConfig }, { eventLog }] = await Promise.all([
         import("./from-config.ts"),
-        import("./event-log.ts"),
+        import("./from-config.ts"),
       ]);
       const config = await located.settings();
       const logged = log === undefined ? () => {} : eventLog(config, { line: log, verbose });
@@ -238,11 +250,11 @@ export function opened(located: LocatedHome, store: Store, made: ConfiguredAgent
       return assistant;
     },
     async cost(threadId) {
-      const { threadCost } = await import("./thread-cost.ts");
+      const { threadCost } = await import("./cost.ts");
       return threadCost(deps.store, threadId, { config: await located.settings(), home: directory });
     },
     async charges(threadId) {
-      const { chargesOf, totalsByUse } = await import("./charges.ts");
+      const { chargesOf, totalsByUse } = await import("./cost.ts");
       return totalsByUse(chargesOf(directory, deps.store, threadId));
     },
     async embedded() {
@@ -252,7 +264,7 @@ export function opened(located: LocatedHome, store: Store, made: ConfiguredAgent
       await untilEmbedded(embedder, EMBEDDING_MS);
     },
     async eraseDeps() {
-      const { cleanThreadFiles } = await import("./thread-files.ts");
+      const { cleanThreadFiles } = await import("./home-acts.ts");
       const cleanFiles = (threadId: string) => cleanThreadFiles(directory, deps.store, threadId);
       return { deps, repository: await located.memory(deps.store), cleanFiles };
     },

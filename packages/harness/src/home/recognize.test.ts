@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { readYaml } from "../yaml.ts";
+import { isOurs } from "./config.ts";
 import { powersOf } from "./powers.ts";
-import { readYaml } from "./read-yaml.ts";
-import { isOurs } from "./recognize.ts";
 import { configSchema } from "./schema.ts";
 
 const EXAMPLE = readFileSync(new URL("../../../../config.example.yaml", import.meta.url), "utf8");

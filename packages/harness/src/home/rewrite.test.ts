@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { summarizationForThreads } from "../compaction/summarization.ts";
-import { isLogged } from "./log-level.ts";
-import { parseConfig } from "./parse.ts";
-import { requestWindow } from "./request-window.ts";
-import { rewriteConfig } from "./rewrite.ts";
+import { parseConfig } from "./config.ts";
+import { rewriteConfig } from "./config-file.ts";
+import { isLogged } from "./from-config.ts";
+import { requestWindow } from "./limits.ts";
 import { configSchema } from "./schema.ts";
 
 const env = {};

@@ -31,7 +31,7 @@ export async function forgetWindows(
   const kept = Object.entries(file.read()).filter(([endpoint]) => !endpoints.includes(endpoint));
   if (endpoints.length > 0) file.keep(Object.fromEntries(kept));
   for (const endpoint of endpoints) await shared?.dropWindow(endpoint);
-  return endpoints.map((endpoint) => limits[endpoint]!.tokens);
+  return endpoints.flatMap((endpoint) => limits[endpoint]?.tokens ?? []);
 }
 
 export function sharedWindows(file: LimitsStore, shared: SharedLimits | undefined, clock: () => Date): LimitsStore {

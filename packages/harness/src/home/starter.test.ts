@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { checkConfig } from "./check.ts";
-import { parseConfig } from "./parse.ts";
-import { answerProblem, type StarterAnswers, starterConfig } from "./starter.ts";
+import { parseConfig } from "./config.ts";
+import { answerProblem, checkConfig, type StarterAnswers, starterConfig } from "./config-file.ts";
 
 const ANSWERS: StarterAnswers = {
   provider: "openai",

@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { openSqlite } from "../stores/sqlite.ts";
 import { withWriter } from "../thread/acts.ts";
 import { commit, createThread, type RecordInput, threadDeps } from "../thread/writer.ts";
+import { threadCost } from "./cost.ts";
 import { configSchema } from "./schema.ts";
-import { threadCost } from "./thread-cost.ts";
 
 const MILLION = 1_000_000;
 const measured = (prune: number | null, compaction: number | null = null) => ({ compaction, prune, promptHash: null });

@@ -5,7 +5,7 @@
 import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as wait } from "node:timers/promises";
-import { makeFile, makeFolder } from "../private-files.ts";
+import { makeFile, makeFolder } from "../home-folders.ts";
 import { openDatabase } from "../stores/sqlite/database.ts";
 import { MemoryStorageError } from "./storage.ts";
 

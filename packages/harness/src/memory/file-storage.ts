@@ -7,7 +7,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { type MemoryDocument, parseDocument, writeDocument } from "@palimpsest/core/memory";
-import { PRIVATE_FILE, PRIVATE_FOLDER } from "../private-files.ts";
+import { PRIVATE_FILE, PRIVATE_FOLDER } from "../home-folders.ts";
 import { withFileLock } from "./file-lock.ts";
 import { adoptOldMemory } from "./old-memory.ts";
 import { type MemoryPlace, type MemoryScope, memoryPath } from "./scope.ts";

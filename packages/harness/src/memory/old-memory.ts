@@ -7,8 +7,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { DEFAULT_USER } from "@palimpsest/core/log";
-import { userFolder } from "../home-folders.ts";
-import { PRIVATE_FOLDER } from "../private-files.ts";
+import { PRIVATE_FOLDER, userFolder } from "../home-folders.ts";
 
 /** What users could be called then. */
 const OLD_USER = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;

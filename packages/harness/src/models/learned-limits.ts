@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { LearnedLimits } from "@palimpsest/core/tokens";
-import { PRIVATE_FILE, PRIVATE_FOLDER } from "../private-files.ts";
+import { PRIVATE_FILE, PRIVATE_FOLDER } from "../home-folders.ts";
 
 export interface LimitsStore {
   read(): LearnedLimits;

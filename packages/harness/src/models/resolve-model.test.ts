@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { inspect } from "node:util";
 import { generateText, streamText } from "ai";
-import { parseConfig } from "../home/parse.ts";
+import { parseConfig } from "../home/config.ts";
 import { startProviderServer } from "../testing/provider-server.ts";
 import type { ModelsConfig } from "./entry.ts";
 import { ModelError } from "./model-error.ts";

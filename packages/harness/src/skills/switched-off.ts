@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { makeFolder, PRIVATE_FILE } from "../private-files.ts";
+import { makeFolder, PRIVATE_FILE } from "../home-folders.ts";
 
 export function switchesIn(home: string): string {
   return join(home, "skills-off.json");

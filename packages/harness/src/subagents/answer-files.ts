@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ThreadName } from "@palimpsest/core/log";
-import { PRIVATE_FILE, PRIVATE_FOLDER } from "../private-files.ts";
+import { PRIVATE_FILE, PRIVATE_FOLDER } from "../home-folders.ts";
 
 /** Keeps the text and returns the path the parent's model knows it by; null: there is no place for files. */
 export type KeepAnswer = (parent: ThreadName, child: string, text: string) => Promise<string | null>;

@@ -4,7 +4,7 @@
  */
 import { existsSync } from "node:fs";
 import { cp, lstat, mkdir } from "node:fs/promises";
-import { PRIVATE_FOLDER } from "../private-files.ts";
+import { PRIVATE_FOLDER } from "../home-folders.ts";
 import { assertRoom, usedBy } from "./quota.ts";
 import { codeOf } from "./tool-failure.ts";
 import { ROOT_NAMES } from "./virtual-path.ts";

@@ -6,7 +6,7 @@
 import { existsSync, constants as FLAGS } from "node:fs";
 import { type FileHandle, lstat, mkdir, open } from "node:fs/promises";
 import { join } from "node:path";
-import { PRIVATE_FOLDER } from "../private-files.ts";
+import { PRIVATE_FOLDER } from "../home-folders.ts";
 import { protectedFailure, protectedIn } from "./protected.ts";
 import { codeOf, failureFor, ToolFailure } from "./tool-failure.ts";
 import { type Place, resolveVirtual, virtualPath } from "./virtual-path.ts";

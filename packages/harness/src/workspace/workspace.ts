@@ -7,8 +7,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { checkThreadId, type ThreadName } from "@palimpsest/core/log";
 import { HISTORY } from "../history-parts.ts";
-import { threadFolder } from "../home-folders.ts";
-import { PRIVATE_FOLDER } from "../private-files.ts";
+import { PRIVATE_FOLDER, threadFolder } from "../home-folders.ts";
 import { ROOT_NAMES, type RootName } from "./virtual-path.ts";
 
 export interface Workspace {

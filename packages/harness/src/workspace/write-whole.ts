@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { constants as FLAGS, type Stats } from "node:fs";
 import { lstat, open, rename, rm } from "node:fs/promises";
-import { PRIVATE_FILE } from "../private-files.ts";
+import { PRIVATE_FILE } from "../home-folders.ts";
 import { type Folder, withFolder } from "./inside.ts";
 import { assertRoom } from "./quota.ts";
 import { codeOf, failureFor, ToolFailure } from "./tool-failure.ts";

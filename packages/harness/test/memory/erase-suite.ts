@@ -10,7 +10,7 @@ import { tool } from "ai";
 import { z } from "zod";
 import type { Agent } from "../../src/agent/create-agent.ts";
 import { createDeepAgent } from "../../src/home/create-deep-agent.ts";
-import { cleanThreadFiles, deleteThreadWithFiles } from "../../src/home/thread-files.ts";
+import { cleanThreadFiles, deleteThreadWithFiles } from "../../src/home/home-acts.ts";
 import { type EraseDeps, eraseMessage } from "../../src/memory/erase-message.ts";
 import { forgetEverywhere } from "../../src/memory/forget-everywhere.ts";
 import { memoryJob } from "../../src/memory/job.ts";

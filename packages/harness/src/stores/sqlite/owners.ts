@@ -8,7 +8,7 @@ import { randomUUID } from "node:crypto";
 import { readdirSync, realpathSync, rmdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import { makeFile, makeFolder } from "../../private-files.ts";
+import { makeFile, makeFolder } from "../../home-folders.ts";
 import { openDatabase } from "./database.ts";
 
 export interface Owners {

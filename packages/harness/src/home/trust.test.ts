@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { chooseHome } from "./choose-home.ts";
-import { userFolders } from "./person.ts";
-import { type Evidence, type Power, trustStateOf, verdictOf } from "./trust-state.ts";
+import { chooseHome, userFolders } from "./find.ts";
+import { type Evidence, type Power, trustStateOf, verdictOf } from "./trust.ts";
 
 const HOME = { env: {}, cwd: "/work/project/src", userHome: "/home/ann/.local/share/palimpsest" };
 

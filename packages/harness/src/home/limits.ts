@@ -1,7 +1,8 @@
-/** The window a thread is held against when no run says it: the one asked about, else the default model's. */
+/** Limits a configuration sets for a thread: its window and the size of its files. */
 import type { Window } from "@palimpsest/core/compaction";
 import { answerReserve, type LearnedLimits } from "@palimpsest/core/tokens";
 import { windowNow } from "../models/window.ts";
+import type { Quota } from "../workspace/workspace.ts";
 import type { ConfigFile } from "./schema.ts";
 
 export interface RequestWindow extends Window {
@@ -20,4 +21,10 @@ export function requestWindow(
   // An answer may not take the whole window, whatever the model could write.
   const reserve = Math.min(answerReserve(tokens, config.models[0]?.max_output_tokens ?? null), Math.floor(tokens / 2));
   return { size: tokens, reserve, source };
+}
+
+/** Null if commands run on the host, where no limit can be enforced. */
+export function workspaceQuota({ limits, workspace }: Pick<ConfigFile, "limits" | "workspace">): Quota | null {
+  if (workspace.host_bash) return null;
+  return { bytes: Math.floor(limits.workspace_megabytes * (1 << 20)), entries: limits.workspace_files };
 }

@@ -1,15 +1,83 @@
 /**
- * From the text of a configuration file to a checked one, or to every problem in it: where, what stands there, what is
- * allowed, what was probably meant. Pure: no file is read here and the environment is an argument.
+ * Reads a configuration file: loads it once at start, upgrades old versions, checks it against the schema, and describes
+ * every problem with its place, the value and what is allowed. Without a file, or with an empty one, the defaults hold.
  */
 import { isRecord } from "@palimpsest/core/internal/text";
 import type { z } from "zod/v4";
 import { noteUnset } from "../models/key-variables.ts";
 import { nearest } from "../nearest.ts";
-import { readYaml } from "./read-yaml.ts";
-import { type ConfigFile, configSchema } from "./schema.ts";
-import { upgradeConfig } from "./upgrade.ts";
-import { variableOf } from "./variables.ts";
+import { readYaml } from "../yaml.ts";
+import {
+  type ChosenConfig,
+  chooseConfig,
+  HomeError,
+  isFile,
+  type Person,
+  personHere,
+  readConfig,
+  smallText,
+} from "./find.ts";
+import { variableOf } from "./powers.ts";
+import { CONFIG_VERSION, type ConfigFile, configSchema } from "./schema.ts";
+import { type Admission, admitConfig, refusalOf } from "./trust.ts";
+
+export interface ReadSettingsOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly onWarning?: WarningListener | undefined;
+  readonly home: string;
+  readonly person: Person;
+  /** Throws where it may not be used. */
+  readonly admit: (admission: Admission) => Promise<unknown>;
+}
+
+/** `always`: a person should see it at every start; `verbose`: where they ask for more. */
+export type WarningListener = (text: string, told: "always" | "verbose") => void;
+
+export async function readSettings(chosen: ChosenConfig | null, options: ReadSettingsOptions): Promise<ConfigFile> {
+  if (chosen === null) return configSchema.parse({});
+  const { home, person, env, admit, onWarning } = options;
+  const text = readConfig(chosen);
+  if (typeof text !== "string") throw unusable(chosen.path, [text.problem]);
+  await admit(admitConfig(chosen, { text, home, person }));
+  const parsed = inspectConfig(text, { env });
+  if (parsed.kind === "invalid")
+    throw unusable(
+      chosen.path,
+      parsed.problems.map(({ message }) => message),
+    );
+  for (const { message, told } of parsed.warnings) onWarning?.(`${chosen.path}: ${message}`, told ?? "verbose");
+  return parsed.config;
+}
+
+function unusable(path: string, [first, ...others]: readonly string[]): HomeError {
+  const more = others.length === 0 ? "" : ` (and ${others.length} more)`;
+  const advice = `Nothing was done: "palimpsest config check" shows all there is to repair`;
+  return new HomeError("config", `${path}: ${first}${more}. ${advice}.`);
+}
+
+export interface LoadOptions {
+  readonly home: string;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** An exact file instead of the search. */
+  readonly file?: string;
+}
+
+export type LoadedConfig = ParsedConfig & { readonly path: string | null };
+
+export function loadConfig({ home, cwd, env, file }: LoadOptions): LoadedConfig {
+  const recognized = (path: string): boolean => isOurs(smallText(path));
+  const chosen = chooseConfig({ option: file ?? null, env, home, cwd }, { exists: isFile, isOurs: recognized });
+  if (chosen === null) return { ...parseConfig("", { env }), path: null };
+  const { path } = chosen;
+  const text = readConfig(chosen);
+  if (typeof text !== "string") return { kind: "invalid", problems: [text.problem], path };
+  const admission = admitConfig(chosen, { text, home, person: personHere(env) });
+  if (admission.verdict !== "use") return { kind: "invalid", problems: [refusalOf(admission)], path };
+  return { ...parseConfig(text, { env }), path };
+}
+
+/* Parsing. Pure: no file is read here and the environment is an argument. */
 
 export interface ParseOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -217,4 +285,87 @@ function withoutTrigger(written: unknown): boolean {
 
 function isSecret(path: string): boolean {
   return /api_key|password|token$|secret|url$/i.test(path);
+}
+
+/* Upgrades from older versions, one step at a time. A newer version is refused rather than guessed. */
+
+export type Upgraded =
+  | { readonly kind: "current"; readonly value: Record<string, unknown>; readonly warnings: readonly string[] }
+  | { readonly kind: "refused"; readonly problem: string };
+
+interface Step {
+  readonly from: number;
+  readonly change: (value: Record<string, unknown>) => Record<string, unknown>;
+}
+
+/** Version 0 is a file from before versions: the storage class had its Python name. The values are the same. */
+const STEPS: readonly Step[] = [{ from: 0, change: (value) => value }];
+
+export function upgradeConfig(value: Record<string, unknown>): Upgraded {
+  const stated = value["config_version"];
+  const version = stated === undefined ? CONFIG_VERSION : Number(stated);
+  if (!Number.isInteger(version) || version < 0) {
+    return {
+      kind: "refused",
+      problem: `config_version is ${JSON.stringify(stated)}: it must be a whole number, now ${CONFIG_VERSION}`,
+    };
+  }
+  if (version > CONFIG_VERSION) {
+    return {
+      kind: "refused",
+      problem: `config_version is ${version}, newer than the ${CONFIG_VERSION} this palimpsest knows: upgrade palimpsest, or use a file of version ${CONFIG_VERSION}`,
+    };
+  }
+  const upgraded = STEPS.filter((step) => step.from >= version).reduce((old, step) => step.change(old), value);
+  const warnings =
+    version < CONFIG_VERSION
+      ? [`config_version ${version} was read as ${CONFIG_VERSION}; \`palimpsest config upgrade\` rewrites the file`]
+      : [];
+  return { kind: "current", value: { ...upgraded, config_version: CONFIG_VERSION }, warnings };
+}
+
+/*
+ * Recognizing a `config.yaml` that was found in the working directory. The name is common: the file of another program must
+ * be neither used nor reported.
+ */
+
+/** It states `config_version`, or more of its sections are ours than not. Of a broken file only the keys are looked at. */
+export function isOurs(text: string): boolean {
+  const read = readYaml(text);
+  const root = read.kind === "value" ? read.value : undefined;
+  if (read.kind === "value" && !isRecord(root)) return false;
+  const entries: [string, unknown][] = isRecord(root) ? Object.entries(root) : brokenKeys(text);
+  if (entries.some(([key, value]) => key === "config_version" && Number.isInteger(Number(value ?? 0)))) return true;
+  const ours = entries.filter(([key, value]) => isSection(key, value)).length;
+  const strange = entries.filter(([key]) => !KNOWN.includes(key) && nearest(key, KNOWN) === null).length;
+  const mistaken = entries.filter(([key, value]) => KNOWN.includes(key) && value !== undefined && !fits(key, value));
+  return ours > 0 && ours > strange && mistaken.length === 0;
+}
+
+const shapes = configSchema.shape as Readonly<Record<string, unknown>>;
+const KNOWN = Object.keys(shapes);
+
+/** A section with a key of ours in it; one word such as `log_level: info` is anybody's. */
+function isSection(key: string, value: unknown): boolean {
+  if (value === undefined) return membersOf(shapes[key]) !== null;
+  const members = membersOf(shapes[key]);
+  if (members === null) return false;
+  const inner = Array.isArray(value) ? value[0] : value;
+  return isRecord(inner) && Object.keys(inner).some((name) => members.includes(name));
+}
+
+/** As far as list and mapping go; what is wrong inside is for the check of the file. */
+function fits(key: string, value: unknown): boolean {
+  const members = membersOf(shapes[key]);
+  if (members === null || value === null) return true;
+  return Array.isArray(value) ? key === "models" : isRecord(value);
+}
+
+function membersOf(schema: unknown): readonly string[] | null {
+  const shape = shapeOf(schema);
+  return shape === null ? null : Object.keys(shape);
+}
+
+function brokenKeys(text: string): [string, undefined][] {
+  return Array.from(text.matchAll(/^([A-Za-z_]\w*):/gm), ([, key = ""]) => [key, undefined]);
 }

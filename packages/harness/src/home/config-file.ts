@@ -1,15 +1,17 @@
 /**
- * What can't work in a configuration although each value is allowed: an address that is none, a key that is nowhere, a
- * storage that can't be loaded. Looks and never obeys: nothing is loaded or asked, so the file need not be trusted.
+ * What `palimpsest config` does with a file: check it, upgrade its text, write a first one, describe it as JSON Schema.
+ * Nothing that the file names is loaded or called, so the file need not be trusted.
  */
 import { resolve } from "node:path";
+import { isRecord } from "@palimpsest/core/internal/text";
 import type { Node, Pair, YAMLMap, YAMLSeq } from "yaml";
+import { z } from "zod/v4";
 import { SettingsError, summarizationFromFile } from "../compaction/summarization.ts";
 import { KEY_VARIABLES } from "../models/key-variables.ts";
 import { yaml } from "../yaml.ts";
-import { type Finding, inspectConfig } from "./parse.ts";
+import { type Finding, inspectConfig, parseConfig, upgradeConfig } from "./config.ts";
 import { BUILT_IN_STORAGE } from "./powers.ts";
-import type { ConfigFile } from "./schema.ts";
+import { CONFIG_VERSION, type ConfigFile, configSchema } from "./schema.ts";
 
 export interface ConfigFinding {
   /** A problem stops something; a warning may be meant, or may be mended outside of the file. */
@@ -147,4 +149,105 @@ function linesIn(text: string): (finding: Finding) => number | null {
 
 function pairOf({ items }: YAMLMap, key: PropertyKey): Pair | undefined {
   return items.find((pair) => String((pair.key as { value?: unknown } | null)?.value) === String(key));
+}
+
+/* Upgrading the text: only what the upgrade changes is touched, so comments, order and spelling stay. */
+
+export type RewrittenConfig =
+  | { readonly kind: "current"; readonly version: number }
+  | { readonly kind: "rewritten"; readonly text: string; readonly from: number | null; readonly to: number }
+  | { readonly kind: "invalid"; readonly problems: readonly string[] };
+
+export function rewriteConfig(
+  text: string,
+  { env }: { readonly env: Readonly<Record<string, string | undefined>> },
+): RewrittenConfig {
+  const checked = parseConfig(text, { env });
+  if (checked.kind === "invalid") return checked;
+  const document = yaml().parseDocument(text);
+  const before = (document.toJS() ?? {}) as Record<string, unknown>;
+  const upgraded = upgradeConfig(before);
+  if (upgraded.kind === "refused") return { kind: "invalid", problems: [upgraded.problem] };
+  const stated = before["config_version"];
+  if (Number(stated) === CONFIG_VERSION) return { kind: "current", version: CONFIG_VERSION };
+  if (!yaml().isMap(document.contents)) document.contents = document.createNode({}) as never;
+  const { config_version: _version, ...rest } = upgraded.value;
+  apply(before, rest, [], {
+    set: (path, value) => document.setIn(path, value),
+    drop: (path) => document.deleteIn(path),
+  });
+  // First in the file where it is new; the comments above the old first key stay with that key.
+  if (stated === undefined)
+    (document.contents as YAMLMap).items.unshift(document.createPair("config_version", CONFIG_VERSION));
+  else document.set("config_version", CONFIG_VERSION);
+  // Long lines are the user's own.
+  const rewritten = document.toString({ lineWidth: 0 });
+  return { kind: "rewritten", text: rewritten, from: stated === undefined ? null : Number(stated), to: CONFIG_VERSION };
+}
+
+interface Edit {
+  set(path: readonly string[], value: unknown): void;
+  drop(path: readonly string[]): void;
+}
+
+/** Edits what differs, key by key; a list counts as one value. */
+function apply(
+  before: Readonly<Record<string, unknown>>,
+  after: Readonly<Record<string, unknown>>,
+  path: readonly string[],
+  edit: Edit,
+): void {
+  for (const key of Object.keys(before))
+    if (!(key in after) && !(path.length === 0 && key === "config_version")) edit.drop([...path, key]);
+  for (const [key, value] of Object.entries(after)) {
+    const old = before[key];
+    if (isRecord(old) && isRecord(value)) apply(old, value, [...path, key], edit);
+    else if (JSON.stringify(old) !== JSON.stringify(value)) edit.set([...path, key], value);
+  }
+}
+
+/* The file that `config init` writes: one model, defaults for everything else. */
+
+export interface StarterAnswers {
+  readonly provider: ConfigFile["models"][number]["provider"];
+  readonly model: string;
+  /** A variable's name: the key itself is never written to a file. */
+  readonly keyVariable: string | null;
+  readonly baseUrl: string | null;
+  /** Null: known for the model, or the fallback. */
+  readonly window: number | null;
+}
+
+export function starterConfig({ provider, model, keyVariable, baseUrl, window }: StarterAnswers): string {
+  const entry = {
+    name: "main",
+    provider,
+    model,
+    ...(baseUrl !== null && { base_url: baseUrl }),
+    ...(keyVariable !== null && { api_key: `$${keyVariable}` }),
+    ...(window !== null && { max_input_tokens: window }),
+  };
+  const head = `# Written by "palimpsest config init". "palimpsest config schema" knows every key; what is left out has its default.\n`;
+  return head + yaml().stringify({ config_version: CONFIG_VERSION, models: [entry] });
+}
+
+/** What can't be used, in a sentence that says what would be; null where all is well. */
+export function answerProblem({ model, keyVariable, baseUrl, provider }: StarterAnswers): string | null {
+  if (model.trim() === "") return "the model is empty: give the provider's id for it, such as gpt-5-mini";
+  if (keyVariable !== null && !/^[A-Za-z_]\w*$/.test(keyVariable))
+    return `the key is named by a variable of the environment, such as ${KEY_VARIABLES[provider] ?? "MY_API_KEY"}; a key itself is not written to a file`;
+  if (provider === "openai-compatible" && baseUrl === null)
+    return "openai-compatible needs an address, such as http://127.0.0.1:11434/v1";
+  if (baseUrl !== null && !/^https?:$/.test(URL.parse(baseUrl)?.protocol ?? ""))
+    return "the address is no URL: for example http://127.0.0.1:11434/v1";
+  return null;
+}
+
+/** The JSON Schema for editors: keys with a default are optional. */
+export function configJsonSchema(): object {
+  return {
+    ...z.toJSONSchema(configSchema, { io: "input" }),
+    title: "palimpsest configuration",
+    description: "config.yaml of palimpsest. `palimpsest config check` says what is wrong in one.",
+  };
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { checkConfig } from "./check.ts";
+import { checkConfig } from "./config-file.ts";
 
 function check(text: string, env: Record<string, string> = {}) {
   const exists = (path: string) => path === "/home/there.mjs";
