@@ -1,6 +1,6 @@
 /**
  * Runs every bench of the plan, each in a process of its own, writes `bench/results/*.json` and renders
- * `docs/benchmarks.md` and the table of the README from them:
+ * `docs/benchmarks.md`, `docs/charts` and the table of the README from them:
  * `npm run bench -- all [--data FOLDER] [--held-out FOLDER] [--only NAME,NAME]`. A bench that needs a data file and doesn't
  * find it, or fails, leaves a result that says so; `--only` keeps the other results of earlier runs, `--only none` keeps all.
  * In the folder of held-out data the files have the same names; those that are there are measured as well.
@@ -13,9 +13,11 @@ import { fileURLToPath } from "node:url";
 import { type Bench, BenchInputError } from "./bench.ts";
 import { type Result, renderPage, renderReadme } from "./report/page.ts";
 import { commandOf, STEPS, type Step } from "./report/plan.ts";
+import { renderCharts } from "./report/published-charts.ts";
 
 const RESULTS = fileURLToPath(new URL("results/", import.meta.url));
 const PAGE = fileURLToPath(new URL("../docs/benchmarks.md", import.meta.url));
+const CHARTS = fileURLToPath(new URL("../docs/charts/", import.meta.url));
 const README = fileURLToPath(new URL("../README.md", import.meta.url));
 const RUNNER = fileURLToPath(new URL("run.ts", import.meta.url));
 const LIMIT_MS = 1_800_000;
@@ -40,6 +42,8 @@ const bench: Bench = async (args, options) => {
   }
   const results = STEPS.map(readResult);
   writeFileSync(PAGE, renderPage(results));
+  mkdirSync(CHARTS, { recursive: true });
+  for (const [file, svg] of renderCharts(results)) writeFileSync(join(CHARTS, file), svg);
   writeFileSync(README, renderReadme(readFileSync(README, "utf8"), results));
   return { ok: rows.every(({ outcome }) => outcome !== "failed"), rows };
 };

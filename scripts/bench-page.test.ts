@@ -2,8 +2,10 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
+import { lineChart, scatterChart } from "../bench/report/charts.ts";
 import { type Result, renderPage, renderReadme } from "../bench/report/page.ts";
 import { commandOf, STEPS } from "../bench/report/plan.ts";
+import { renderCharts } from "../bench/report/published-charts.ts";
 import { percent, percentUp, times, withHeldOut } from "../bench/report/write.ts";
 
 const MACHINE = { cores: 2, memory: "8 GiB", node: "v24.0.0", system: "linux", load: 1 };
@@ -103,21 +105,38 @@ test("a run beside other work says so", () => {
 test("the README's table is written anew between its marks, and left alone when a row of it was not measured", () => {
   const text = "before\n<!-- measured -->\nold\n<!-- end -->\nafter\n";
   const whole = renderReadme(text, committed);
-  assert.match(whole, /^before\n<!-- measured -->\n\| what [\s\S]*\n<!-- end -->\nafter\n$/);
-  assert.match(
-    whole,
-    /\| one turn, 10,000 messages in view.* \| CPU [\d.]+ ms, .+ kB \([\d,]+\) \| CPU .+ MB \([\d,]+\) \|\n/,
-  );
+  assert.match(whole, /^before\n<!-- measured -->\n\| \| Palimpsest [\s\S]*\n<!-- end -->\nafter\n$/);
+  assert.match(whole, /\| CPU of one turn .* \| \*\*\d+ ms\*\* \| \d+ ms \|\n/);
   const partly = committed.map((one) =>
     one.id === "turn" ? { ...one, outcome: { kind: "no-data" as const, file: "x" } } : one,
   );
   assert.equal(renderReadme(text, partly), text);
 });
 
-test("the published page and the README's table are those of the committed results", () => {
+test("the published page, its charts and the README's table are those of the committed results", () => {
   const read = (path: string) => readFileSync(new URL(path, import.meta.url), "utf8");
   assert.equal(renderPage(committed), read("../docs/benchmarks.md"));
   assert.equal(renderReadme(read("../README.md"), committed), read("../README.md"));
+  for (const [file, svg] of renderCharts(committed)) assert.equal(svg, read(`../docs/charts/${file}`), file);
+});
+
+test("a chart names each series beside its last figure, keeps the labels apart and escapes what it is given", () => {
+  const axis = { label: "n", scale: "linear" as const, ticks: [0, 10], show: String };
+  const options = { title: "a < b", subtitle: "c", x: axis, y: axis };
+  const points = [[0, 1] as const, [10, 5] as const];
+  const svg = lineChart(
+    [
+      { name: "ours & theirs", points, isOurs: true },
+      { name: "other", points, isOurs: false },
+    ],
+    options,
+  );
+  assert.match(svg, /a &lt; b/);
+  assert.match(svg, /ours &amp; theirs: 5</);
+  const labels = [...svg.matchAll(/<text x="534" y="([\d.]+)">/g)].map(([, place]) => Number(place));
+  assert.equal(labels.length, 2);
+  assert.ok(Math.abs(labels[0]! - labels[1]!) >= 17);
+  assert.match(scatterChart([{ name: "dot", points: [[5, 5]], isOurs: true }], options), /<circle cx="294"[^>]+>.*dot/);
 });
 
 /** A step that is new has no result until it was run; its row says so. */

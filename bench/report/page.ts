@@ -4,7 +4,7 @@
  * nothing is filled in from elsewhere.
  */
 import { SUBJECTS } from "./subjects.ts";
-import type { Row } from "./write.ts";
+import { ms, percent, percentUp, type Row } from "./write.ts";
 
 export interface Result {
   readonly id: string;
@@ -75,50 +75,73 @@ function busy(results: readonly Result[]): boolean {
 
 /** `text` with the table between its marks written anew; as it is when a row of it was not measured. */
 export function renderReadme(text: string, results: readonly Result[]): string {
-  const rows = HEADLINES.flatMap(({ id, what, says }) => {
+  const rows = HEADLINES.flatMap(({ id, says, figures }) => {
     const { outcome } = results.find((result) => result.id === id)!;
-    const subject = SUBJECTS.find((one) => one.id === id)!;
-    if (outcome.kind !== "measured") return [];
-    const match = subject.rows(outcome.figures as never).find((row) => row.what.startsWith(what));
-    return match === undefined ? [] : [`| ${says} | ${match.ours} | ${match.theirs ?? ""} |`];
+    const figure = outcome.kind === "measured" ? figures(outcome.figures as never) : null;
+    return figure === null ? [] : [`| ${says} | **${figure.ours}** | ${figure.theirs} |`];
   });
   if (rows.length < HEADLINES.length) return text;
-  const headlines = ["| what | ours | theirs |", "| --- | --- | --- |", ...rows].join("\n");
+  const headlines = ["| | Palimpsest | the other |", "| --- | --- | --- |", ...rows].join("\n");
   return text.replace(/(<!-- measured -->\n)[\s\S]*?(<!-- end -->)/, `$1${headlines}\n$2`);
 }
 
-const HEADLINES = [
+interface Headline {
+  /** The result it is of. */
+  readonly id: string;
+  readonly says: string;
+  /** One number each; null if the result lacks one of them. */
+  figures(figures: never): { readonly ours: string; readonly theirs: string } | null;
+}
+
+interface TurnFigures {
+  readonly rows: readonly { readonly who: string; readonly messages: number; readonly cpuMs: number }[];
+}
+interface RecallFigures {
+  readonly atTokens: Readonly<Record<string, number>>;
+  readonly peers: readonly { readonly who: string; readonly atTokens: Readonly<Record<string, number>> }[];
+}
+interface PlaybackFigures {
+  readonly rows: readonly {
+    readonly who: string;
+    readonly summarizer: string;
+    readonly hidden: number;
+    readonly lost: number;
+  }[];
+}
+
+const HEADLINES: readonly Headline[] = [
   {
     id: "turn",
-    what: "10,000 messages, all in view on both sides: LangChain createAgent, durability exit",
-    says: "one turn, 10,000 messages in view on both sides; LangChain `createAgent` with its SQLite saver at its fastest",
-  },
-  {
-    id: "turn",
-    what: "100 messages, all in view on both sides: LangChain createAgent, durability exit",
-    says: "the same with 100 messages",
-  },
-  {
-    id: "turn",
-    what: "10,000 messages, older ones behind a summary on both sides: LangChain createAgent, summarizing, durability exit",
-    says: "a thread of 10,000 messages, older ones behind a summary on both sides",
-  },
-  {
-    id: "cost",
-    what: "the whole: summarize at 85 % on the cached prefix",
-    says: "cost of a coding session far beyond the window, which pruning was tuned on, as a share of never pruning (what the model used again and still saw, by a judge apart); summarizing at 85 %",
+    says: "CPU of one turn on a stored thread of 10,000 messages, all in view; LangChain `createAgent` in its fastest mode",
+    figures({ rows }: TurnFigures) {
+      const cpu = (who: string) => rows.find((row) => row.who === who && row.messages === 10_000)?.cpuMs;
+      return both(cpu("all in view"), cpu("LangChain createAgent, durability exit"), ms);
+    },
   },
   {
     id: "recall",
-    what: "first 10 hits; within 2,000 tokens; time of a search, p95: MiniSearch, our-terms",
-    says: "evidence for LoCoMo questions among the first 10 hits; within 2,000 tokens; time; MiniSearch with our stems",
+    says: "evidence for LoCoMo questions found within 2,000 tokens, without a model; MiniSearch with our stems",
+    figures({ atTokens, peers }: RecallFigures) {
+      const peer = peers.find(({ who }) => who === "MiniSearch, our-terms");
+      return both(atTokens["2000"], peer?.atTokens["2000"], (share) => percent(share, 0));
+    },
   },
   {
     id: "peer-playback",
-    what: "LangChain, best settings, failing summarizer",
-    says: "with a failing summarizer: broken rules / over the window / failed / messages lost of those hidden; LangChain's middleware, best settings",
+    says: "hidden messages of which the last prompt says nothing, when the summarizer fails; LangChain's middleware at its best settings",
+    figures({ rows }: PlaybackFigures) {
+      const lost = (name: string) => {
+        const row = rows.find(({ who, summarizer }) => who === name && summarizer === "failing");
+        return row && row.lost / row.hidden;
+      };
+      return both(lost("Palimpsest"), lost("LangChain, best settings"), (share) => percentUp(share, 0));
+    },
   },
-] as const;
+];
+
+function both(ours: number | undefined, theirs: number | undefined, show: (value: number) => string) {
+  return ours === undefined || theirs === undefined ? null : { ours: show(ours), theirs: show(theirs) };
+}
 
 function rowsOf({ outcome }: Result, rows: (figures: never) => readonly Row[]): readonly Row[] {
   if (outcome.kind === "measured") {

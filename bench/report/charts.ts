@@ -1,0 +1,117 @@
+/**
+ * Charts of the published figures as SVG, made of the same results as the tables beside them: `npm run charts` writes them
+ * to `docs/charts`. Self-contained, readable in light and dark, every series named at its end instead of in a legend.
+ */
+export interface Series {
+  readonly name: string;
+  readonly points: readonly (readonly [x: number, y: number])[];
+  /** Ours is drawn in the accent color. */
+  readonly isOurs: boolean;
+}
+
+export interface ChartOptions {
+  readonly title: string;
+  /** One sentence under the title: what is better, and where the figures come from. */
+  readonly subtitle: string;
+  readonly x: Axis;
+  readonly y: Axis;
+}
+
+export interface Axis {
+  readonly label: string;
+  readonly scale: "linear" | "log";
+  readonly ticks: readonly number[];
+  show(value: number): string;
+}
+
+const WIDTH = 760;
+const HEIGHT = 400;
+const PLOT = { left: 64, right: 236, top: 92, bottom: 46 };
+
+/** Lines with a dot at each figure. */
+export function lineChart(series: readonly Series[], options: ChartOptions): string {
+  const { x, y } = scales(options);
+  const ends = spread(series.map(({ points }) => y(points.at(-1)![1])));
+  const lines = series.map(({ name, points, isOurs }, index) => {
+    const places = points.map(([px, py]) => `${round(x(px))},${round(y(py))}`);
+    const dots = places.map((place) => {
+      const [cx, cy] = place.split(",");
+      return `<circle cx="${cx}" cy="${cy}" r="3.5"/>`;
+    });
+    const [endX] = places.at(-1)!.split(",");
+    const last = options.y.show(points.at(-1)![1]);
+    return `<g class="${isOurs ? "ours" : "other"}"><polyline points="${places.join(" ")}"/>${dots.join("")}<text x="${Number(endX) + 10}" y="${round(ends[index]! + 4)}">${escaped(name)}: ${escaped(last)}</text></g>`;
+  });
+  return frame(options, lines);
+}
+
+/** One dot for each figure, with its name beside it. */
+export function scatterChart(series: readonly Series[], options: ChartOptions): string {
+  const { x, y } = scales(options);
+  const dots = series.flatMap(({ name, points, isOurs }) =>
+    points.map(([px, py]) => {
+      const [cx, cy] = [round(x(px)), round(y(py))];
+      return `<g class="${isOurs ? "ours" : "other"}"><circle cx="${cx}" cy="${cy}" r="5"/><text x="${cx + 9}" y="${cy + 4}">${escaped(name)}</text></g>`;
+    }),
+  );
+  return frame(options, dots);
+}
+
+function scales({ x, y }: ChartOptions): { x(value: number): number; y(value: number): number } {
+  const across = position(x, PLOT.left, WIDTH - PLOT.right);
+  const down = position(y, HEIGHT - PLOT.bottom, PLOT.top);
+  return { x: across, y: down };
+}
+
+function position({ scale, ticks }: Axis, from: number, to: number): (value: number) => number {
+  const at = scale === "log" ? Math.log10 : (value: number) => value;
+  const [least, most] = [at(ticks[0]!), at(ticks.at(-1)!)];
+  return (value) => from + ((at(value) - least) / (most - least)) * (to - from);
+}
+
+/** Labels at least a line apart, in their order, moved as little as that needs. */
+function spread(places: readonly number[], apart = 17): readonly number[] {
+  const order = places.map((place, index) => ({ place, index })).sort((one, other) => one.place - other.place);
+  for (let at = 1; at < order.length; at += 1)
+    order[at]!.place = Math.max(order[at]!.place, order[at - 1]!.place + apart);
+  return order.sort((one, other) => one.index - other.index).map(({ place }) => place);
+}
+
+function frame(options: ChartOptions, marks: readonly string[]): string {
+  const { title, subtitle, x, y } = options;
+  const at = scales(options);
+  const bottom = HEIGHT - PLOT.bottom;
+  const right = WIDTH - PLOT.right;
+  const rows = y.ticks.map((tick) => {
+    const place = round(at.y(tick));
+    return `<line x1="${PLOT.left}" y1="${place}" x2="${right}" y2="${place}"/><text x="${PLOT.left - 8}" y="${place + 4}" text-anchor="end">${escaped(y.show(tick))}</text>`;
+  });
+  const columns = x.ticks.map(
+    (tick) => `<text x="${round(at.x(tick))}" y="${bottom + 18}" text-anchor="middle">${escaped(x.show(tick))}</text>`,
+  );
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escaped(`${title}. ${subtitle}`)}">
+<style>${STYLE}</style>
+<rect class="ground" width="${WIDTH}" height="${HEIGHT}" rx="8"/>
+<text class="title" x="20" y="30">${escaped(title)}</text>
+<text class="subtitle" x="20" y="50">${escaped(subtitle)}</text>
+<g class="axis">${rows.join("")}${columns.join("")}<text x="${right}" y="${HEIGHT - 8}" text-anchor="end">${escaped(x.label)}</text><text x="20" y="${PLOT.top - 16}">${escaped(y.label)}</text></g>
+${marks.join("\n")}
+</svg>
+`;
+}
+
+const STYLE = [
+  "text{font:13px system-ui,sans-serif;fill:#3d4450}.title{font-weight:600;font-size:16px;fill:#14181f}.subtitle{fill:#5b6472}",
+  ".ground{fill:#fff}.axis line{stroke:#dfe3e8}.axis text{fill:#5b6472;font-size:12px}",
+  "polyline{fill:none;stroke-width:2.5}.ours polyline{stroke:#0f6f6a}.ours circle{fill:#0f6f6a}.ours text{fill:#0b5753;font-weight:600}",
+  ".other polyline{stroke:#a4783c;stroke-dasharray:5 4}.other circle{fill:#a4783c}",
+  "@media (prefers-color-scheme:dark){.ground{fill:#12161c}text,.axis text,.subtitle{fill:#aab3c0}.title{fill:#eef1f5}.axis line{stroke:#2b323c}.ours polyline{stroke:#4fd1c5}.ours circle{fill:#4fd1c5}.ours text{fill:#7fe3d9}.other polyline{stroke:#d9a865}.other circle{fill:#d9a865}}",
+].join("");
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+}
