@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { redirecting } from "../test/redirecting.ts";
-import { createAgent } from "./agent/create-agent.ts";
+import { createAgent } from "./agent/agent.ts";
 import { createClient } from "./client/create-client.ts";
 import { directFetch, RedirectedError } from "./direct-fetch.ts";
 import { configSchema } from "./home/schema.ts";

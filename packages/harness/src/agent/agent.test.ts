@@ -4,7 +4,7 @@ import { tool } from "ai";
 import { z } from "zod";
 import { openSqlite } from "../stores/sqlite.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
-import { createAgent } from "./create-agent.ts";
+import { createAgent } from "./agent.ts";
 
 test("a run logs the prompt, the answer, the results and the last answer, each before the next step", async (t) => {
   const store = openSqlite({ path: ":memory:" });

@@ -1,19 +1,21 @@
 /**
- * One step's question to the model, with as many attempts as it takes: a refused prompt is made to fit and sent once
- * more, a rate limit or a lost connection is waited out. Only while nothing was shown: what a person has read stands.
+ * One step's question to the model, with as many attempts as it takes: a refused prompt is made to fit and sent once more,
+ * a rate limit or a lost connection is waited out. Only while nothing was shown: what a person has read stands.
  */
-
-import type { ModelWindow } from "../thread/model-window.ts";
-import { overflowOf } from "../thread/overflow.ts";
-import type { CallLimits } from "./call-limits.ts";
-import { modelError } from "./errors.ts";
+import { retryAfterMs, worthAnotherTry } from "../models/call-error.ts";
+import { costOf } from "../models/cost.ts";
+import { knownPrices, type TokenPrices } from "../models/known-prices.ts";
+import { addUsage, NO_USAGE, type Usage } from "../models/usage.ts";
+import { type ModelWindow, overflowOf } from "../thread/window.ts";
+import { AgentError, modelError } from "./errors.ts";
+import type { AgentEvent, RunEnd } from "./events.ts";
 import type { ModelRequest } from "./fixed-part.ts";
+import type { OutputReader } from "./input.ts";
 import type { Chain } from "./middleware.ts";
 import { type AgentModel, settingsAt } from "./model.ts";
-import type { OutputReader } from "./output/output.ts";
-import { type RetryPolicy, retryDelay } from "./retry.ts";
 import type { Run } from "./run.ts";
 import type { RunSession } from "./session.ts";
+import type { CallLimits } from "./step.ts";
 import { callModel, type StepOutcome } from "./step.ts";
 
 export interface Asking {
@@ -74,4 +76,86 @@ async function ask(run: Run, asking: Asking): Promise<StepOutcome> {
     if (run.signal.aborted) return { kind: "aborted", text: "" };
     attempt++;
   }
+}
+
+// Which failed model calls are worth another try, and after how long: rate limits, overload and lost connections,
+// with growing pauses, or the one the provider asks for. Pure; who waits is the caller, so that every wait is an
+// event.
+
+export interface RetryPolicy {
+  /** Attempts after the first. */
+  readonly maxRetries: number;
+  readonly firstDelayMs: number;
+  /** A provider that asks for a longer pause than this gets no second try: the run fails and says so. */
+  readonly longestDelayMs: number;
+}
+
+export const RETRY_DEFAULTS: RetryPolicy = { maxRetries: 4, firstDelayMs: 1_000, longestDelayMs: 60_000 };
+
+/** Null: not worth a try, or no tries left. `attempt` counts from 1; `random` in [0, 1) spreads callers apart. */
+export function retryDelay(
+  thrown: unknown,
+  attempt: number,
+  { policy, now, random }: { readonly policy: RetryPolicy; readonly now: number; readonly random: number },
+): number | null {
+  if (attempt > policy.maxRetries) return null;
+  // It has cost minutes: once more at once, and no third time.
+  if (thrown instanceof AgentError && thrown.code === "timed-out") return attempt === 1 ? 0 : null;
+  if (!worthAnotherTry(thrown)) return null;
+  const asked = retryAfterMs(thrown, now);
+  if (asked !== null) return asked > policy.longestDelayMs ? null : asked;
+  const delay = Math.min(policy.longestDelayMs, policy.firstDelayMs * 2 ** (attempt - 1));
+  return Math.round(delay * (0.75 + 0.5 * random));
+}
+
+// What one run may spend, in tokens or money: its own calls, its summaries and its children together. It is looked
+// at before each model call, so that a run ends between two steps, with everything in the log.
+
+export interface RunBudget {
+  /** Input and output of all calls together; what is read from a cache counts in full. */
+  readonly tokens?: number;
+  /** In US dollars. */
+  readonly cost?: number;
+  /** Per million tokens; without them the table of known models, in US dollars. */
+  readonly prices?: TokenPrices;
+}
+
+export interface OpenBudget {
+  /** What the run tells also says what was spent beside its own calls. */
+  hear(event: AgentEvent): void;
+  spend(usage: Usage | null): void;
+  /** The end, if the next call has no room: its prompt alone, read without a cache, would go beyond. */
+  endBefore(promptTokens: number): RunEnd | null;
+}
+
+/** Throws an `AgentError` for a budget that can't be kept. */
+export function openBudget({ tokens, cost, prices: given }: RunBudget, model: string): OpenBudget {
+  for (const [name, limit] of Object.entries({ tokens, cost })) {
+    if (limit !== undefined && !(limit > 0))
+      throw new AgentError("bad-budget", `budget.${name} must be above 0, it is ${limit}`);
+  }
+  const prices = given ?? knownPrices(model);
+  if (cost !== undefined && prices === null) {
+    throw new AgentError("bad-budget", `no price is known for ${model}: give budget.prices, or a budget in tokens`);
+  }
+  let spent: Usage = NO_USAGE;
+  let money = 0;
+  const spend = (usage: Usage | null, at = prices): void => {
+    spent = addUsage(spent, usage);
+    if (usage !== null && at !== null) money += costOf(usage, at).spent;
+  };
+  return {
+    spend: (usage) => spend(usage),
+    hear(event) {
+      if (event.type === "summary-usage") spend({ ...NO_USAGE, input: event.input, output: event.output });
+      if (event.type === "subagent-end") spend(event.usage, given ?? knownPrices(event.model) ?? prices);
+    },
+    endBefore(promptTokens) {
+      const total = spent.input + spent.output;
+      const next = prices === null ? 0 : costOf({ ...NO_USAGE, input: promptTokens }, prices).spent;
+      const over =
+        (tokens !== undefined && total + promptTokens > tokens) || (cost !== undefined && money + next > cost);
+      return over ? { kind: "budget", tokens: total, cost: prices === null ? null : money } : null;
+    },
+  };
 }

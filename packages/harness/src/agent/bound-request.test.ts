@@ -4,7 +4,7 @@ import { createAnthropic } from "@ai-sdk/anthropic";
 import { openSqlite } from "../stores/sqlite.ts";
 import { plainCounter } from "../testing/agent-kit.ts";
 import { startProviderServer } from "../testing/provider-server.ts";
-import { createAgent } from "./create-agent.ts";
+import { createAgent } from "./agent.ts";
 import type { Middleware } from "./middleware.ts";
 
 /** An agent on a provider that refuses misplaced thoughts; how many thoughts each request carried. */

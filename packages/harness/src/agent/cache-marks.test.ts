@@ -8,7 +8,7 @@ import { summarization } from "../compaction/middleware.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import { startProviderServer } from "../testing/provider-server.ts";
 import { replay } from "../thread/audit.ts";
-import { createAgent } from "./create-agent.ts";
+import { createAgent } from "./agent.ts";
 
 const echo = tool({ inputSchema: z.object({}), execute: () => "echo" });
 

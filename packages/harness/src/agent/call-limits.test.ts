@@ -11,10 +11,10 @@ import {
   type ProviderServerOptions,
   startProviderServer,
 } from "../testing/provider-server.ts";
-import { CALL_LIMITS } from "./call-limits.ts";
-import { type AgentOptions, createAgent } from "./create-agent.ts";
+import { type AgentOptions, createAgent } from "./agent.ts";
 import type { AgentEvent } from "./events.ts";
 import type { ModelObject } from "./model.ts";
+import { CALL_LIMITS } from "./step.ts";
 
 const STORY = "Once upon a time there was a log that nobody ever edited, and it kept every word. ".repeat(4);
 const clients: Readonly<Record<string, (server: ProviderServer) => ModelObject>> = {

@@ -7,7 +7,7 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { openSqlite } from "../stores/sqlite.ts";
 import { StoreError } from "../stores/store-error.ts";
 import { agentKit } from "../testing/agent-kit.ts";
-import { createAgent } from "./create-agent.ts";
+import { createAgent } from "./agent.ts";
 import { AgentError } from "./errors.ts";
 
 const refusals = [

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { EventBuffer, type Reader } from "./event-buffer.ts";
 import type { AgentEvent } from "./events.ts";
+import { EventBuffer, type Reader } from "./stream.ts";
 
 const delta = (text: string, id = "a"): AgentEvent => ({ type: "text-delta", id, text });
 const textOf = (events: readonly AgentEvent[]): string =>

@@ -2,7 +2,6 @@
  * One run from its first word to its last event: take the thread, log what was said, loop, let middleware finish, give
  * the thread back. Whatever goes wrong comes back as the run's end.
  */
-
 import { checkThreadId, checkUser } from "@palimpsest/core/log";
 import { aiSdkShape } from "@palimpsest/core/message";
 import { FloorError } from "../compaction/floor-error.ts";
@@ -10,17 +9,23 @@ import { NO_USAGE } from "../models/usage.ts";
 import type { Leased } from "../stores/leases.ts";
 import { StoreError } from "../stores/store-error.ts";
 import { createThread } from "../thread/writer.ts";
-import { refuseOpen, resumeCalls, takeAnswers } from "./approval/resume.ts";
-import { openBudget, type RunBudget } from "./budget/budget.ts";
-import type { RunContext } from "./context/tool-options.ts";
+import { refuseOpen, resumeCalls, takeAnswers } from "./approval.ts";
+import { openBudget, type RunBudget } from "./ask.ts";
 import { AgentError, factsOf, messageOf } from "./errors.ts";
 import type { Emit, RunEnd, RunResult } from "./events.ts";
-import { emptyPrompt, type Heard, heardOn, type Incoming, readIncoming } from "./incoming.ts";
-import { CLOSED } from "./lifetime.ts";
+import {
+  emptyPrompt,
+  type Heard,
+  heardOn,
+  type Incoming,
+  type OutputSpec,
+  outputReader,
+  readIncoming,
+} from "./input.ts";
 import { type LoopOptions, type Progress, runLoop } from "./loop.ts";
-import type { ModelSetup, RunModel } from "./model-setup.ts";
-import { type OutputSpec, outputReader } from "./output/output.ts";
+import type { ModelSetup, RunModel } from "./model.ts";
 import { type AgentSetup, depsOf, type RunSession, withSession } from "./session.ts";
+import type { RunContext } from "./tools.ts";
 
 export interface RunInput<O = never> extends Incoming, RunContext, RunModel {
   /** Answers with data: a schema, or the AI SDK's `Output.object`, `array`, `choice`; then `result.output` is that. */
@@ -238,3 +243,60 @@ function agentError(thrown: unknown): AgentError {
     return new AgentError("store", thrown.message, { cause: thrown, storeCode: thrown.code });
   return new AgentError(thrown instanceof FloorError ? thrown.code : "failed", messageOf(thrown), { cause: thrown });
 }
+
+// An agent's working life: what is under way on its threads, and how all of it is brought to an end. Closing first
+// asks everything to stop and waits; what doesn't stop in time loses its thread, which is then free for the next
+// process.
+
+export interface Lifetime {
+  /** Aborted once the agent is being closed: what is under way stops, nothing new begins. */
+  readonly closing: AbortSignal;
+  /** Aborted when the time for that has passed: leases are given back whoever still works under them. */
+  readonly over: AbortSignal;
+  /** The caller's signal together with `closing`. */
+  signalWith(given: AbortSignal | undefined): AbortSignal;
+  /** Keeps work in mind until it has ended, so that closing can wait for it. */
+  track<T>(work: Promise<T>): Promise<T>;
+  /** Stops everything and waits for it and for `others`, so long at most. Once: a second call waits for the first. */
+  end(withinMs: number, others: () => readonly Promise<unknown>[]): Promise<void>;
+}
+
+export function createLifetime(): Lifetime {
+  const closing = new AbortController();
+  const over = new AbortController();
+  const active = new Set<Promise<unknown>>();
+  let ending: Promise<void> | undefined;
+  const end = async (withinMs: number, others: readonly Promise<unknown>[]): Promise<void> => {
+    closing.abort(new AgentError("closed", CLOSED));
+    if ((await settled([...active, ...others], withinMs)) === "settled") return;
+    over.abort(new AgentError("closed", CLOSED));
+    await settled([...active], GIVING_BACK_MS);
+  };
+  return {
+    closing: closing.signal,
+    over: over.signal,
+    signalWith: (given) => (given === undefined ? closing.signal : AbortSignal.any([given, closing.signal])),
+    track(work) {
+      active.add(work);
+      const forget = (): boolean => active.delete(work);
+      work.then(forget, forget);
+      return work;
+    },
+    end(withinMs, others) {
+      ending ??= end(withinMs, others());
+      return ending;
+    },
+  };
+}
+
+/** For a store to take a lease back. */
+const GIVING_BACK_MS = 1_000;
+
+async function settled(work: readonly Promise<unknown>[], withinMs: number): Promise<"settled" | "late"> {
+  const { promise: late, resolve } = Promise.withResolvers<"late">();
+  const timer = setTimeout(resolve, withinMs, "late");
+  const all = Promise.allSettled(work).then(() => "settled" as const);
+  return Promise.race([all, late]).finally(() => clearTimeout(timer));
+}
+
+const CLOSED = "this agent was closed: make another one to go on";

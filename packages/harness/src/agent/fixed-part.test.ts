@@ -8,9 +8,9 @@ import fc from "fast-check";
 import { z } from "zod/v4";
 import { agentKit } from "../testing/agent-kit.ts";
 import { toolRegistry } from "../tool-facts.ts";
+import type { PromptSection } from "./fixed-part.ts";
 import { fixedSizes, renderFixed } from "./fixed-part.ts";
 import type { Run } from "./run.ts";
-import type { PromptSection } from "./system-prompt.ts";
 
 const INPUTS = [
   z.object({ path: z.string() }),

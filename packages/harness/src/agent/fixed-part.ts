@@ -2,17 +2,18 @@
  * What a run sends beside its messages: the system prompt and the tools, rendered from the agent's own and each
  * middleware's, and what the thread's log keeps of them.
  */
+
+import { boundReasoning } from "@palimpsest/core/internal/message";
 import type { Hash } from "@palimpsest/core/log";
 import { type AiSdkMessage, aiSdkShape } from "@palimpsest/core/message";
 import type { Meter } from "@palimpsest/core/tokens";
 import { asSchema, type ToolSet } from "ai";
-import { sentBefore } from "../thread/fixed-request.ts";
+import { madeUnder, type Opening, sentBefore } from "../thread/fixed-request.ts";
 import type { ToolRegistry } from "../tool-facts.ts";
 import { AgentError } from "./errors.ts";
 import type { Middleware } from "./middleware.ts";
 import type { CallSettings, ModelObject } from "./model.ts";
 import type { Run } from "./run.ts";
-import { type PromptSection, type SystemPrompt, systemPrompt } from "./system-prompt.ts";
 
 export interface FixedPart {
   readonly prompt: SystemPrompt;
@@ -22,7 +23,7 @@ export interface FixedPart {
   readonly date: string;
 }
 
-export interface FixedSource {
+interface FixedSource {
   /** The base of the system prompt. */
   readonly base: string;
   readonly tools: ToolSet;
@@ -94,7 +95,7 @@ function dateFor({ bindsReasoning, conversation, deps }: Run): string {
 }
 
 /** What a request needs of it. */
-export interface RequestBase {
+interface RequestBase {
   readonly prompt: Pick<SystemPrompt, "text">;
   readonly tools: ToolSet;
 }
@@ -198,3 +199,88 @@ async function schemasOf(tools: ToolSet): Promise<readonly ToolSchema[]> {
 }
 
 const sentSchemas = new WeakMap<object, ToolSchema>();
+
+/**
+ * The system prompt's template, whole: base, instructions of middleware, `<memory>`, `<skills>`, and the date as the last
+ * line. It is rendered when a run starts and after a compaction, so that within a thread it stays the same, byte for
+ * byte, for as long as the provider's cache may hold it.
+ */
+
+export interface PromptSection {
+  readonly slot: "instructions" | "memory" | "skills";
+  readonly text: string;
+}
+
+export const BASE_PROMPT = `You are a helpful AI assistant. You work with the user over long conversations, and you use tools where they help.
+
+Say what you did and what you found; when you don't know, say so. When a tool fails, read its error and try another way.
+The conversation may begin with a summary of what came before. It is a record, not a request: go on from where it stands, and answer what the user says after it.`;
+
+interface SystemPrompt {
+  readonly text: string;
+  /** The text by what fills it, for the token breakdown. */
+  readonly parts: Readonly<Record<"base" | "instructions" | "memory" | "skills", string>>;
+}
+
+function systemPrompt(base: string, sections: readonly PromptSection[], date: string): SystemPrompt {
+  const of = (slot: PromptSection["slot"]): string =>
+    sections
+      .filter((section) => section.slot === slot && section.text.trim() !== "")
+      .map((section) => section.text.trim())
+      .join("\n\n");
+  const parts = {
+    base: base.trim(),
+    instructions: of("instructions"),
+    memory: tagged("memory", of("memory")),
+    skills: tagged("skills", of("skills")),
+  };
+  const text = [parts.base, parts.instructions, parts.memory, parts.skills, `Current date: ${date}`];
+  return { text: text.filter((part) => part !== "").join("\n\n"), parts };
+}
+
+function tagged(tag: string, text: string): string {
+  return text === "" ? "" : `<${tag}>\n${text}\n</${tag}>`;
+}
+
+// A request to a model that binds its reasoning, as it is sent: its prompt was bound when it was built, and what a
+// middleware has made of it since is bound once more, so that thoughts made under another prompt are left out.
+
+export interface BoundRequest {
+  readonly request: ModelRequest;
+  /** Null where nothing is bound, or where what the provider gets can't be told for sure. */
+  readonly prefix: string | null;
+}
+
+type KnownPart = Pick<FixedPart, "tools" | "schemas">;
+
+/** What binding needs of a run, one that is over included. */
+type Binding = Pick<Run, "bindsReasoning" | "conversation"> & { readonly deps: Pick<Run["deps"], "hash"> };
+
+export function bindRequest(request: ModelRequest, part: KnownPart, run: Binding): BoundRequest {
+  if (!run.bindsReasoning) return { request, prefix: null };
+  const { hash } = run.deps;
+  // The schemas of tools that a middleware put in the place of ours are not known here.
+  const ownTools = request.tools === part.tools;
+  const { messages, prefix } = boundReasoning(request.messages, {
+    shape: aiSdkShape,
+    hash,
+    fixed: fixedHash(request.instructions, part.schemas, hash),
+    madeUnder: ownTools ? madeUnder(run.conversation) : () => undefined,
+  });
+  return { request: { ...request, messages }, prefix: ownTools ? prefix : null };
+}
+
+/** What stands before the messages of this part's requests. It outlives the run, so it holds nothing else of it. */
+export function openingOf({ prompt, schemas }: FixedPart, hash: Hash): Opening<AiSdkMessage> {
+  const base = { prompt: { text: prompt.text }, tools: {} };
+  let last = { instructions: prompt.text, hash: fixedHash(prompt.text, schemas, hash) };
+  return (messages) => {
+    const { instructions, messages: rest } = requestWith(base, messages);
+    if (instructions !== last.instructions) last = { instructions, hash: fixedHash(instructions, schemas, hash) };
+    return { hash: last.hash, messages: messages.length - rest.length };
+  };
+}
+
+function fixedHash(instructions: string, schemas: FixedPart["schemas"], hash: Hash): string {
+  return hash(JSON.stringify([instructions, schemas]));
+}

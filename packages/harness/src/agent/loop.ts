@@ -3,15 +3,14 @@
  * step is in the log before the next one starts, so that a crash at any point loses nothing and leaves a thread that can
  * go on. How a run ends is a value; only what makes it fail is thrown.
  */
+
 import { addUsage } from "../models/usage.ts";
-import { overflowOf } from "../thread/overflow.ts";
-import { approvalEnd, keepPending } from "./approval/resume.ts";
-import { type Approving, sortCalls } from "./approval/sort-calls.ts";
-import { type Asking, askOneOf } from "./ask.ts";
-import type { OpenBudget } from "./budget/budget.ts";
+import { overflowOf } from "../thread/window.ts";
+import { type Approving, approvalEnd, keepPending, sortCalls } from "./approval.ts";
+import { type Asking, askOneOf, type OpenBudget } from "./ask.ts";
 import { AgentError, factsOf, modelError } from "./errors.ts";
 import type { RunEnd, StepUsage } from "./events.ts";
-import type { OutputReader } from "./output/output.ts";
+import type { OutputReader } from "./input.ts";
 import type { ActiveRun, Run } from "./run.ts";
 import type { Answered, StepOutcome } from "./step.ts";
 import { announceCall, clientCalls, runCalls } from "./tools.ts";

@@ -8,11 +8,10 @@ import type { FindCorrected } from "../recall/answers.ts";
 import type { SearchHit } from "../recall/search.ts";
 import type { NewJob } from "../stores/outbox.ts";
 import type { AgentEvent, RunEnd } from "./events.ts";
-import type { ModelRequest } from "./fixed-part.ts";
+import type { ModelRequest, PromptSection } from "./fixed-part.ts";
+import type { Summarizer } from "./model.ts";
 import type { Run } from "./run.ts";
 import type { Answered, StepOutcome } from "./step.ts";
-import type { Summarizer } from "./summarizer.ts";
-import type { PromptSection } from "./system-prompt.ts";
 import type { CallOutcome, ToolCall } from "./tools.ts";
 
 export interface Middleware {

@@ -5,7 +5,7 @@ import type { LanguageModelV4, LanguageModelV4StreamPart, LanguageModelV4Usage }
 import { type ToolSet, tool } from "ai";
 import { z } from "zod";
 import { scriptedModel } from "../testing/scripted-model.ts";
-import { bodyOf } from "../thread/body.ts";
+import { bodyOf } from "../thread/log.ts";
 import {
   type ModelCall,
   type ModelStream,

@@ -1,18 +1,153 @@
 /**
- * The model an agent asks: the SDK's model, what is known about its window, and the settings of its calls.
+ * What changes with the model that is asked: its settings, its window and how its tokens are counted. An agent has one of
+ * these, one more for each model to fall back on, and a run may bring its own.
  */
+
+import type { LanguageModelV4 } from "@ai-sdk/provider";
+import { type AiSdkMessage, shapeOf } from "@palimpsest/core/message";
 import type { Prices } from "@palimpsest/core/pricing";
-import { answerReserve } from "@palimpsest/core/tokens";
+import { answerReserve, type CountText, createMeter, type Meter } from "@palimpsest/core/tokens";
 import type { LanguageModel, streamText, ToolChoice, ToolSet } from "ai";
+import type { DraftTable } from "../compaction/draft-table.ts";
+import { modelSummarize } from "../compaction/model-summarize.ts";
+import { createModelWriter } from "../compaction/model-writer.ts";
+import type { Summarization } from "../compaction/summarization.ts";
+import type { CachedPrefix } from "../compaction/summarize.ts";
+import type { SummaryWriter } from "../compaction/summary-writer.ts";
+import { bindsReasoning } from "../models/binds-reasoning.ts";
+import { cachePrices, type GivenPrices } from "../models/cache-prices.ts";
+import { knownWindow } from "../models/known-windows.ts";
+import type { LimitsStore } from "../models/learned-limits.ts";
+import { type GivenCounter, type ModelCounter, modelCounter } from "../models/tokenizers.ts";
+import { withoutThinking } from "../models/without-thinking.ts";
 import type { RequestParameters } from "../thread/fixed-request.ts";
-import { createModelWindow, type ModelWindow, type ModelWindowOptions } from "../thread/model-window.ts";
+import { createModelWindow, type ModelWindow, type ModelWindowOptions } from "../thread/window.ts";
 import { AgentError } from "./errors.ts";
+
+export interface ModelOptions extends CallSettings {
+  readonly model: ModelObject;
+  /** The model's input window in tokens; without it the table of known models, else the summarization's fallback. */
+  readonly contextWindow?: number;
+  /** Tells providers apart that serve a model of the same name, for limits learned from them. */
+  readonly baseUrl?: string;
+  /** Whether the model takes its thoughts back only behind the prompt they were made under; by default told by its name. */
+  readonly bindsReasoning?: boolean;
+  /** The model's prices, which say when pruning pays; by default those known by its name. */
+  readonly prices?: GivenPrices;
+  /** Counts tokens, any function of a text; by default the best counter known for the model. */
+  readonly counter?: GivenCounter;
+}
+
+export interface ModelSetup {
+  readonly model: AgentModel;
+  readonly modelWindow: ModelWindow;
+  readonly counting: () => Promise<Counting>;
+}
+
+interface Counting {
+  readonly counter: ModelCounter;
+  readonly meter: Meter<AiSdkMessage>;
+}
+
+export interface ModelPlace {
+  readonly clock: () => Date;
+  readonly limitsStore: LimitsStore | null;
+  readonly fallbackWindow: number;
+}
+
+export function modelSetup(options: ModelOptions, { clock, limitsStore, fallbackWindow }: ModelPlace): ModelSetup {
+  const { model: languageModel, contextWindow, baseUrl = null, counter } = options;
+  const { provider, modelId } = languageModel;
+  const model: AgentModel = {
+    settings: settingsFor(languageModel, callSettingsIn(options)),
+    contextWindow: contextWindow ?? knownWindow(modelId) ?? fallbackWindow,
+    baseUrl,
+    bindsReasoning: options.bindsReasoning ?? bindsReasoning(modelId),
+    prices: cachePrices(modelId, options.prices ?? null),
+  };
+  let counting: Promise<Counting> | undefined;
+  return {
+    model,
+    modelWindow: modelWindowOf(model, { clock, limitsStore }),
+    counting: () => {
+      counting ??= countingWith(modelCounter(counter, { provider, model: modelId }));
+      return counting;
+    },
+  };
+}
+
+/** Throws an `AgentError` for what is no model. */
+export function assertModelOptions({ model, contextWindow }: Pick<ModelOptions, "model" | "contextWindow">): void {
+  assertModel(model, "model");
+  assertWindow(contextWindow);
+}
+
+/** One for all who count alike, so that an agent made anew finds the messages sized. */
+async function countingWith(given: ModelCounter | Promise<ModelCounter>): Promise<Counting> {
+  const { count, ...rest } = await given;
+  const alike = countings.get(count) ?? new Map<string, Counting>();
+  countings.set(count, alike);
+  const key = JSON.stringify(rest);
+  const counting = alike.get(key) ?? newCounting({ ...rest, count: sharedCounts(count) });
+  alike.set(key, counting);
+  return counting;
+}
+
+const countings = new WeakMap<CountText, Map<string, Counting>>();
+
+function newCounting(counter: ModelCounter): Counting {
+  return { counter, meter: createMeter(shapeOf("ai-sdk"), { ...counter, counter: counter.count }) };
+}
+
+/** What a run may say about the model it is to be answered by. */
+export interface RunModel extends CallSettings {
+  /** Instead of the agent's; the thread is the same. */
+  readonly model?: ModelObject;
+  readonly contextWindow?: number;
+}
+
+/** An agent's setup with the model and the settings of one run. Models that runs bring are known from then on. */
+export function modelFor(own: ModelSetup, given: RunModel, place: ModelPlace, known: KnownModels): ModelSetup {
+  const { model, contextWindow } = given;
+  const settings = callSettingsIn(given);
+  const base = model === undefined && contextWindow === undefined ? own : another(own, given, place, known);
+  if (Object.keys(settings).length === 0) return base;
+  const { languageModel, ...before } = base.model.settings;
+  const changed = { ...base.model, settings: settingsFor(languageModel, { ...before, ...settings }) };
+  return { ...base, model: changed, modelWindow: withReserve(base.modelWindow, settings.maxOutputTokens) };
+}
+
+export type KnownModels = WeakMap<ModelObject, ModelSetup>;
+
+function another(own: ModelSetup, given: RunModel, place: ModelPlace, known: KnownModels): ModelSetup {
+  const { languageModel, ...settings } = own.model.settings;
+  const { model = languageModel, contextWindow } = given;
+  assertModelOptions({ model, ...(contextWindow !== undefined && { contextWindow }) });
+  if (contextWindow !== undefined) return modelSetup({ ...settings, model, contextWindow }, place);
+  const before = known.get(model) ?? modelSetup({ ...settings, model }, place);
+  known.set(model, before);
+  return before;
+}
+
+/** Longer answers need more of the window. */
+function withReserve(modelWindow: ModelWindow, maxOutputTokens: number | undefined): ModelWindow {
+  if (maxOutputTokens === undefined) return modelWindow;
+  return {
+    ...modelWindow,
+    window() {
+      const { size } = modelWindow.window();
+      return { size, reserve: Math.min(answerReserve(size, maxOutputTokens), Math.floor(size / 2)) };
+    },
+  };
+}
+
+// The model an agent asks: the SDK's model, what is known about its window, and the settings of its calls.
 
 /** A model object. A bare name would send the conversation to a hosted router. */
 export type ModelObject = Exclude<LanguageModel, string>;
 
 /** Throws where something else stands for a model: a name would fail later, with words about something else. */
-export function assertModel(given: unknown, option: string): asserts given is ModelObject {
+function assertModel(given: unknown, option: string): asserts given is ModelObject {
   const { doStream, modelId } = (typeof given === "object" && given !== null ? given : {}) as Partial<ModelObject>;
   if (typeof doStream === "function" && typeof modelId === "string") return;
   const what = typeof given === "string" ? `the name ${JSON.stringify(given)}` : given === null ? "null" : typeof given;
@@ -22,7 +157,7 @@ export function assertModel(given: unknown, option: string): asserts given is Mo
   );
 }
 
-export function assertWindow(given: number | undefined): void {
+function assertWindow(given: number | undefined): void {
   if (given === undefined || (Number.isInteger(given) && given > 0)) return;
   throw new AgentError("bad-model", `contextWindow ${given} must be a whole number of tokens above 0`);
 }
@@ -63,7 +198,7 @@ const CALL_SETTINGS = [
 ] as const satisfies readonly (keyof CallSettings)[];
 
 /** Those that are given, out of options that have others as well. */
-export function callSettingsIn(options: CallSettings): CallSettings {
+function callSettingsIn(options: CallSettings): CallSettings {
   const given = CALL_SETTINGS.filter((name) => options[name] !== undefined);
   return Object.fromEntries(given.map((name) => [name, options[name]]));
 }
@@ -89,7 +224,7 @@ export interface AgentModel {
   readonly prices: Prices;
 }
 
-export function settingsFor(languageModel: ModelObject, given: CallSettings): ModelSettings {
+function settingsFor(languageModel: ModelObject, given: CallSettings): ModelSettings {
   const kept = { languageModel, ...given };
   if (!languageModel.provider.startsWith("openai.responses")) return kept;
   // Otherwise the provider reads its own stored copy of our messages instead of what the log says.
@@ -105,7 +240,7 @@ export function parametersOf({ settings, bindsReasoning }: AgentModel): RequestP
 }
 
 /** Its window. */
-export function modelWindowOf(
+function modelWindowOf(
   { settings, contextWindow, baseUrl }: AgentModel,
   { clock, limitsStore }: Pick<ModelWindowOptions, "clock" | "limitsStore">,
 ): ModelWindow {
@@ -117,4 +252,101 @@ export function modelWindowOf(
     clock,
     limitsStore,
   });
+}
+
+// Who writes an agent's summaries: its own model, another one, a function, or nobody. With its own model and a warm
+// cache one call on the conversation's own prefix is enough; any other reads the hidden messages in chunks.
+
+/** `agent`: the agent's own model. Null: no model, summaries are extracted. */
+export type Summarizer = "agent" | ModelObject | SummaryWriter | null;
+
+export function assertSummarizer(given: unknown): asserts given is Summarizer {
+  if (given !== null && given !== "agent" && typeof given !== "function") assertModel(given, "summarizer");
+}
+
+interface WriterDeps {
+  readonly settings: Summarization;
+  /** The agent's own model, its window, and what it was sent last while its cache may still hold it. */
+  readonly model: ModelObject;
+  /** What the agent's own calls carry: a summary on their cached prefix is the same kind of call. */
+  readonly providerOptions: ModelSettings["providerOptions"];
+  readonly window: () => number;
+  readonly prefix: () => CachedPrefix | null;
+  readonly drafts: DraftTable;
+  /** The same today and tomorrow, so that a resumed summary is cut where it was cut before. */
+  readonly count: (text: string) => number;
+}
+
+export function writerFor(summarizer: Summarizer, deps: WriterDeps): SummaryWriter | null {
+  if (summarizer === null || typeof summarizer === "function") return summarizer;
+  const { settings, drafts, count } = deps;
+  const own = summarizer === "agent" || summarizer === deps.model;
+  const model = summarizer === "agent" ? deps.model : summarizer;
+  const { providerOptions } = own ? deps : settingsFor(model, {});
+  return createModelWriter({
+    // The SDK adapts models of older versions itself.
+    summarize: modelSummarize(model as LanguageModelV4, providerOptions === undefined ? {} : { providerOptions }),
+    window: own ? deps.window() : (knownWindow(model.modelId) ?? settings.fallbackContextWindow),
+    reservedOutputTokens: settings.reservedOutputTokens,
+    trimTokensToSummarize: settings.trimTokensToSummarize,
+    maxSummarizerCalls: settings.maxSummarizerCalls,
+    summaryPrompt: settings.summaryPrompt,
+    drafts,
+    count,
+    ...(own && keepsCache(deps) ? { prefix: deps.prefix } : {}),
+  });
+}
+
+/** Anthropic reads the messages anew when thinking is turned off, so that a call on the whole prefix would cost it whole. */
+function keepsCache({ model, providerOptions }: WriterDeps): boolean {
+  const { reasoning } = withoutThinking(model, providerOptions);
+  return reasoning === undefined || !/anthropic|claude/i.test(`${model.provider} ${model.modelId}`);
+}
+
+/** What a draft depends on beside the conversation. */
+export function summarizerLabel(
+  summarizer: Summarizer,
+  { settings, model }: Pick<WriterDeps, "settings" | "model">,
+): string {
+  const name =
+    summarizer === null || typeof summarizer === "function"
+      ? "given"
+      : summarizer === "agent"
+        ? model.modelId
+        : summarizer.modelId;
+  return JSON.stringify([name, settings.summaryPrompt]);
+}
+
+// A counter that counts each text once: every run opens its thread anew, and most of what it holds was counted by
+// the run before. Bounded by the characters it remembers; what was asked for longest ago goes first.
+
+const MOST_CHARACTERS = 8_000_000;
+
+/** One memory for all who count with the same function: an agent made anew finds what the one before it has counted. */
+function sharedCounts(count: CountText): CountText {
+  const known = shared.get(count) ?? rememberCounts(count);
+  shared.set(count, known);
+  return known;
+}
+
+const shared = new WeakMap<CountText, CountText>();
+
+export function rememberCounts(count: CountText, mostCharacters = MOST_CHARACTERS): CountText {
+  const known = new Map<string, number>();
+  let characters = 0;
+  return (text) => {
+    let tokens = known.get(text);
+    if (tokens === undefined) {
+      tokens = count(text);
+      if (text.length > mostCharacters / 4) return tokens;
+      characters += text.length;
+    } else known.delete(text);
+    known.set(text, tokens);
+    for (const oldest of known.keys()) {
+      if (characters <= mostCharacters) break;
+      known.delete(oldest);
+      characters -= oldest.length;
+    }
+    return tokens;
+  };
 }

@@ -6,19 +6,22 @@
 import { liveRecords, memoryText, sent } from "@palimpsest/core/internal/log";
 import type { Hash, Head, MessageRecord, ViewEntry } from "@palimpsest/core/log";
 import { type AiSdkMessage, type RuleSet, repair, rulesOf, type Shape, shapeOf } from "@palimpsest/core/message";
+import { createSizer } from "@palimpsest/core/prompt";
+import type { Meter } from "@palimpsest/core/tokens";
 import { jsonSchema, type SystemModelMessage, type ToolSet, tool } from "ai";
 import type { Store, ThreadLoad } from "../stores/store.ts";
-import { thoughtBinder } from "../thread/bound-thoughts.ts";
 import { type Conversation, readBody } from "../thread/conversation.ts";
-import { type KeptRequest, type RequestParameters, withMemory } from "../thread/fixed-request.ts";
-import { inMemoryConversation } from "../thread/in-memory.ts";
+import { type KeptRequest, type RequestParameters, thoughtBinder, withMemory } from "../thread/fixed-request.ts";
+import { inMemoryConversation, livePrompt } from "../thread/live-prompt.ts";
 import { loadAt } from "../thread/load-at.ts";
+import { logInMemory } from "../thread/log.ts";
 import { endingWithRequest } from "../thread/session.ts";
+import { type Asker, storedConversation } from "../thread/sized-thread.ts";
+import { cutMessages, markedInstructions, markedMessages } from "../thread/window.ts";
 import type { ThreadDeps } from "../thread/writer.ts";
-import { bindRequest } from "./bound-request.ts";
-import { cutMessages, markedInstructions, markedMessages } from "./cache-marks.ts";
-import type { ToolSchema } from "./fixed-part.ts";
-import { requestWith } from "./fixed-part.ts";
+import { bindRequest, fixedSizes, renderFixed, requestWith, type ToolSchema } from "./fixed-part.ts";
+import { startRun } from "./run.ts";
+import { type AgentSetup, depsOf } from "./session.ts";
 
 export type PastRequest =
   | { readonly kind: "missing" }
@@ -146,17 +149,13 @@ async function textsOf(
   { stored, system = "", tools = [], parameters }: KeptRequest,
 ): Promise<KeptTexts | { readonly what: "system" | "tools" | "parameters" }> {
   if (stored === undefined) return { system, tools: tools as readonly object[], parameters: parameters ?? null };
-  const texts: Record<string, string> = {};
-  for (const what of ["system", "tools", "parameters"] as const) {
-    const text = await store.prompts?.get(stored[what]);
-    if (text === undefined) return { what };
-    texts[what] = text;
-  }
-  return {
-    system: texts["system"]!,
-    tools: JSON.parse(texts["tools"]!),
-    parameters: JSON.parse(texts["parameters"]!),
-  };
+  const [text, schemas, settings] = await Promise.all(
+    [stored.system, stored.tools, stored.parameters].map((hash) => store.prompts?.get(hash)),
+  );
+  if (text === undefined) return { what: "system" };
+  if (schemas === undefined) return { what: "tools" };
+  if (settings === undefined) return { what: "parameters" };
+  return { system: text, tools: JSON.parse(schemas), parameters: JSON.parse(settings) };
 }
 
 /** As the system prompt tags it. */
@@ -172,4 +171,35 @@ export function toolsOf(schemas: readonly ToolSchema[]): ToolSet {
       return [name, tool({ inputSchema: schema, ...(description !== undefined && { description }) })];
     }),
   );
+}
+
+// An agent as the one who would ask next in a stored thread: its model, its counter, and what it would send beside
+// the messages. That is rendered on a copy of the thread in memory, so that showing a context writes nothing.
+
+export async function askerOf(setup: AgentSetup): Promise<Asker> {
+  const { counter, meter } = await setup.counting();
+  return {
+    model: setup.model.settings.languageModel.modelId,
+    counter,
+    beside: (load) => besideMessages(setup, load, meter),
+  };
+}
+
+async function besideMessages(setup: AgentSetup, load: ThreadLoad, meter: Meter<AiSdkMessage>) {
+  const deps = depsOf(setup, load.header.user);
+  const shape = shapeOf("ai-sdk");
+  const conversation = storedConversation(deps.store, load, shape);
+  const run = startRun({
+    runId: setup.deps.ids(),
+    deps,
+    log: logInMemory(deps, conversation),
+    signal: setup.lifetime.closing,
+    emit: () => {},
+    window: () => setup.modelWindow.window().size,
+    bindsReasoning: setup.model.bindsReasoning,
+    prompt: livePrompt(conversation, createSizer({ shape, rules: rulesOf("ai-sdk"), meter })),
+    compact: () => Promise.reject(new Error("a context is only shown: nothing is compacted for it")),
+  });
+  const part = await renderFixed(run, setup);
+  return { system: part.prompt.text, tools: part.schemas, parts: fixedSizes(part, meter) };
 }

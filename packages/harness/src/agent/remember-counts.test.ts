@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { openSqlite } from "../stores/sqlite.ts";
 import { agentKit } from "../testing/agent-kit.ts";
-import { rememberCounts } from "./remember-counts.ts";
+import { rememberCounts } from "./model.ts";
 
 test("a text is counted once while it is remembered, and always the same", () => {
   fc.assert(

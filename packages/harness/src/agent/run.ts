@@ -9,14 +9,13 @@ import type { Prompt } from "@palimpsest/core/prompt";
 import type { CompactRequest } from "../compaction/compactor.ts";
 import type { NewJob } from "../stores/outbox.ts";
 import type { AppendBatch } from "../stores/store.ts";
-import { bodyOf } from "../thread/body.ts";
 import type { Conversation } from "../thread/conversation.ts";
-import type { OpenLog } from "../thread/open-log.ts";
-import { ThreadError } from "../thread/thread-error.ts";
+import type { OpenLog } from "../thread/log.ts";
+import { bodyOf, ThreadError } from "../thread/log.ts";
 import type { RecordInput, ThreadDeps } from "../thread/writer.ts";
-import type { RunContext } from "./context/tool-options.ts";
 import { LeaseLostError } from "./errors.ts";
 import type { Emit, RunEnd } from "./events.ts";
+import type { RunContext } from "./tools.ts";
 
 export interface Run {
   readonly threadId: string;

@@ -14,29 +14,35 @@ import type { CachedPrefix } from "../compaction/summarize.ts";
 import { type Leased, withLease } from "../stores/leases.ts";
 import type { Store } from "../stores/store.ts";
 import { asUser } from "../stores/users.ts";
+import { type LeftOpen, leftOpen } from "../thread/continue-thread.ts";
 import type { Conversation } from "../thread/conversation.ts";
 import { fixedChange, type SentFixed } from "../thread/fixed-request.ts";
-import { type LeftOpen, leftOpen } from "../thread/left-open.ts";
 import type { OpenSizer } from "../thread/live-prompt.ts";
-import { type OpenLog, openLog } from "../thread/open-log.ts";
+import { type OpenLog, openLog } from "../thread/log.ts";
 import { openSession, type Session } from "../thread/session.ts";
+import { cutMessages, markedMessages, needsMarks } from "../thread/window.ts";
 import type { ThreadDeps } from "../thread/writer.ts";
 import type { ToolRegistry } from "../tool-facts.ts";
-import type { ToolApproval } from "./approval/sort-calls.ts";
-import type { Asking } from "./ask.ts";
-import { type BoundRequest, bindRequest, openingOf } from "./bound-request.ts";
-import type { RunBudget } from "./budget/budget.ts";
-import { cutMessages, markedMessages, needsMarks } from "./cache-marks.ts";
-import type { RunContext } from "./context/tool-options.ts";
+import type { ToolApproval } from "./approval.ts";
+import type { Asking, RunBudget } from "./ask.ts";
 import { AgentError, LeaseLostError } from "./errors.ts";
 import type { Emit } from "./events.ts";
-import { type FixedPart, fixedSizes, type ModelRequest, renderFixed, requestWith } from "./fixed-part.ts";
-import type { Lifetime } from "./lifetime.ts";
+import type { Lifetime } from "./execute.ts";
+import {
+  type BoundRequest,
+  bindRequest,
+  type FixedPart,
+  fixedSizes,
+  type ModelRequest,
+  openingOf,
+  renderFixed,
+  requestWith,
+} from "./fixed-part.ts";
 import type { Chain, CompactionSetup, Middleware } from "./middleware.ts";
-import { parametersOf } from "./model.ts";
-import type { ModelSetup } from "./model-setup.ts";
+import type { ModelSetup } from "./model.ts";
+import { parametersOf, summarizerLabel, writerFor } from "./model.ts";
 import { type ActiveRun, startRun } from "./run.ts";
-import { summarizerLabel, writerFor } from "./summarizer.ts";
+import type { RunContext } from "./tools.ts";
 
 /** An agent's options, resolved. */
 export interface AgentSetup extends Omit<Asking, "session" | "output">, ModelSetup {

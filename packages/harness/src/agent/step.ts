@@ -2,21 +2,20 @@
  * One attempt of one model call, read to its end, whose tools nobody runs here. Whatever happens
  * comes back as a value: answered, failed or aborted, with the text that was shown until then. Writes nothing.
  */
+
+import type { LanguageModelV4Source } from "@ai-sdk/provider";
 import type { AiSdkMessage } from "@palimpsest/core/message";
 import { type ModelMessage, wrapLanguageModel } from "ai";
-import { scoped } from "../abort.ts";
+import { scoped, startTimer } from "../abort.ts";
 import { withoutExecute } from "../models/without-execute.ts";
-import { isOverflowFinish } from "../thread/overflow.ts";
-import { markedInstructions, markedMessages } from "./cache-marks.ts";
-import { type CallLimits, SilenceTimer } from "./call-limits.ts";
-import { AgentError } from "./errors.ts";
+import { isOverflowFinish, markedInstructions, markedMessages } from "../thread/window.ts";
+import { AgentError, messageOf } from "./errors.ts";
 import type { Emit, StepUsage } from "./events.ts";
 import type { ModelRequest } from "./fixed-part.ts";
+import type { ResponseFormat } from "./input.ts";
 import type { ModelObject, ModelSettings } from "./model.ts";
 import { openModelStream } from "./model-stream.ts";
-import type { ResponseFormat } from "./output/output.ts";
-import { Seen, type StreamPart } from "./seen.ts";
-import type { ToolCall } from "./tools.ts";
+import { shown, type ToolCall } from "./tools.ts";
 
 export interface Answered {
   readonly kind: "answered";
@@ -36,7 +35,7 @@ export type StepOutcome =
   | { readonly kind: "failed"; readonly error: unknown; readonly text: string; readonly shown: boolean }
   | { readonly kind: "aborted"; readonly text: string };
 
-export interface StepContext {
+interface StepContext {
   readonly step: number;
   readonly settings: ModelSettings;
   readonly signal: AbortSignal;
@@ -158,4 +157,206 @@ function usageOf(usage: {
     cacheRead: usage.inputTokenDetails.cacheReadTokens ?? 0,
     cacheWrite: usage.inputTokenDetails.cacheWriteTokens ?? 0,
   };
+}
+
+// What came out of a model's stream so far, told as events while it comes: pieces of text and of tool inputs,
+// sources, files, and what the provider's own tools do. Keeps what the answer is made of, within the limits of a
+// call.
+
+/** The parts of the SDK's stream that matter here; all others are of no concern. */
+type StreamPart =
+  | { readonly type: "text-delta" | "reasoning-delta"; readonly id: string; readonly text: string }
+  | { readonly type: "tool-input-start"; readonly id: string; readonly toolName: string }
+  | { readonly type: "tool-input-delta"; readonly id: string; readonly delta: string }
+  | (CallPart & {
+      readonly type: "tool-call";
+      readonly invalid?: boolean;
+      readonly error?: unknown;
+    })
+  | (CallPart & { readonly type: "tool-result"; readonly output: unknown; readonly preliminary?: boolean })
+  | (CallPart & { readonly type: "tool-error"; readonly error: unknown })
+  | LanguageModelV4Source
+  | {
+      readonly type: "file" | "reasoning-file";
+      readonly file: { readonly base64: string; readonly mediaType: string };
+    }
+  | { readonly type: "error"; readonly error: unknown };
+
+interface CallPart {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly input: unknown;
+  readonly providerExecuted?: boolean;
+}
+
+class Seen {
+  text = "";
+  /** Something that would be said twice if the model were asked again. The start of a tool's input is taken back instead. */
+  shown = false;
+  calls: ToolCall[] = [];
+  error: { readonly value: unknown } | undefined;
+  readonly #context: StepContext;
+  /** When the provider's own tools were called. */
+  readonly #called = new Map<string, number>();
+  #size = 0;
+
+  constructor(context: StepContext) {
+    this.#context = context;
+  }
+
+  take(part: StreamPart): void {
+    const { emit } = this.#context;
+    switch (part.type) {
+      case "text-delta":
+      case "reasoning-delta":
+        this.#show(part);
+        return;
+      case "tool-input-start":
+        emit({ type: "tool-input-start", callId: part.id, name: part.toolName });
+        return;
+      case "tool-input-delta":
+        this.#add(part.delta.length);
+        emit({ type: "tool-input-delta", callId: part.id, text: part.delta });
+        return;
+      case "tool-call":
+        if (part.providerExecuted) this.#startTool(part);
+        else this.calls.push(toolCall(part));
+        return;
+      case "tool-result":
+      case "tool-error":
+        if (part.providerExecuted) this.#endTool(part);
+        return;
+      case "source":
+        this.shown = true;
+        emit(sourceEvent(part));
+        return;
+      case "file":
+      case "reasoning-file":
+        this.#file(part);
+        return;
+      case "error":
+        this.error ??= { value: part.error };
+    }
+  }
+
+  /** What there is room for is shown and kept, also of a piece that is too long. */
+  #show({ type, id, text: whole }: StreamPart & { type: "text-delta" | "reasoning-delta" }): void {
+    const { step, emit, limits } = this.#context;
+    const text = whole.slice(0, limits.answerChars - this.#size);
+    if (text !== "") {
+      if (type === "text-delta") this.text += text;
+      this.shown = true;
+      emit({ type, id: `${step}-${type[0]}-${id}`, text });
+    }
+    this.#add(whole.length);
+  }
+
+  #file({ type, file: { base64: data, mediaType } }: StreamPart & { type: "file" | "reasoning-file" }): void {
+    this.#add(data.length);
+    this.shown = true;
+    const of = type === "reasoning-file" ? "reasoning" : "answer";
+    this.#context.emit({ type: "file-add", of, mediaType, data });
+  }
+
+  #startTool({ toolCallId: callId, toolName: name, input }: CallPart): void {
+    const { emit, clock } = this.#context;
+    this.shown = true;
+    this.#called.set(callId, clock().getTime());
+    emit({ type: "tool-start", callId, name, input: shown(input), by: "provider" });
+  }
+
+  #endTool(part: StreamPart & { type: "tool-result" | "tool-error" }): void {
+    const { emit, clock } = this.#context;
+    const { toolCallId: callId, toolName: name } = part;
+    const now = clock().getTime();
+    const isError = part.type === "tool-error";
+    const output = shown(isError ? messageOf(part.error) : part.output);
+    const ms = now - (this.#called.get(callId) ?? now);
+    if (!isError && part.preliminary) emit({ type: "tool-progress", callId, name, output });
+    else emit({ type: "tool-end", callId, name, output, isError, ms });
+  }
+
+  #add(chars: number): void {
+    const { limits } = this.#context;
+    this.#size += Math.max(chars, LEAST_PIECE);
+    if (this.#size > limits.answerChars) throw answerTooLong(limits);
+  }
+
+  aborted(): StepOutcome {
+    return { kind: "aborted", text: this.text };
+  }
+
+  failed(error: unknown): StepOutcome {
+    return { kind: "failed", error, text: this.text, shown: this.shown };
+  }
+}
+
+/** What a piece counts at least: the SDK keeps each until the answer has ended, however little it says. */
+const LEAST_PIECE = 8;
+
+function toolCall(part: StreamPart & { type: "tool-call" }): ToolCall {
+  const { toolCallId: id, toolName: name, input } = part;
+  return { id, name, input, invalid: part.invalid === true ? messageOf(part.error) : null };
+}
+
+function sourceEvent(source: LanguageModelV4Source) {
+  const { id, title = null } = source;
+  if (source.sourceType === "url") return { type: "source-add", id, title, url: source.url } as const;
+  const { mediaType, filename = null } = source;
+  return { type: "source-add", id, title, document: { mediaType, filename } } as const;
+}
+
+// What one model call may take: how long it may say nothing, and how much it may say.
+
+export interface CallLimits {
+  /** Until the first piece of an answer; null: no limit. Keep-alives of the connection don't count. */
+  readonly firstMs: number | null;
+  /** From one piece to the next. */
+  readonly idleMs: number | null;
+  /** Characters of text, reasoning and tool arguments together; a piece counts as 8 at least. */
+  readonly answerChars: number;
+}
+
+/** Models that think long send nothing for minutes; no answer is as long as a small book. */
+export const CALL_LIMITS: CallLimits = { firstMs: 5 * 60_000, idleMs: 2 * 60_000, answerChars: 4_000_000 };
+
+/** Rings when a model has said nothing for too long. */
+class SilenceTimer {
+  readonly #limits: CallLimits;
+  readonly #ring: (error: AgentError) => void;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(limits: CallLimits, ring: (error: AgentError) => void) {
+    this.#limits = limits;
+    this.#ring = ring;
+    this.#start(limits.firstMs);
+  }
+
+  /** A piece of the answer has come. */
+  heard(): void {
+    this.stop();
+    this.#start(this.#limits.idleMs);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #start(ms: number | null): void {
+    this.#timer = startTimer(ms, () => this.#ring(silence(ms ?? 0)));
+  }
+}
+
+function silence(ms: number): AgentError {
+  return new AgentError(
+    "timed-out",
+    `the model has sent nothing for ${ms / 1000} seconds: try again, or let it be silent for longer (limits)`,
+  );
+}
+
+function answerTooLong({ answerChars }: CallLimits): AgentError {
+  return new AgentError(
+    "answer-too-long",
+    `the model's answer is longer than ${answerChars} characters and was cut off: it may be repeating itself`,
+  );
 }

@@ -12,7 +12,7 @@ import { writeThread } from "../testing/thread-writer.ts";
 import { withWriter } from "../thread/acts.ts";
 import { createThread, threadDeps } from "../thread/threads.ts";
 import { commit } from "../thread/writer.ts";
-import { createAgent } from "./create-agent.ts";
+import { createAgent } from "./agent.ts";
 
 const WORDS = "the parser reads tokens one by one and keeps a stack of what is open ".repeat(12);
 

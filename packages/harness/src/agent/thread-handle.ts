@@ -6,14 +6,11 @@ import type { ModelMessage } from "ai";
 import { type SearchCover, type SearchHit, searchThread } from "../recall/search.ts";
 import { type Forked, fork, type Pinned, pin, redo, type Undone, undo, withWriter } from "../thread/acts.ts";
 import { replay } from "../thread/audit.ts";
-import { currentThread } from "../thread/current-thread.ts";
-import { type DeletedThread, deleteThread } from "../thread/delete.ts";
-import { type FileCopier, forkWithFiles } from "../thread/fork-files.ts";
+import { currentThread, type DeletedThread, deleteThread, type FileCopier, forkWithFiles } from "../thread/fork.ts";
 import type { Asker } from "../thread/sized-thread.ts";
 import { type ThreadPrompt, threadPrompt } from "../thread/thread-prompt.ts";
 import type { ThreadDeps, Writer } from "../thread/writer.ts";
-import { type Approved, approve } from "./approval/approve.ts";
-import { callsOf, pendingIn } from "./approval/pending.ts";
+import { type Approved, approve, callsOf, pendingIn } from "./approval.ts";
 import type { ClientCall } from "./events.ts";
 
 export interface ThreadHandle {
@@ -113,8 +110,10 @@ export function threadHandle(id: string, { deps, window, asker, files }: HandleO
 async function modelMessages(records: AsyncIterable<MessageRecord>): Promise<readonly ModelMessage[]> {
   const runs: { readonly dialect: Dialect; readonly messages: object[] }[] = [];
   for await (const { dialect, body } of records) {
-    if (runs.at(-1)?.dialect !== dialect) runs.push({ dialect, messages: [] });
-    runs.at(-1)!.messages.push(JSON.parse(body));
+    const last = runs.at(-1);
+    const message: object = JSON.parse(body);
+    if (last?.dialect === dialect) last.messages.push(message);
+    else runs.push({ dialect, messages: [message] });
   }
   return runs.flatMap(({ dialect, messages }) => asModelMessages(messages, dialect));
 }

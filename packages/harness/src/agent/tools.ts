@@ -4,11 +4,10 @@
  * so. Nothing a tool does can end the run, and an abort waits for no tool.
  */
 import type { AiSdkMessage, AiSdkOutput } from "@palimpsest/core/message";
-import type { Tool, ToolSet } from "ai";
+import { asSchema, type FlexibleSchema, type Tool, type ToolExecutionOptions, type ToolSet } from "ai";
 import { within } from "../abort.ts";
-import { bodyOf, jsonOf } from "../thread/body.ts";
+import { bodyOf, jsonOf } from "../thread/log.ts";
 import { factsOfTool } from "../tool-facts.ts";
-import { toolOptions } from "./context/tool-options.ts";
 import { messageOf } from "./errors.ts";
 import type { RunEnd } from "./events.ts";
 import type { Chain } from "./middleware.ts";
@@ -168,4 +167,98 @@ export function shown(value: unknown): unknown {
   } catch (error) {
     return messageOf(error);
   }
+}
+
+// What a tool is given beside its arguments: the run it serves, and the context that its `contextSchema` asks for.
+
+/** As a caller gives it to one run. */
+export interface RunContext {
+  /** Whatever the application wants its tools and middleware to know in this run; never logged, never sent to a model. */
+  readonly runtimeContext?: unknown;
+  /** By tool: what its `contextSchema` asks for. */
+  readonly toolsContext?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** The run as a tool sees it, in `options.run`. */
+export interface ToolRun {
+  readonly threadId: string;
+  readonly runId: string;
+  readonly userId: string;
+  readonly agentName: string;
+  readonly signal: AbortSignal;
+  readonly runtimeContext: unknown;
+}
+
+/** The SDK's options for a tool's functions, and `run`, which the SDK doesn't know. */
+type ToolOptions = ToolExecutionOptions<never> & { readonly run: ToolRun };
+
+/** The run that `execute` serves, out of its second argument. */
+export function runOf(options: object): ToolRun {
+  if ("run" in options) return options.run as ToolRun;
+  throw new TypeError("these are no options of a tool that an agent of palimpsest runs: they have no `run`");
+}
+
+/** Throws when the context doesn't suit the tool's schema: the call's result says so. */
+export async function toolOptions(
+  call: ToolCall,
+  tool: ToolSet[string],
+  run: Run,
+  signal: AbortSignal,
+): Promise<ToolOptions> {
+  const { threadId, runId, userId, agentName, runtimeContext } = run;
+  return {
+    toolCallId: call.id,
+    messages: run.conversation.view().map(({ message }) => message) as never,
+    abortSignal: signal,
+    context: (await toolContext(call.name, tool, run)) as never,
+    run: { threadId, runId, userId, agentName, signal, runtimeContext },
+  };
+}
+
+async function toolContext(name: string, { contextSchema }: ToolSet[string], { toolsContext }: Run): Promise<unknown> {
+  const given = Object.hasOwn(toolsContext, name) ? toolsContext[name] : undefined;
+  if (contextSchema == null) return given;
+  const problem = await problemWith(contextSchema, given);
+  if ("value" in problem) return problem.value;
+  throw new Error(`its context is missing or wrong (toolsContext.${name}): ${problem.problem}`);
+}
+
+/** The value as the schema reads it, or what is wrong with it. */
+export async function problemWith(
+  schema: FlexibleSchema<unknown>,
+  given: unknown,
+): Promise<{ readonly value: unknown } | { readonly problem: string }> {
+  const checked = await asSchema(schema).validate?.(given);
+  if (checked === undefined) return { value: given };
+  return checked.success ? { value: checked.value } : { problem: messageOf(checked.error) };
+}
+
+// A list in the thread's state that tools add to, each item once. State survives compaction, undo and fork, which
+// messages don't. Tools of one step may add at the same time: what a run has added is kept beside the state it
+// read.
+
+interface StateList<T> {
+  of(run: Run): readonly T[];
+  /** The newest of the same id replaces the older. */
+  add(run: Run, item: T): Promise<void>;
+}
+
+export function stateList<T>(key: string, idOf: (item: T) => string): StateList<T> {
+  const known = new WeakMap<Run, Map<string, T>>();
+  const listOf = (run: Run): Map<string, T> => {
+    const stored = run.conversation.head().state[key];
+    const list =
+      known.get(run) ?? new Map((Array.isArray(stored) ? (stored as T[]) : []).map((item) => [idOf(item), item]));
+    known.set(run, list);
+    return list;
+  };
+  return {
+    of: (run) => [...listOf(run).values()],
+    async add(run, item) {
+      const list = listOf(run);
+      list.delete(idOf(item));
+      list.set(idOf(item), item);
+      await run.commit([{ kind: "state", patch: { [key]: [...list.values()] } }]);
+    },
+  };
 }

@@ -4,7 +4,7 @@
  */
 import { createMessageCompactor, type MessageCompactor } from "../messages/message-compactor.ts";
 import type { CompactMessagesOptions } from "../messages/options.ts";
-import { overflowOf } from "../thread/overflow.ts";
+import { overflowOf } from "../thread/window.ts";
 
 export type FittingOptions<M extends object> = Omit<CompactMessagesOptions<M>, "state" | "usage" | "signal" | "cause">;
 

@@ -1,7 +1,7 @@
 /** What was heard of a step that has not ended, so that a stop loses none of it. Writes nothing. */
 import type { ContentPart, ModelMessage, TextStreamPart, ToolResultPart, ToolSet } from "ai";
-import { answerMessage, resultOutput } from "../agent/answer-message.ts";
-import type { IdentifiedMessage } from "../thread/body.ts";
+import { answerMessage, resultOutput } from "../agent/model-stream.ts";
+import type { IdentifiedMessage } from "../thread/log.ts";
 
 export class HeardStep {
   #text = "";

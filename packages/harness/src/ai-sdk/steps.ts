@@ -7,7 +7,7 @@ import { shapeOf } from "@palimpsest/core/message";
 import type { ContentPart, LanguageModel, LanguageModelUsage, ModelMessage, TextStreamPart, ToolSet } from "ai";
 import { windowOf } from "../models/window.ts";
 import { asUser } from "../stores/users.ts";
-import type { IdentifiedMessage } from "../thread/body.ts";
+import type { IdentifiedMessage } from "../thread/log.ts";
 import { type OpenThreadOptions, openThread } from "../thread/open-thread.ts";
 import type { OpenThread } from "../thread/thread-session.ts";
 import { HeardStep } from "./heard-step.ts";

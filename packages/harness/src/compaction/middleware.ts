@@ -7,7 +7,7 @@
 import { tool } from "ai";
 import { z } from "zod/v4";
 import type { Middleware } from "../agent/middleware.ts";
-import type { Summarizer } from "../agent/summarizer.ts";
+import type { Summarizer } from "../agent/model.ts";
 import { toolFacts } from "../tool-facts.ts";
 import { type Summarization, type SummarizationOptions, summarizationFromOptions } from "./summarization.ts";
 

@@ -2,10 +2,10 @@
 
 import { rm } from "node:fs/promises";
 import type { ThreadName } from "@palimpsest/core/log";
-import { type Agent, type AgentOptions, createAgent } from "../agent/create-agent.ts";
+import { type Agent, type AgentOptions, createAgent } from "../agent/agent.ts";
 import type { Middleware } from "../agent/middleware.ts";
+import type { Summarizer } from "../agent/model.ts";
 import type { Run } from "../agent/run.ts";
-import type { Summarizer } from "../agent/summarizer.ts";
 import { compactTool, summarizationWith } from "../compaction/middleware.ts";
 import {
   type Summarization,
@@ -27,7 +27,7 @@ import { answerFiles, type KeepAnswer } from "../subagents/answer-files.ts";
 import { type SubagentsOptions, subagents } from "../subagents/middleware.ts";
 import { workspaceFor } from "../subagents/shared-workspace.ts";
 import type { SubagentModel } from "../subagents/spec.ts";
-import type { FileCopier } from "../thread/fork-files.ts";
+import type { FileCopier } from "../thread/fork.ts";
 import { type ToolOutputOptions, toolOutput } from "../tool-output/middleware.ts";
 import { fileCopier } from "../workspace/file-copier.ts";
 import { forkedFiles } from "../workspace/fork-middleware.ts";

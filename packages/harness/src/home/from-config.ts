@@ -5,10 +5,10 @@
 import { resolve } from "node:path";
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { generateText } from "ai";
-import type { Agent, AgentOptions } from "../agent/create-agent.ts";
+import type { Agent, AgentOptions } from "../agent/agent.ts";
 import type { AgentEvent } from "../agent/events.ts";
 import type { Middleware } from "../agent/middleware.ts";
-import type { Summarizer } from "../agent/summarizer.ts";
+import type { Summarizer } from "../agent/model.ts";
 import { configuredWriter } from "../compaction/configured-writer.ts";
 import { type CompactionEvent, logLine } from "../compaction/events.ts";
 import { type Summarization, summarizationForThreads } from "../compaction/summarization.ts";

@@ -5,7 +5,7 @@ export {
   type SummarizationOptions,
 } from "../compaction/summarization.ts";
 export type { IndexProgress } from "../recall/index-steps.ts";
-export type { DeletedThread } from "../thread/delete.ts";
+export type { DeletedThread } from "../thread/fork.ts";
 export {
   type LoadedConfig,
   type LoadOptions,

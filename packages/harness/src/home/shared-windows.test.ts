@@ -7,7 +7,7 @@ import { learnLimit } from "@palimpsest/core/internal/tokens";
 import type { LearnedLimits } from "@palimpsest/core/tokens";
 import { type LimitsStore, limitsOfHome } from "../models/learned-limits.ts";
 import type { SharedLimits, StatedWindow } from "../stores/shared.ts";
-import { createModelWindow } from "../thread/model-window.ts";
+import { createModelWindow } from "../thread/window.ts";
 import { forgetWindows, sharedWindows } from "./shared-windows.ts";
 
 const endpoint = { provider: "p", baseUrl: null, model: "m" };

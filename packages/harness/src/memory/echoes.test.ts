@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createAgent } from "../agent/create-agent.ts";
+import { createAgent } from "../agent/agent.ts";
 import { recall } from "../recall/middleware.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";

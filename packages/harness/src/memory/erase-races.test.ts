@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { ChainedRecord } from "@palimpsest/core/log";
-import { createAgent } from "../agent/create-agent.ts";
+import { createAgent } from "../agent/agent.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { AppendBatch, Store } from "../stores/store.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { createAgent } from "../agent/create-agent.ts";
+import { createAgent } from "../agent/agent.ts";
 import type { AgentEvent } from "../agent/events.ts";
 import { createDeepAgent } from "../home/create-deep-agent.ts";
 import { openSqlite } from "../stores/sqlite.ts";

@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
 import { compactMessages } from "./compact-messages.ts";
-import { grownArrays } from "./grown-array.ts";
-import { markOf, marksOf } from "./mark.ts";
+import { grownArrays, markOf, marksOf } from "./state.ts";
 
 const said = (text: string): OpenAiMessage => ({ role: "user", content: text });
 const SYSTEM: OpenAiMessage = { role: "system", content: "Be brief." };

@@ -6,7 +6,6 @@ export {
   type MessagesOutcome,
   type WriterFailure,
 } from "./compact-messages.ts";
-export type { Mark } from "./mark.ts";
 export {
   createMessageCompactor,
   type FoundMessage,
@@ -14,4 +13,5 @@ export {
   type MessageCompactorOptions,
 } from "./message-compactor.ts";
 export type { CompactMessagesOptions, MessagesCounter, MessagesPruning, MessagesSummarizer } from "./options.ts";
+export type { Mark } from "./state.ts";
 export { type MessagesState, type MessagesUsage, type Recognized, StateMismatchError } from "./state.ts";

@@ -3,7 +3,7 @@
  * the thread stays usable; this tells a person that it did. The log is not touched.
  */
 import type { Repair } from "@palimpsest/core/message";
-import { pendingIn } from "../agent/approval/pending.ts";
+import { pendingIn } from "../agent/approval.ts";
 import type { Middleware } from "../agent/middleware.ts";
 
 declare module "../agent/features.ts" {

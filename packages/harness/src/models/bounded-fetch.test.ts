@@ -4,7 +4,7 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import { createAgent } from "../agent/create-agent.ts";
+import { createAgent } from "../agent/agent.ts";
 import { boundedFetch, ResponseTooLarge } from "./bounded-fetch.ts";
 
 const limits = { lineBytes: 1_000, bodyBytes: 2_000 };

@@ -6,7 +6,7 @@ import { type Tool, tool } from "ai";
 import { z } from "zod/v4";
 import type { Middleware } from "../agent/middleware.ts";
 import type { Run } from "../agent/run.ts";
-import { stateList } from "../agent/state-list.ts";
+import { stateList } from "../agent/tools.ts";
 import { toolFacts } from "../tool-facts.ts";
 import { ToolFailure } from "../workspace/tool-failure.ts";
 import { readSkillFile, readSkills, type SkillsRead } from "./read-skills.ts";

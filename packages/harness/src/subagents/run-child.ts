@@ -4,11 +4,11 @@
  */
 import { setTimeout as wait } from "node:timers/promises";
 import type { ToolSet } from "ai";
-import type { RunContext } from "../agent/context/tool-options.ts";
-import { type AgentOptions, createAgent } from "../agent/create-agent.ts";
+import { type AgentOptions, createAgent } from "../agent/agent.ts";
 import { isStepEvent, type RunResult, type StepEvent, type StepUsage } from "../agent/events.ts";
 import type { Middleware } from "../agent/middleware.ts";
 import type { Answered } from "../agent/step.ts";
+import type { RunContext } from "../agent/tools.ts";
 import { LEASE_TTL_MS } from "../stores/leases.ts";
 import type { ThreadDeps } from "../thread/writer.ts";
 import { type Cap, type ChildMeter, childLimits, newMeter, stepLimit } from "./child-limits.ts";

@@ -2,9 +2,9 @@
  * What a sub-agent is: what it is for, what it is told, what it may use and how far it may go. A spec runs nothing; that
  * is the executor's. The built-ins are here, whole.
  */
-import type { AgentOptions } from "../agent/create-agent.ts";
+import type { AgentOptions } from "../agent/agent.ts";
+import type { OutputSpec } from "../agent/input.ts";
 import type { Middleware } from "../agent/middleware.ts";
-import type { OutputSpec } from "../agent/output/output.ts";
 
 /** A model with what is known about it: a child never uses its parent's window for a model of its own. */
 export type SubagentModel = Pick<

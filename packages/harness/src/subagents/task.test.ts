@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { tool } from "ai";
 import { z } from "zod";
-import { runOf } from "../agent/context/tool-options.ts";
 import type { Middleware } from "../agent/middleware.ts";
+import { runOf } from "../agent/tools.ts";
 import { subagentKit, taskCall } from "../testing/subagent-kit.ts";
 import { toolFacts } from "../tool-facts.ts";
 

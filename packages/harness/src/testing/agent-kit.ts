@@ -2,7 +2,7 @@
 import type { MessageRecord } from "@palimpsest/core/log";
 import { type AiSdkMessage, aiSdkShape } from "@palimpsest/core/message";
 import { charsPerToken } from "@palimpsest/core/tokens";
-import { type Agent, type AgentOptions, createAgent } from "../agent/create-agent.ts";
+import { type Agent, type AgentOptions, createAgent } from "../agent/agent.ts";
 import type { AgentEvent } from "../agent/events.ts";
 import { createDeepAgent, type DeepAgentOptions } from "../home/create-deep-agent.ts";
 import type { ModelCounter } from "../models/tokenizers.ts";

@@ -4,7 +4,7 @@
  */
 import { emptyHead, NOTHING_LIVE } from "@palimpsest/core/internal/log";
 import type { Dialect, Shape } from "@palimpsest/core/message";
-import { inMemoryConversation, NO_THREAD } from "../thread/in-memory.ts";
+import { inMemoryConversation, NO_THREAD } from "../thread/live-prompt.ts";
 import type { PlayedThread } from "./playback.ts";
 
 export function memoryConversation<M>(shape: Shape<M>): PlayedThread<M> {

@@ -1,7 +1,7 @@
 /** For tests of sub-agents: a parent and its children on one scripted model, told apart by what they were asked. */
 import { type AiSdkMessage, aiSdkShape } from "@palimpsest/core/message";
 import type { ToolSet } from "ai";
-import { type Agent, type AgentOptions, createAgent } from "../agent/create-agent.ts";
+import { type Agent, type AgentOptions, createAgent } from "../agent/agent.ts";
 import type { AgentEvent } from "../agent/events.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { Store } from "../stores/store.ts";

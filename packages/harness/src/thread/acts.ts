@@ -8,14 +8,17 @@ import type { Head, LogRecord, MessageRecord, Structural, UndoPlan, UsageRecord 
 import type { Dialect } from "@palimpsest/core/message";
 import { type Leased, type LeaseOptions, withLease } from "../stores/leases.ts";
 import type { HeadTrail } from "./head-trail.ts";
-import { receiptsSince, settleReceipts } from "./receipts.ts";
-import { readStructure, structureForRedo, structureForUndo } from "./structure.ts";
 import {
   assertThreadId,
   type Committed,
   commit,
   extend,
   type RecordInput,
+  readStructure,
+  receiptsSince,
+  settleReceipts,
+  structureForRedo,
+  structureForUndo,
   type ThreadDeps,
   type Writer,
 } from "./writer.ts";

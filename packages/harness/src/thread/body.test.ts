@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { bodyOf, jsonOf } from "./body.ts";
+import { bodyOf, jsonOf } from "./log.ts";
 
 test("what is JSON already is written as it is", () => {
   fc.assert(fc.property(fc.jsonValue(), (value) => assert.equal(bodyOf(value), JSON.stringify(value))));

@@ -22,9 +22,8 @@ import { scrub } from "../stores/capabilities.ts";
 import type { AppendBatch, ThreadLoad } from "../stores/store.ts";
 import { StoreError } from "../stores/store-error.ts";
 import { seqOf } from "../stores/stored-record.ts";
-import { foldingView } from "./in-memory.ts";
-import { receipts } from "./receipts.ts";
-import { type Committed, prepare, type RecordInput, type Writer } from "./writer.ts";
+import { foldingView } from "./live-prompt.ts";
+import { type Committed, prepare, type RecordInput, receipts, type Writer } from "./writer.ts";
 
 export interface Conversation<M> {
   readonly header: ThreadHeader;

@@ -4,16 +4,24 @@
  * from its last copied record. Each is verified by its hash chain where it arrived. Nothing in the target is overwritten: a
  * thread that stands there with another history is reported.
  */
-import { advance, emptyHead, structural } from "@palimpsest/core/internal/log";
-import type { ChainedRecord, Head, Structural, ThreadHeader } from "@palimpsest/core/log";
+import { advance, emptyHead, isQuoted, structural } from "@palimpsest/core/internal/log";
+import type { ChainedRecord, Head, LogRecord, Structural, ThreadHeader } from "@palimpsest/core/log";
 import { scrub } from "../stores/capabilities.ts";
 import { type JobStatus, MAX_ATTEMPTS, type NewJob } from "../stores/outbox.ts";
-import type { AppendBatch, AppendResult, Lease, Store, StoredRecord } from "../stores/store.ts";
+import type {
+  AppendBatch,
+  AppendResult,
+  Lease,
+  MemoryKey,
+  MemoryRow,
+  MemoryRows,
+  PromptText,
+  Store,
+  StoredRecord,
+} from "../stores/store.ts";
 import { asUser, everyThread, everyUser } from "../stores/users.ts";
 import { hashAt, headAt } from "./acts.ts";
 import { verify } from "./audit.ts";
-import { copyMemories, type MemoryCopyReport } from "./copy-memories.ts";
-import { namedPrompts, readPrompts } from "./kept-prompts.ts";
 import { sha256 } from "./writer.ts";
 
 export interface CopyOptions {
@@ -201,4 +209,130 @@ function nextBatch(head: Head, records: readonly StoredRecord[], structure: Stru
     if (act) structure.push(act);
   }
   return { expect: head.version, records: records.map((one) => one.chained), head: next, lease };
+}
+
+// Copies memory documents between stores: facts, audit, fences and watermarks are one text, written by
+// compare-and-set and read back.
+
+export interface MemoryCopyReport {
+  readonly copied: number;
+  /** The target had them, equal. */
+  readonly present: number;
+  /** An empty agent is the user's own memory. */
+  readonly failed: readonly {
+    readonly user: string;
+    readonly agent: string;
+    readonly reason: CopyFailure;
+    readonly detail: string;
+  }[];
+}
+
+interface MemoryCopyOptions {
+  readonly onProgress?: (done: number) => void;
+  readonly signal?: AbortSignal;
+}
+
+async function copyMemories(
+  { memories: from }: Pick<Store, "memories">,
+  { memories: to }: Pick<Store, "memories">,
+  { onProgress, signal }: MemoryCopyOptions,
+): Promise<MemoryCopyReport> {
+  const failed: MemoryCopyReport["failed"][number][] = [];
+  let [copied, present] = [0, 0];
+  if (from === undefined) return { copied, present, failed };
+  for await (const key of everyKey(from)) {
+    signal?.throwIfAborted();
+    const result = to === undefined ? NO_MEMORIES : await copyOne(from, to, key);
+    if (result === "copied") copied += 1;
+    else if (result === "present") present += 1;
+    else if (result !== "gone") failed.push({ user: key.userId, agent: key.agentName, ...result });
+    onProgress?.(copied + present + failed.length);
+  }
+  return { copied, present, failed };
+}
+
+const NO_MEMORIES: Failed = {
+  reason: "unsupported",
+  detail: "the target keeps no memories: keep them in files (storage_class: file)",
+};
+
+type Failed = { readonly reason: CopyFailure; readonly detail: string };
+
+async function copyOne(
+  from: MemoryRows,
+  to: MemoryRows,
+  { userId, agentName }: MemoryKey,
+): Promise<"copied" | "present" | "gone" | Failed> {
+  const name = `the memory of ${userId}${agentName === "" ? "" : ` and agent ${agentName}`}`;
+  const row = await from.get(userId, agentName);
+  if (row === undefined) return "gone";
+  const there = await to.get(userId, agentName);
+  if (there?.document === row.document && there.revision === row.revision) return "present";
+  if (there !== undefined && !isEarlier(there, row))
+    return { reason: "different", detail: `${name} stands in the target with other changes; it was left as it is` };
+  const saved = await to.put(userId, agentName, row, there?.revision ?? 0);
+  if (saved === "conflict")
+    return { reason: "busy", detail: `${name} changed in the target during the copy; run the copy again` };
+  const arrived = await to.get(userId, agentName);
+  if (arrived?.document === row.document) return "copied";
+  return { reason: "broken", detail: `${name} doesn't read back as it was written; run the copy again` };
+}
+
+/** A document without an audit can't show what it comes from. */
+function isEarlier(there: MemoryRow, source: MemoryRow): boolean {
+  if (there.revision >= source.revision) return false;
+  const [newest, audit] = [auditOf(there.document)?.at(-1), auditOf(source.document)];
+  return newest !== undefined && audit?.some(({ id, at }) => id === newest.id && at === newest.at) === true;
+}
+
+interface Change {
+  readonly id?: unknown;
+  readonly at?: unknown;
+}
+
+function auditOf(document: string): readonly Change[] | undefined {
+  try {
+    const { changes } = JSON.parse(document) as { changes?: unknown };
+    return Array.isArray(changes) ? (changes as Change[]) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function* everyKey(memories: MemoryRows): AsyncGenerator<MemoryKey> {
+  for (let after: MemoryKey | undefined; ; ) {
+    const page = await memories.list(after);
+    yield* page;
+    after = page.at(-1);
+    if (after === undefined) return;
+  }
+}
+
+// The texts that a log names by their hashes (`store.prompts`): which they are, and how they go with erased words.
+
+/** The hashes that a record names. */
+function namedPrompts(record: LogRecord): readonly string[] {
+  if (record.kind !== "event" || record.event.type !== "request") return [];
+  const { stored } = record.event as { stored?: unknown };
+  return typeof stored === "object" && stored !== null ? Object.values(stored).filter(isText) : [];
+}
+
+async function readPrompts({ prompts }: Store, hashes: readonly string[]): Promise<PromptText[]> {
+  const texts: PromptText[] = [];
+  for (const hash of new Set(hashes)) {
+    const text = await prompts?.get(hash);
+    if (text !== undefined) texts.push({ hash, text });
+  }
+  return texts;
+}
+
+/** A text that repeats the words goes whole: with a hole in it, it would be shown as if it had been sent like that. */
+export async function erasePrompts({ prompts }: Store, words: readonly string[]): Promise<void> {
+  if (prompts === undefined || words.length === 0) return;
+  const quoting = (await prompts.list()).filter(({ text }) => isQuoted(text, words));
+  if (quoting.length > 0) await prompts.drop(quoting.map(({ hash }) => hash));
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
 }

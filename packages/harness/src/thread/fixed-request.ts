@@ -3,13 +3,16 @@
  * prompt, tools and parameters by their hashes, and the texts themselves for the store to keep once per user. Of a memory
  * block the event has the hash only: its text stands in the thread's state, where it can be erased.
  */
+
+import { reasoningBinder, signaturesOf } from "@palimpsest/core/internal/message";
 import { fixedSize } from "@palimpsest/core/internal/prompt";
-import type { Hash, Head } from "@palimpsest/core/log";
+import type { Hash, Head, LiveRecords } from "@palimpsest/core/log";
 import type { Dialect, RuleSet } from "@palimpsest/core/message";
-import type { FixedSize } from "@palimpsest/core/prompt";
+import type { BindReasoning, FixedSize } from "@palimpsest/core/prompt";
 import type { Meter } from "@palimpsest/core/tokens";
 import type { PromptText, Store } from "../stores/store.ts";
-import type { Batch } from "./open-log.ts";
+import type { Conversation } from "./conversation.ts";
+import type { Batch } from "./log.ts";
 import type { RecordInput } from "./writer.ts";
 
 /** `tools` are the schemas as they are sent. In tokens: by the counter of the model that is asked. */
@@ -138,4 +141,45 @@ const MEMORY_MARK = "<memory>[see the thread's state]</memory>";
 export function withMemory(system: string, { memory }: KeptRequest, block: string | null, hash: Hash): string | null {
   if (memory === undefined) return system;
   return block !== null && hash(block) === memory ? system.replace(MEMORY_MARK, () => block) : null;
+}
+
+// The thoughts of an open thread, for a model that takes a thought back only behind the very request it was made
+// under: the record of each answer says which that was.
+
+/** What stands before the messages: its hash, and how many of the first messages belong to it. */
+export type Opening<M> = (messages: readonly M[]) => { readonly hash: string; readonly messages: number };
+
+export function thoughtBinder<M extends object>(
+  conversation: Conversation<M>,
+  hash: Hash,
+): (opening: Opening<M>) => BindReasoning<M> {
+  const bind = reasoningBinder({ shape: conversation.shape, hash, madeUnder: madeUnder(conversation) });
+  return (opening) => (messages) => {
+    const { hash: fixed, messages: first } = opening(messages);
+    if (first === 0) return bind(messages, fixed);
+    const bound = bind(messages.slice(first), fixed);
+    return { ...bound, messages: [...messages.slice(0, first), ...bound.messages] };
+  };
+}
+
+/** By its signature: the hash of the request that a visible thought was made under. */
+export function madeUnder<M>(conversation: Conversation<M>): (signature: string) => string | undefined {
+  let live: LiveRecords | null = null;
+  let prefixes = new Map<string, string>();
+  return (signature) => {
+    if (live !== conversation.live()) {
+      live = conversation.live();
+      prefixes = prefixesIn(conversation);
+    }
+    return prefixes.get(signature);
+  };
+}
+
+function prefixesIn<M>({ live, original, shape }: Conversation<M>): Map<string, string> {
+  const prefixes = new Map<string, string>();
+  for (const record of live().tail) {
+    if (record.prefix === undefined) continue;
+    for (const signature of signaturesOf(shape.parts(original(record)))) prefixes.set(signature, record.prefix);
+  }
+  return prefixes;
 }

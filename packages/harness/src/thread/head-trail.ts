@@ -6,7 +6,7 @@ import { advance } from "@palimpsest/core/internal/log";
 import type { Head } from "@palimpsest/core/log";
 import type { Store } from "../stores/store.ts";
 import { headAt, OTHER_KINDS } from "./acts.ts";
-import { readStructure } from "./structure.ts";
+import { readStructure } from "./writer.ts";
 
 export class HeadTrail {
   readonly #store: Store;

@@ -1,9 +1,7 @@
-export type { GivenMessage, IdentifiedMessage } from "./body.ts";
 export type { FixedRequest } from "./fixed-request.ts";
+export type { GivenMessage, IdentifiedMessage, ThreadError, ThreadErrorCode } from "./log.ts";
 export { type OpenedThread, type OpenThreadOptions, openThread } from "./open-thread.ts";
-export type { PromptCache } from "./prompt-cache.ts";
 export type { OverflowEvent, ThreadEvent } from "./session.ts";
-export type { ThreadError, ThreadErrorCode } from "./thread-error.ts";
 export type {
   OpenThread,
   PromptRequest,
@@ -15,3 +13,4 @@ export type {
   ThreadPrompt,
   WriteAlso,
 } from "./thread-session.ts";
+export type { PromptCache } from "./window.ts";

@@ -5,9 +5,10 @@ export {
   type Continuation,
   continuations,
   continueThread,
+  type LeftOpen,
+  leftOpen,
   type NamedConversation,
   writeWhereItStands,
 } from "./continue-thread.ts";
-export { currentThread } from "./current-thread.ts";
-export { type LeftOpen, leftOpen } from "./left-open.ts";
+export { currentThread } from "./fork.ts";
 export { commit } from "./writer.ts";

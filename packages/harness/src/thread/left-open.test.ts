@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { leftOpen } from "./left-open.ts";
+import { leftOpen } from "./continue-thread.ts";
 
 test("what was left open is taken once, the oldest goes first, and after closing nothing is kept", async () => {
   const gone: string[] = [];

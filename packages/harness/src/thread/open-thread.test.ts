@@ -6,10 +6,10 @@ import { openSqlite } from "../stores/sqlite.ts";
 import type { AppendBatch, HeldLease, Store } from "../stores/store.ts";
 import { fork, pin, undo, withWriter } from "./acts.ts";
 import { replay, verify } from "./audit.ts";
+import { ThreadError } from "./log.ts";
 import { type OpenThreadOptions, openThread } from "./open-thread.ts";
 import { redact } from "./redact.ts";
 import type { ThreadEvent } from "./session.ts";
-import { ThreadError } from "./thread-error.ts";
 import type { OpenThread, WriteAlso } from "./thread-session.ts";
 import { commit, threadDeps } from "./writer.ts";
 

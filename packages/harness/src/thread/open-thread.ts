@@ -23,11 +23,11 @@ import { type GivenCounter, modelCounter } from "../models/tokenizers.ts";
 import type { HeldLease, Lease, Store } from "../stores/store.ts";
 import { asUser } from "../stores/users.ts";
 import { type FixedRequest, sizeBefore, sizeFixed, statedFixed } from "./fixed-request.ts";
-import { createModelWindow } from "./model-window.ts";
-import { type OpenLog, openLog } from "./open-log.ts";
-import type { PromptCache } from "./prompt-cache.ts";
+import { type OpenLog, openLog } from "./log.ts";
 import { openSession, type ThreadEvent, type WriterContext } from "./session.ts";
 import { type OpenThread, type ThreadParts, threadSession } from "./thread-session.ts";
+import type { PromptCache } from "./window.ts";
+import { createModelWindow } from "./window.ts";
 import { createThread, type ThreadDeps, threadDeps } from "./writer.ts";
 
 export interface OpenThreadOptions<M extends object> {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { APICallError } from "@ai-sdk/provider";
-import { isOverflowFinish, overflowOf } from "./overflow.ts";
+import { isOverflowFinish, overflowOf } from "./window.ts";
 
 function refusal(statusCode: number, body: unknown, message?: string): APICallError {
   const responseBody = typeof body === "string" ? body : JSON.stringify(body);

@@ -3,7 +3,6 @@
  * user, and each of their logs gets a receipt, so that its chain stays whole. Facts of a memory leave the logs the same
  * way. Everything here can be run again, and then does what is still to be done.
  */
-
 import { erase, erasedState, memoryText, skeleton } from "@palimpsest/core/internal/log";
 import type { Erasure, Head, LogRecord, MessageRecord, StoredSummary } from "@palimpsest/core/log";
 import { type Part, type Shape, shapeOf } from "@palimpsest/core/message";
@@ -11,10 +10,17 @@ import { scrub } from "../stores/capabilities.ts";
 import { withLease } from "../stores/leases.ts";
 import type { HeldLease, Lease, RedactRequest } from "../stores/store.ts";
 import { everyThread } from "../stores/users.ts";
-import { erasePrompts } from "./kept-prompts.ts";
+import { erasePrompts } from "./copy.ts";
 import { type RebuiltSummaries, rebuildSummaries } from "./rebuild-summaries.ts";
-import { receipts, type SeqRewrite, settleReceipts } from "./receipts.ts";
-import { prepare, type RecordInput, type ThreadDeps, type Writer } from "./writer.ts";
+import {
+  prepare,
+  type RecordInput,
+  receipts,
+  type SeqRewrite,
+  settleReceipts,
+  type ThreadDeps,
+  type Writer,
+} from "./writer.ts";
 
 export interface RedactOptions {
   readonly owner?: string;
@@ -82,7 +88,7 @@ export async function redact(
   };
 }
 
-export interface ErasedFacts {
+interface ErasedFacts {
   /** Threads that showed them and no longer do, and those in use, where that is still to be done. */
   readonly threads: readonly string[];
   readonly busy: readonly string[];

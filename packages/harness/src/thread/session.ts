@@ -25,12 +25,11 @@ import type { SummaryWriter } from "../compaction/summary-writer.ts";
 import type { ModelCounter } from "../models/tokenizers.ts";
 import type { Usage } from "../models/usage.ts";
 import { pace } from "../pace.ts";
-import { type Opening, thoughtBinder } from "./bound-thoughts.ts";
+import { type Opening, thoughtBinder } from "./fixed-request.ts";
 import { countOnReports, livePrompt, type OpenSizer, openSizer, shownAt } from "./live-prompt.ts";
-import type { ModelWindow } from "./model-window.ts";
-import { inTurn, type Moved, type OpenLog } from "./open-log.ts";
-import { type Overflow, overflowOf } from "./overflow.ts";
-import { cacheTerms, type PromptCache } from "./prompt-cache.ts";
+import { inTurn, type Moved, type OpenLog } from "./log.ts";
+import type { ModelWindow } from "./window.ts";
+import { cacheTerms, type Overflow, overflowOf, type PromptCache } from "./window.ts";
 import type { RecordInput, ThreadDeps } from "./writer.ts";
 
 export interface OverflowEvent {

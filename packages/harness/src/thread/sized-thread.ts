@@ -15,8 +15,7 @@ import { stateChainOf } from "../compaction/state-chain.ts";
 import { exactCounterFor, type ModelCounter } from "../models/tokenizers.ts";
 import type { Store, ThreadLoad } from "../stores/store.ts";
 import { type Conversation, readBody } from "./conversation.ts";
-import { inMemoryConversation } from "./in-memory.ts";
-import { livePrompt, REPORTS } from "./live-prompt.ts";
+import { inMemoryConversation, livePrompt, REPORTS } from "./live-prompt.ts";
 
 export interface SizedThread {
   /** The thread as it stands; what is committed to it is written nowhere. */

@@ -14,13 +14,10 @@ import { readUsage } from "../models/read-usage.ts";
 import { NO_USAGE, type Usage } from "../models/usage.ts";
 import { type SearchOutcome, type SearchSettings, searchThread } from "../recall/search.ts";
 import type { AppendBatch } from "../stores/store.ts";
-import { type GivenMessage, type ReadGiven, readGiven } from "./body.ts";
 import { type FixedRequest, fixedChange, type SentFixed } from "./fixed-request.ts";
-import { inTurn, type OpenLog } from "./open-log.ts";
-import { overflowOf } from "./overflow.ts";
-import { markedIndices, type PromptCache } from "./prompt-cache.ts";
+import { type GivenMessage, inTurn, type OpenLog, type ReadGiven, readGiven, ThreadError } from "./log.ts";
 import type { Asked, Session, UsageInput } from "./session.ts";
-import { ThreadError } from "./thread-error.ts";
+import { markedIndices, overflowOf, type PromptCache } from "./window.ts";
 import type { RecordInput, ThreadDeps, Writer } from "./writer.ts";
 
 export interface OpenThread<M> {

@@ -1,7 +1,7 @@
 /** The files of threads in a home, as forking and deleting a thread need them. */
 import { readdir, rm } from "node:fs/promises";
 import { threadFolder } from "../home-folders.ts";
-import type { FileCopier } from "../thread/fork-files.ts";
+import type { FileCopier } from "../thread/fork.ts";
 import { copyWorkspace } from "./copy-workspace.ts";
 import { QUOTA } from "./quota.ts";
 import { ROOT_NAMES } from "./virtual-path.ts";

@@ -1,6 +1,6 @@
 /** Gives a fork the files that a killed process didn't get to copy, before its first run works with them. */
 import type { Middleware } from "../agent/middleware.ts";
-import { FILES_COPIED, type FileCopier, filesToCopy } from "../thread/fork-files.ts";
+import { FILES_COPIED, type FileCopier, filesToCopy } from "../thread/fork.ts";
 
 /** Internal: the deep agent adds it where it gives forks their files. */
 export function forkedFiles({ copy }: FileCopier): Middleware {

@@ -6,7 +6,7 @@
 import type { AiSdkMessage, AiSdkPart } from "@palimpsest/core/message";
 import type { Middleware } from "../agent/middleware.ts";
 import type { Run } from "../agent/run.ts";
-import { stateList } from "../agent/state-list.ts";
+import { stateList } from "../agent/tools.ts";
 import type { SeenImage } from "./tools/view-image.ts";
 import type { Workspace } from "./workspace.ts";
 import { imageTools } from "./workspace-tools.ts";

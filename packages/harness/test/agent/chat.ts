@@ -7,7 +7,7 @@ import {
   lastAssistantMessageIsCompleteWithToolCalls,
   type UIMessage,
 } from "ai";
-import type { Agent } from "../../src/agent/create-agent.ts";
+import type { Agent } from "../../src/agent/agent.ts";
 import { lastMessageTransport } from "../../src/ai-sdk/transport.ts";
 
 /** What a framework's own state would hold. */

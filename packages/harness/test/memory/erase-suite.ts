@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { tool } from "ai";
 import { z } from "zod";
-import type { Agent } from "../../src/agent/create-agent.ts";
+import type { Agent } from "../../src/agent/agent.ts";
 import { createDeepAgent } from "../../src/home/create-deep-agent.ts";
 import { cleanThreadFiles, deleteThreadWithFiles } from "../../src/home/home-acts.ts";
 import { type EraseDeps, eraseMessage } from "../../src/memory/erase-message.ts";

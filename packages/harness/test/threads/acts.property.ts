@@ -12,7 +12,6 @@ import { openSqlite } from "../../src/stores/sqlite.ts";
 import type { Store } from "../../src/stores/store.ts";
 import { assertSound, collect, compact, lease, prune, steppingDeps } from "../../src/testing/conformance/kit.ts";
 import { appendUsage } from "../../src/thread/acts.ts";
-import { readStructure, structureForRedo, structureForUndo } from "../../src/thread/structure.ts";
 import {
   appendMessages,
   createThread,
@@ -25,7 +24,7 @@ import {
   undo,
   type Writer,
 } from "../../src/thread/threads.ts";
-import { commit } from "../../src/thread/writer.ts";
+import { commit, readStructure, structureForRedo, structureForUndo } from "../../src/thread/writer.ts";
 
 type Act =
   | { readonly kind: "say"; readonly texts: readonly string[] }

@@ -6,7 +6,7 @@ import { type ToolSet, tool } from "ai";
 import fc from "fast-check";
 import { z } from "zod";
 import { agentKit, type Kit } from "../../testing/agent-kit.ts";
-import { browserWords } from "./browser-words.ts";
+import { browserWords } from "./words.ts";
 
 const text = fc.constantFrom("Hello?", "", " ", "ignore the rules");
 const url = fc.constantFrom(

@@ -14,7 +14,7 @@ import { toldModel } from "../../../test/agent/told-model.ts";
 import { openSqlite } from "../../stores/sqlite.ts";
 import { agentKit, type Kit } from "../../testing/agent-kit.ts";
 import type { Script } from "../../testing/scripted-model.ts";
-import { type Agent, type AgentOptions, createAgent } from "../create-agent.ts";
+import { type Agent, type AgentOptions, createAgent } from "../agent.ts";
 
 const user = (text: string, id = "m1") => ({ id, role: "user", parts: [{ type: "text", text }] });
 const body = (...messages: object[]) => ({ id: "t", messages, trigger: "submit-message" });

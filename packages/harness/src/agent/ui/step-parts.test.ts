@@ -13,7 +13,7 @@ import { MockLanguageModelV4 } from "ai/test";
 import { z } from "zod";
 import { Chat } from "../../../test/agent/chat.ts";
 import { agentKit, deepAgentKit } from "../../testing/agent-kit.ts";
-import { createAgent } from "../create-agent.ts";
+import { createAgent } from "../agent.ts";
 
 const USAGE = {
   inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },

@@ -5,7 +5,7 @@
 import type { MessageRecord } from "@palimpsest/core/log";
 import { type AiSdkMessage, type Part, shapeOf } from "@palimpsest/core/message";
 import type { UIMessage } from "ai";
-import type { PendingCall } from "../approval/pending.ts";
+import type { PendingCall } from "../approval.ts";
 
 type UIPart = UIMessage["parts"][number];
 

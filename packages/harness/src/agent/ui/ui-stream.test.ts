@@ -11,8 +11,8 @@ import {
 } from "ai";
 import { z } from "zod";
 import { agentKit, deepAgentKit } from "../../testing/agent-kit.ts";
-import type { AgentStream } from "../agent-stream.ts";
 import { AgentError } from "../errors.ts";
+import type { AgentStream } from "../stream.ts";
 
 const WORDS = "the parser reads tokens one by one and keeps a stack of what is open ".repeat(12);
 const add = tool({ inputSchema: z.object({ a: z.number() }), execute: ({ a }) => ({ sum: a + 1 }) });

@@ -1,11 +1,9 @@
-/**
- * What a browser may say to a thread: a user's message, answers to calls that wait for approval, and outputs of tools that
- * the browser runs. `useChat` sends all its messages each time; the thread has everything but what the person did last. So
- * only the last message is read, and what a user can't say is refused. Whether a call waits for an output is decided on
- * the thread (`accepted-words.ts`). Pure.
- */
-import type { AiSdkMessage, AiSdkOutput, AiSdkPart } from "@palimpsest/core/message";
-import type { ApprovalAnswer } from "../approval/pending.ts";
+import type { Origin } from "@palimpsest/core/log";
+import { type AiSdkMessage, type AiSdkOutput, type AiSdkPart, aiSdkShape } from "@palimpsest/core/message";
+import type { ToolSet } from "ai";
+import type { Conversation } from "../../thread/conversation.ts";
+import { bodyOf } from "../../thread/log.ts";
+import { type ApprovalAnswer, pendingIn } from "../approval.ts";
 import { AgentError } from "../errors.ts";
 
 export interface BrowserWords {
@@ -43,7 +41,7 @@ export function browserWords(messages: unknown): BrowserWords {
   throw notAllowed("the last message is an answer in which the user has answered no call");
 }
 
-export function notAllowed(what: string): AgentError {
+function notAllowed(what: string): AgentError {
   const allowed = "a browser may send a user's messages, approvals and outputs of its own tools";
   return new AgentError("not-allowed", `${what}: ${allowed}`);
 }
@@ -139,3 +137,93 @@ function outputIn(part: Fields): readonly ClientOutput[] {
 }
 
 const jsonOutput = (value: unknown): AiSdkOutput => ({ type: "json", value });
+
+// What of a browser's words a thread takes, decided while the thread is held and before anything is written:
+// outputs only of calls that wait for the browser, and nothing that the log has already.
+
+interface AcceptedWords {
+  readonly message: AiSdkMessage;
+  readonly id?: string;
+}
+
+interface OpenThread {
+  readonly conversation: Pick<Conversation<AiSdkMessage>, "header" | "live" | "original" | "head">;
+  readonly tools: ToolSet;
+}
+
+/**
+ * Nothing, where the thread has these words and no answer to them yet: the run goes on from there. Throws an `AgentError`:
+ * `not-allowed`, or `already-said` where there is an answer.
+ */
+export function acceptedWords(
+  { said, answers, outputs }: BrowserWords,
+  { conversation, tools }: OpenThread,
+): { readonly said: readonly AcceptedWords[]; readonly answers: readonly ApprovalAnswer[] } {
+  const { tail } = conversation.live();
+  const logged = tail.map((record) => ({ message: conversation.original(record), origin: record.origin }));
+  const pending = new Set(pendingIn(conversation.head().state, conversation.header.id).map(({ id }) => id));
+  const isClients = (name: string) => Object.hasOwn(tools, name) && tools[name]?.execute === undefined;
+  const goOn = (from: number, what: string): ReturnType<typeof acceptedWords> => {
+    const state = answerState(logged.slice(from), (id, name) => pending.has(id) || isClients(name));
+    if (state !== "unanswered") throw alreadySaid(what);
+    return { said: [], answers: [] };
+  };
+  if (said !== null) {
+    const at = tail.findLastIndex(({ id }) => id === said.id);
+    if (at === -1) return { said: [said], answers };
+    if (tail[at]?.body !== bodyOf(said.message)) throw alreadySaid(`message ${said.id} is, with other words,`);
+    return goOn(at, `message ${said.id} is`);
+  }
+  const { calls, answered } = lastCalls(logged.map(({ message }) => message));
+  const isNew = ({ callId }: { readonly callId: string }) => !answered.has(callId);
+  const fresh = { answers: answers.filter(isNew), outputs: outputs.filter(isNew) };
+  if (fresh.answers.length + fresh.outputs.length === 0) return goOn(0, "the answers to these calls are");
+  for (const { callId } of fresh.answers)
+    if (!pending.has(callId)) throw notAllowed(`call ${callId.slice(0, 100)} doesn't wait for approval`);
+  const content = fresh.outputs.map(({ callId, output }) => {
+    const toolName = calls.get(callId);
+    if (toolName === undefined || !isClients(toolName) || pending.has(callId))
+      throw notAllowed(`call ${callId.slice(0, 100)} doesn't wait for an output of the browser`);
+    return { type: "tool-result" as const, toolCallId: callId, toolName, output };
+  });
+  return { said: content.length === 0 ? [] : [{ message: { role: "tool", content } }], answers: fresh.answers };
+}
+
+export function alreadySaid(what: string): AgentError {
+  return new AgentError("already-said", `${what} in the thread already`);
+}
+
+// How far something said has been answered, by what follows it in the log.
+
+export interface LoggedMessage {
+  readonly message: AiSdkMessage;
+  readonly origin: Origin;
+}
+
+/**
+ * `messages`: a question and what follows it. An answer whose calls wait for a person is one; with other calls that have no result,
+ * as after a crash, it is not. `waits` says which calls do.
+ */
+export function answerState(
+  messages: readonly LoggedMessage[],
+  waits: (callId: string, toolName: string) => boolean,
+): "unanswered" | "answered" | "aborted" {
+  const last = messages.at(-1);
+  if (last?.origin === "aborted") return "aborted";
+  const { calls, answered } = lastCalls(messages.map(({ message }) => message));
+  const open = [...calls].filter(([id]) => !answered.has(id));
+  const isWhole = open.length === 0 && last?.message.role === "assistant";
+  return isWhole || open.some(([id, name]) => waits(id, name)) ? "answered" : "unanswered";
+}
+
+/** Names of the calls in the last answer that makes any, and which of them have a result. Ids are unique within an answer only. */
+export function lastCalls(messages: readonly AiSdkMessage[]): {
+  readonly calls: ReadonlyMap<string, string>;
+  readonly answered: ReadonlySet<string>;
+} {
+  const at = messages.findLastIndex((message) => aiSdkShape.calls(message).length > 0);
+  const parts = at === -1 ? [] : aiSdkShape.parts(messages[at]!);
+  const calls = new Map(parts.flatMap((part) => (part.kind === "call" ? [[part.id, part.name] as const] : [])));
+  const answered = new Set(messages.slice(at + 1).flatMap((message) => aiSdkShape.answers(message)));
+  return { calls, answered };
+}

@@ -1,18 +1,15 @@
 /** Whether a chat's request was carried out already, by what the log says: one that is sent again gets its answer back. */
 import { type MessageRecord, parseHeader } from "@palimpsest/core/log";
 import { type AiSdkMessage, aiSdkShape } from "@palimpsest/core/message";
-import type { UIMessageChunk } from "ai";
+import { getToolName, isToolUIPart, type UIMessage, type UIMessageChunk } from "ai";
 import type { Store } from "../../stores/store.ts";
-import { bodyOf } from "../../thread/body.ts";
-import { pendingIn } from "../approval/pending.ts";
-import { isQuestion, newestFirst } from "../fork/fork-point.ts";
+import { bodyOf } from "../../thread/log.ts";
+import { pendingIn } from "../approval.ts";
+import { isQuestion, newestFirst } from "../fork.ts";
 import { uiMessagesOf } from "../ui/thread-messages.ts";
 import type { UIStreamOptions } from "../ui/ui-stream.ts";
-import { alreadySaid } from "./accepted-words.ts";
-import { answerChunks } from "./answer-chunks.ts";
-import { answerState, type LoggedMessage, lastCalls } from "./answer-state.ts";
-import type { BrowserWords, UserWords } from "./browser-words.ts";
-import type { ChatRequest } from "./chat-request.ts";
+import type { ChatRequest } from "./respond.ts";
+import { alreadySaid, answerState, type BrowserWords, type LoggedMessage, lastCalls, type UserWords } from "./words.ts";
 
 /** `unanswered`: it was said, and the thread can go on from there. */
 export type RequestInLog =
@@ -117,4 +114,83 @@ async function answeredTurn(
 function loggedIn(records: readonly MessageRecord[]): readonly LoggedMessage[] {
   const own = records.filter(({ dialect }) => dialect === "ai-sdk");
   return own.map(({ body, origin }) => ({ message: JSON.parse(body) as AiSdkMessage, origin }));
+}
+
+// An answer that is in the log as the chunks of its stream, for a request that is sent again. Of an answer that the
+// page shows in part, such as one with a call that was approved, only what it doesn't show yet.
+
+type UIPart = UIMessage["parts"][number];
+type ToolPart = Extract<UIPart, { toolCallId: string }>;
+
+function answerChunks(
+  answer: UIMessage,
+  { shown, end }: { readonly shown: UIMessage | null; readonly end: "finish" | "abort" },
+): readonly UIMessageChunk[] {
+  const stepsShown = shown?.parts.filter(({ type }) => type === "step-start").length ?? 0;
+  const chunks: UIMessageChunk[] = [{ type: "start", messageId: shown?.id ?? answer.id }];
+  let step = 0;
+  for (const [index, part] of answer.parts.entries()) {
+    if (part.type === "step-start") {
+      if (step > stepsShown) chunks.push({ type: "finish-step" });
+      step += 1;
+      if (step > stepsShown) chunks.push({ type: "start-step" });
+    } else if (step > stepsShown) chunks.push(...partChunks(part, `${index}`));
+    else if (isToolUIPart(part) && !isSettled(shown, part)) chunks.push(...resultChunks(part));
+  }
+  if (step > stepsShown) chunks.push({ type: "finish-step" });
+  chunks.push(end === "abort" ? { type: "abort" } : { type: "finish", finishReason: "stop" });
+  return chunks;
+}
+
+function isSettled(shown: UIMessage | null, { toolCallId }: ToolPart): boolean {
+  return (
+    shown?.parts.some(
+      (part) => isToolUIPart(part) && part.toolCallId === toolCallId && part.state.startsWith("output-"),
+    ) === true
+  );
+}
+
+function partChunks(part: UIPart, id: string): readonly UIMessageChunk[] {
+  if (isToolUIPart(part)) return [...callChunks(part), ...resultChunks(part)];
+  switch (part.type) {
+    case "text":
+    case "reasoning":
+      return [
+        { type: `${part.type}-start`, id },
+        { type: `${part.type}-delta`, id, delta: part.text },
+        { type: `${part.type}-end`, id },
+      ];
+    case "file":
+      return [{ type: "file", url: part.url, mediaType: part.mediaType }];
+    default:
+      return [];
+  }
+}
+
+function callChunks(part: ToolPart): readonly UIMessageChunk[] {
+  const { toolCallId, input } = part;
+  const providerExecuted = part.providerExecuted === true ? { providerExecuted: true } : {};
+  const call = {
+    type: "tool-input-available",
+    toolCallId,
+    toolName: getToolName(part),
+    input,
+    ...providerExecuted,
+  } as const;
+  if (part.approval === undefined) return [call];
+  return [call, { type: "tool-approval-request", approvalId: part.approval.id, toolCallId }];
+}
+
+function resultChunks(part: ToolPart): readonly UIMessageChunk[] {
+  const { toolCallId } = part;
+  switch (part.state) {
+    case "output-available":
+      return [{ type: "tool-output-available", toolCallId, output: part.output }];
+    case "output-error":
+      return [{ type: "tool-output-error", toolCallId, errorText: part.errorText }];
+    case "output-denied":
+      return [{ type: "tool-output-denied", toolCallId }];
+    default:
+      return [];
+  }
 }

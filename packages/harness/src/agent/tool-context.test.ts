@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { tool } from "ai";
 import { z } from "zod";
-import { agentKit, textOf } from "../../testing/agent-kit.ts";
-import type { Middleware } from "../middleware.ts";
-import { runOf, type ToolRun } from "./tool-options.ts";
+import { agentKit, textOf } from "../testing/agent-kit.ts";
+import type { Middleware } from "./middleware.ts";
+import { runOf, type ToolRun } from "./tools.ts";
 
 const contextSchema = z.object({ apiKey: z.string(), retries: z.number().default(3) });
 const calls = [{ id: "c1", name: "fetch", input: {} }];

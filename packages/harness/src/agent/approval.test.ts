@@ -6,12 +6,12 @@ import { test } from "node:test";
 import { type AiSdkMessage, aiSdkShape, assertValid, rulesOf } from "@palimpsest/core/message";
 import { tool } from "ai";
 import { z } from "zod";
-import { openSqlite } from "../../stores/sqlite.ts";
-import { agentKit, deepAgentKit, type Kit, textOf } from "../../testing/agent-kit.ts";
-import type { ScriptedStep } from "../../testing/scripted-model.ts";
-import { withWriter } from "../../thread/acts.ts";
-import { threadDeps } from "../../thread/writer.ts";
-import { approve } from "./approve.ts";
+import { openSqlite } from "../stores/sqlite.ts";
+import { agentKit, deepAgentKit, type Kit, textOf } from "../testing/agent-kit.ts";
+import type { ScriptedStep } from "../testing/scripted-model.ts";
+import { withWriter } from "../thread/acts.ts";
+import { threadDeps } from "../thread/writer.ts";
+import { approve } from "./approval.ts";
 
 const amount = z.object({ amount: z.number() });
 

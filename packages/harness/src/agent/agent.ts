@@ -12,35 +12,39 @@ import type { LimitsStore } from "../models/learned-limits.ts";
 import { keepEmbedded } from "../recall/embedder.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { Store, ThreadPage, ThreadQuery } from "../stores/store.ts";
-import type { FileCopier } from "../thread/fork-files.ts";
+import type { FileCopier } from "../thread/fork.ts";
 import { type ThreadDeps, threadDeps } from "../thread/writer.ts";
 import { type ToolRegistry, toolRegistry } from "../tool-facts.ts";
-import { type AgentStream, startStream } from "./agent-stream.ts";
-import type { ToolApproval } from "./approval/sort-calls.ts";
-import { askerOf } from "./asker.ts";
-import type { RunBudget } from "./budget/budget.ts";
-import { CALL_LIMITS, type CallLimits } from "./call-limits.ts";
-import { CHATS, type ChatAgent, createChats, type MessagesOptions, type RunStarter } from "./chat/chats.ts";
-import { createResponder, type RespondOptions } from "./chat/respond.ts";
+import type { ToolApproval } from "./approval.ts";
+import { RETRY_DEFAULTS, type RetryPolicy, type RunBudget } from "./ask.ts";
+import {
+  CHATS,
+  type ChatAgent,
+  createChats,
+  createResponder,
+  type MessagesOptions,
+  type RespondOptions,
+  type RunStarter,
+} from "./chat/respond.ts";
 import { AgentError } from "./errors.ts";
 import type { AgentEvent, RunResult } from "./events.ts";
-import { executeRun, type RunInput } from "./execute.ts";
-import { assertDistinct } from "./fixed-part.ts";
-import { type EditInput, type ForkOrder, forkForRun, type RegenerateInput } from "./fork/fork-run.ts";
-import { createLifetime } from "./lifetime.ts";
+import { createLifetime, executeRun, type RunInput } from "./execute.ts";
+import { assertDistinct, BASE_PROMPT } from "./fixed-part.ts";
+import { type EditInput, type ForkOrder, forkForRun, type RegenerateInput } from "./fork.ts";
 import { compose, type Middleware } from "./middleware.ts";
 import {
   assertModelOptions,
+  assertSummarizer,
   type KnownModels,
   type ModelOptions,
   type ModelPlace,
   modelFor,
   modelSetup,
-} from "./model-setup.ts";
-import { RETRY_DEFAULTS, type RetryPolicy } from "./retry.ts";
+} from "./model.ts";
+import { askerOf } from "./past-request.ts";
 import { type AgentSetup, depsOf, withSession } from "./session.ts";
-import { assertSummarizer } from "./summarizer.ts";
-import { BASE_PROMPT } from "./system-prompt.ts";
+import { CALL_LIMITS, type CallLimits } from "./step.ts";
+import { type AgentStream, startStream } from "./stream.ts";
 import { type ThreadHandle, threadHandle } from "./thread-handle.ts";
 
 export interface AgentOptions extends ModelOptions {
@@ -171,7 +175,7 @@ export function createAgent(options: AgentOptions): Agent {
   const chats = createChats({
     runs,
     store: (userId = store.userId) => depsOf(setup, userId).store,
-    isClients: (name) => Object.hasOwn(setup.tools, name) && setup.tools[name]!.execute === undefined,
+    isClients: (name) => Object.hasOwn(setup.tools, name) && setup.tools[name]?.execute === undefined,
   });
   const agent: ChatAgent = {
     ...runs,

@@ -1,0 +1,261 @@
+/**
+ * The window of the model that is asked: as configured, less what its provider has stated or shown while refusing.
+ * Limits are remembered for a day, and for the next process where there is a store for them.
+ */
+import type { Window } from "@palimpsest/core/compaction";
+import { cutMarks } from "@palimpsest/core/internal/compaction";
+import { endpointKey, learnLimit } from "@palimpsest/core/internal/tokens";
+import type { AiSdkMessage } from "@palimpsest/core/message";
+import type { Prices } from "@palimpsest/core/pricing";
+import type { Prompt } from "@palimpsest/core/prompt";
+import { effectiveWindow, type LearnedLimits } from "@palimpsest/core/tokens";
+import type { SystemModelMessage } from "ai";
+import { statusOf, unwrapped } from "../models/call-error.ts";
+import type { LimitsStore } from "../models/learned-limits.ts";
+import type { Conversation } from "./conversation.ts";
+
+export interface ModelWindow {
+  window(): Window;
+  /**
+   * The provider refused: it takes no more than this. Not believed when it has taken more before. What it stated is kept
+   * for other threads and the next process, unless one of them was given more; a guess from the size it refused is not.
+   */
+  learn(tokens: number, from: "stated" | "guessed"): void;
+  /** The provider took a prompt of this size. */
+  accept(tokens: number): void;
+}
+
+export interface ModelWindowOptions {
+  /** Whose limits these are. */
+  readonly endpoint: Parameters<typeof learnLimit>[1];
+  /** As configured. */
+  readonly window: () => number;
+  /** What is kept free for the answer in a window of this size; at most half of it. */
+  readonly reserve: (size: number) => number;
+  readonly clock: () => Date;
+  readonly limitsStore: LimitsStore | null;
+}
+
+export function createModelWindow({ endpoint, window, reserve, clock, limitsStore }: ModelWindowOptions): ModelWindow {
+  let limits: LearnedLimits = limitsStore?.read() ?? {};
+  let accepted = 0;
+  const everybody = limitsStore === null ? null : acceptedWith(limitsStore);
+  const key = endpointKey(endpoint);
+  return {
+    window() {
+      const now = clock().getTime();
+      const own = effectiveWindow(window(), { limits, endpoint, now });
+      const told = effectiveWindow(window(), { limits: limitsStore?.latest?.() ?? {}, endpoint, now });
+      const size = told.tokens < accepted ? own.tokens : Math.min(own.tokens, told.tokens);
+      const configured = size < window() ? window() : undefined;
+      return { size, reserve: Math.min(reserve(size), Math.floor(size / 2)), configured };
+    },
+    accept(tokens) {
+      accepted = Math.max(accepted, tokens);
+      everybody?.set(key, Math.max(everybody.get(key) ?? 0, tokens));
+    },
+    learn(tokens, from) {
+      if (tokens < accepted) return;
+      const limit = { tokens, learnedAt: clock().getTime() };
+      limits = learnLimit(limits, endpoint, limit);
+      const isForAll = from === "stated" && tokens >= (everybody?.get(key) ?? 0);
+      // Others may have learned since.
+      if (isForAll) limitsStore?.keep(learnLimit(limitsStore.read(), endpoint, limit));
+    },
+  };
+}
+
+/** The largest prompts that endpoints have taken from the threads that share a place for limits. */
+function acceptedWith(limitsStore: LimitsStore): Map<string, number> {
+  const known = acceptedBy.get(limitsStore) ?? new Map<string, number>();
+  acceptedBy.set(limitsStore, known);
+  return known;
+}
+
+const acceptedBy = new WeakMap<LimitsStore, Map<string, number>>();
+
+// Tells "the prompt is too long" from every other refusal, in each provider's own words: by status, error code,
+// body or finish reason. Reads the limit and the prompt's size where the provider states them.
+
+export interface Overflow {
+  /** `tokens`: the window is too small for it. `bytes`: the request's body is too large, whatever it counts. */
+  readonly kind: "tokens" | "bytes";
+  /** The window the provider stated, and the size of the prompt as it counted it. */
+  readonly limit: number | null;
+  readonly requested: number | null;
+}
+
+/** Null: the call failed for another reason. */
+export function overflowOf(thrown: unknown): Overflow | null {
+  const error = unwrapped(thrown);
+  const words = wordsOf(error);
+  const status = statusOf(error);
+  if (status !== null && (status === 401 || status === 403 || status === 429)) return null;
+  if (TOO_LONG.some((wording) => wording.test(words))) return { kind: "tokens", ...numbersIn(words) };
+  if (status === 413 || /request_too_large|payload too large|request entity too large/i.test(words)) {
+    return { kind: "bytes", limit: null, requested: null };
+  }
+  return null;
+}
+
+/** A call that ended well except that the window was full: Anthropic says so as the reason it stopped. */
+export function isOverflowFinish(raw: string | undefined): boolean {
+  return raw === "model_context_window_exceeded";
+}
+
+/** One line per wording; a provider that copies another one's API copies its words. */
+const TOO_LONG: readonly RegExp[] = [
+  /context_length_exceeded/i, // OpenAI, Azure, OpenRouter, Groq: the code
+  /maximum context length/i, // OpenAI, vLLM, Mistral's older wording, OpenRouter
+  /max_model_len|maximum model length/i, // vLLM
+  /exceeds? (?:the|this) (?:model'?s? )?(?:maximum )?context (?:window|length|size)/i, // OpenAI responses, llama.cpp, LM Studio
+  /exceeds? the (?:available|configured|maximum) context/i, // llama.cpp, Ollama
+  /exceed_context_size_error/i, // llama.cpp: the type
+  /prompt is too long/i, // Anthropic
+  /input is too long|input length and `?max_tokens`? exceed|too many (?:input )?tokens/i, // Bedrock, Anthropic
+  /input token count .{0,300}exceeds/is, // Google
+  /prompt contains \d+ tokens .{0,300} too large|too large for model with \d+ maximum/is, // Mistral
+  /(?:tokens to keep|number of tokens).{0,300}(?:context (?:length|window)|n_ctx)/is, // LM Studio
+  /prompt too long|input exceeds|exceeded max context length/i, // Ollama
+  /context (?:window|length|size) (?:is |has been |was )?(?:exceeded|full|overflow)/i, // LM Studio, others
+];
+
+function wordsOf(error: unknown): string {
+  if (typeof error === "string") return error;
+  if (typeof error !== "object" || error === null) return "";
+  const fields: unknown[] = [];
+  if (error instanceof Error) fields.push(error.message);
+  // vLLM's message is "Bad Request"; what it means stands in the body alone.
+  for (const key of ["message", "code", "type", "responseBody", "data", "error"] as const) {
+    if (key in error) fields.push((error as Record<string, unknown>)[key]);
+  }
+  return fields.map((field) => (typeof field === "string" ? field : safeJson(field))).join("\n");
+}
+
+function safeJson(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? "";
+  } catch {
+    return "";
+  }
+}
+
+const LIMIT: readonly RegExp[] = [
+  /maximum context length (?:is|of) (\d[\d,_]{2,})/i,
+  /> (\d[\d,_]{2,}) maximum/i,
+  /"n_ctx"\s*:\s*(\d[\d,_]{2,})/i,
+  /maximum number of tokens allowed \(?(\d[\d,_]{2,})/i,
+  /model with (\d[\d,_]{2,}) maximum context/i,
+  /context (?:length|window|size) (?:of |is |\()(?:only )?(\d[\d,_]{2,})/i,
+  /max_model_len\D{0,12}(\d[\d,_]{2,})/i,
+  /(?:limit|maximum) (?:is|of) (\d[\d,_]{2,})/i,
+];
+
+const REQUESTED: readonly RegExp[] = [
+  /resulted in (\d[\d,_]{2,}) tokens/i,
+  /requested (\d[\d,_]{2,}) tokens/i,
+  /prompt is too long: (\d[\d,_]{2,}) tokens/i,
+  /"n_prompt_tokens"\s*:\s*(\d[\d,_]{2,})/i,
+  /(?:input )?token count \(?(\d[\d,_]{2,})\)? exceeds/i,
+  /prompt contains (\d[\d,_]{2,}) tokens/i,
+  /(?:prompt|request) \(?(\d[\d,_]{2,}) tokens/i,
+];
+
+function numbersIn(words: string): Pick<Overflow, "limit" | "requested"> {
+  return { limit: firstNumber(words, LIMIT), requested: firstNumber(words, REQUESTED) };
+}
+
+function firstNumber(words: string, patterns: readonly RegExp[]): number | null {
+  for (const pattern of patterns) {
+    const digits = pattern.exec(words)?.[1];
+    if (digits !== undefined) return Number(digits.replace(/[,_]/g, ""));
+  }
+  return null;
+}
+
+// What a provider's prompt cache will find of the next request, as far as planning a pruning needs to know it.
+
+/**
+ * `prefix`: it finds whatever it has read before (OpenAI). The others are for a provider that looks only at marks
+ * (Anthropic), by what the request carries: `marks` behind the last prunings and at the end, a mark at the `end` only, or
+ * `none`, so that every request is read anew.
+ */
+export type PromptCache = "prefix" | "marks" | "end" | "none";
+
+interface CacheTerms {
+  /** Whether there is a cache at all. */
+  readonly isKept: boolean;
+  readonly prices: Prices;
+  /** Seqs of the messages behind which an entry stands; null: anywhere. */
+  readonly marks: (reach: readonly number[]) => readonly number[] | null;
+}
+
+export function cacheTerms(promptCache: PromptCache, prices: Prices): CacheTerms {
+  switch (promptCache) {
+    case "prefix":
+      return { isKept: true, prices, marks: () => null };
+    case "marks":
+      return { isKept: true, prices, marks: cutMarks };
+    case "end":
+      return { isKept: true, prices, marks: () => [] };
+    case "none":
+      return {
+        isKept: false,
+        prices: { ...prices, cacheRead: prices.input, cacheWrite: prices.input },
+        marks: () => [],
+      };
+  }
+}
+
+/** Indices of the messages to mark: those that the last prunings touched, where they stand as they were sized, and the last. */
+export function markedIndices<M>(
+  { entries }: Pick<Prompt<M>, "entries">,
+  messages: readonly M[],
+  reach: readonly number[],
+): readonly number[] {
+  if (messages.length === 0) return [];
+  const cuts = cutMarks(reach).flatMap((seq) => {
+    const entry = entries.find((one) => one.seq === seq);
+    const index = entry === undefined ? -1 : messages.indexOf(entry.sent);
+    return index === -1 || index === messages.length - 1 ? [] : [index];
+  });
+  return [...cuts, messages.length - 1];
+}
+
+// Marks for providers that cache a prompt only where they are told to, at most four: after the system prompt, which
+// threads share, behind the last two prunings, from where the next one writes anew, and after the last message,
+// from where the next request grows.
+
+const MARK = { anthropic: { cacheControl: { type: "ephemeral" } } } as const;
+
+export function needsMarks(provider: string): boolean {
+  return provider.includes("anthropic");
+}
+
+export function markedInstructions(text: string, provider: string): string | SystemModelMessage {
+  return needsMarks(provider) ? { role: "system", content: text, providerOptions: MARK } : text;
+}
+
+/** The messages of a thread's view that a mark stands behind, beside the last one. */
+export function cutMessages(conversation: Pick<Conversation<AiSdkMessage>, "head" | "view">): readonly AiSdkMessage[] {
+  const marks = cutMarks(conversation.head().reach);
+  if (marks.length === 0) return [];
+  return conversation.view().flatMap(({ seq, message }) => (seq !== null && marks.includes(seq) ? [message] : []));
+}
+
+/** `cuts`: messages out of the list that get a mark as well; one that isn't in it any more gets none. */
+export function markedMessages(
+  messages: readonly AiSdkMessage[],
+  provider: string,
+  cuts: readonly AiSdkMessage[] = [],
+): readonly AiSdkMessage[] {
+  if (!needsMarks(provider)) return messages;
+  const last = messages.length - 1;
+  if (cuts.length === 0) return last < 0 ? messages : messages.with(last, marked(messages[last]!));
+  return messages.map((message, index) => (index === last || cuts.includes(message) ? marked(message) : message));
+}
+
+function marked(message: AiSdkMessage): AiSdkMessage {
+  const { anthropic, ...others } = message.providerOptions ?? {};
+  return { ...message, providerOptions: { ...others, anthropic: { ...MARK.anthropic, ...anthropic } } };
+}
