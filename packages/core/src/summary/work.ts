@@ -35,7 +35,7 @@ export const NO_WORK: Work = { messages: 0, parts: [] };
 const MOST_PARTS = 80;
 const OLDEST = 160;
 /** In characters. What is shorter is seldom worth the line that names it. */
-const LEAST_SAID = 400;
+const LEAST_SAID = 200;
 
 export function extendWork<M>(prior: Work, entries: readonly NumberedMessage<M>[], shape: Shape<M>): Work {
   const parts = new Map(prior.parts.map((part) => [keyOf(part), part]));

@@ -43,8 +43,8 @@ test("a window that one process was told holds in another that runs already, unl
     return createModelWindow({ endpoint, window: () => 100_000, reserve: () => 0, clock, limitsStore });
   };
   const [one, two, three] = [start(), start(), start()];
-  three.accept(50_000);
-  one.learn(8_000, "stated");
+  three.accept({ reported: 50_000, counted: 50_000 });
+  one.learn({ limit: 8_000, from: "stated", counted: 8_000 });
   assert.equal(one.window().size, 8_000);
   now = 61_000;
   for (const each of [two, three]) each.window();
@@ -67,13 +67,13 @@ test("a window below what another thread of the process was given is learned by 
       clock,
       limitsStore,
     });
-  open("m").accept(50_000);
+  open("m").accept({ reported: 50_000, counted: 50_000 });
   const refused = open("m");
-  refused.learn(8_000, "stated");
+  refused.learn({ limit: 8_000, from: "stated", counted: 8_000 });
   assert.deepEqual([refused.window().size, open("m").window().size], [8_000, 100_000]);
   // Of another model nothing is known, and what fits what was given is for all.
-  open("n").learn(8_000, "stated");
-  refused.learn(60_000, "stated");
+  open("n").learn({ limit: 8_000, from: "stated", counted: 8_000 });
+  refused.learn({ limit: 60_000, from: "stated", counted: 60_000 });
   assert.deepEqual([open("n").window().size, open("m").window().size], [8_000, 60_000]);
 });
 

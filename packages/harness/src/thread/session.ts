@@ -196,7 +196,7 @@ async function openPrompts<M extends object>({ conversation }: OpenLog<M>, optio
       const { prompt: sent, measured } = asked ?? now();
       const settled = sizer.settle({ of, ...usage }, sizeOf(sent), counting.window());
       lastAt = deps.clock().getTime();
-      if (settled.kind === "accepted") modelWindow.accept(usage.input);
+      if (settled.kind === "accepted") modelWindow.accept({ reported: usage.input, counted: sent.count.tokens });
       const result =
         settled.kind === "accepted"
           ? { factor: settled.factor, flaw: null }
@@ -289,7 +289,8 @@ function openCompactor<M extends object>(
 /** After a refusal: what the provider said it takes, in our own count. The modelWindow learns it, so that the next prompt is planned for it. */
 function windowAfter(overflow: Overflow, modelWindow: ModelWindow, counted: number) {
   const { kind, limit } = overflow;
-  if (kind === "tokens") modelWindow.learn(limit ?? counted, limit === null ? "guessed" : "stated");
+  if (kind === "tokens")
+    modelWindow.learn({ limit: limit ?? counted, from: limit === null ? "guessed" : "stated", counted });
   const { size: most, reserve, configured = most } = modelWindow.window();
   const size = Math.min(fittingSize(overflow, { counted, size: most }), Math.floor(counted * SHRINK) + reserve);
   return { size, reserve: Math.min(reserve, size / 2), configured };

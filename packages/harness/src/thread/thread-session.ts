@@ -240,16 +240,12 @@ async function appendGiven<M extends object>(
     return { ...request, ...beside, inputs };
   });
   if (answered) {
-    if (isOwnAnswer && unanswered !== null && pending === null) session.modelWindow.accept(surelyTaken(unanswered));
+    if (isOwnAnswer && unanswered !== null && pending === null)
+      session.modelWindow.accept({ reported: null, counted: unanswered.prompt.count.tokens });
     state.pending = null;
     state.unanswered = null;
   }
   return seqs;
-}
-
-/** What a provider that reports nothing has taken: a count of ours may be far from its own. */
-function surelyTaken<M>({ prompt }: Asked<M>): number {
-  return Math.floor(prompt.count.tokens / 2);
 }
 
 async function reportOn<M extends object>(

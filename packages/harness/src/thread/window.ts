@@ -1,6 +1,7 @@
 /**
  * The window of the model that is asked: as configured, less what its provider has stated or shown while refusing.
- * Limits are remembered for a day, and for the next process where there is a store for them.
+ * Limits are remembered for a day, and for the next process where there is a store for them. A limit below what the provider took
+ * lately is not believed: one that refuses now and then would shrink the window until nothing fits.
  */
 import type { Window } from "@palimpsest/core/compaction";
 import { cutMarks } from "@palimpsest/core/internal/compaction";
@@ -17,12 +18,27 @@ import type { Conversation } from "./conversation.ts";
 export interface ModelWindow {
   window(): Window;
   /**
-   * The provider refused: it takes no more than this. Not believed when it has taken more before. What it stated is kept
-   * for other threads and the next process, unless one of them was given more; a guess from the size it refused is not.
+   * The provider refused. Not believed when it has taken more before. What it stated is kept for other threads and the next process,
+   * unless one of them was given more; a guess from the size it refused is not.
    */
-  learn(tokens: number, from: "stated" | "guessed"): void;
-  /** The provider took a prompt of this size. */
-  accept(tokens: number): void;
+  learn(refusal: Refusal): void;
+  /** The provider took a prompt. */
+  accept(prompt: AcceptedPrompt): void;
+}
+
+export interface Refusal {
+  /** It takes no more than this. */
+  readonly limit: number;
+  readonly from: "stated" | "guessed";
+  /** What it refused, by our own count. */
+  readonly counted: number;
+}
+
+export interface AcceptedPrompt {
+  /** As the provider counts; null where it reports nothing. */
+  readonly reported: number | null;
+  /** By our own count. */
+  readonly counted: number;
 }
 
 export interface ModelWindowOptions {
@@ -38,41 +54,81 @@ export interface ModelWindowOptions {
 
 export function createModelWindow({ endpoint, window, reserve, clock, limitsStore }: ModelWindowOptions): ModelWindow {
   let limits: LearnedLimits = limitsStore?.read() ?? {};
-  let accepted = 0;
+  let own: Accepted = NOTHING_ACCEPTED;
   const everybody = limitsStore === null ? null : acceptedWith(limitsStore);
   const key = endpointKey(endpoint);
+  const now = (): number => clock().getTime();
   return {
     window() {
-      const now = clock().getTime();
-      const own = effectiveWindow(window(), { limits, endpoint, now });
-      const told = effectiveWindow(window(), { limits: limitsStore?.latest?.() ?? {}, endpoint, now });
-      const size = told.tokens < accepted ? own.tokens : Math.min(own.tokens, told.tokens);
+      const at = now();
+      const learned = effectiveWindow(window(), { limits, endpoint, now: at });
+      const told = effectiveWindow(window(), { limits: limitsStore?.latest?.() ?? {}, endpoint, now: at });
+      const size = told.tokens < surelyAccepted(own, at) ? learned.tokens : Math.min(learned.tokens, told.tokens);
       const configured = size < window() ? window() : undefined;
       return { size, reserve: Math.min(reserve(size), Math.floor(size / 2)), configured };
     },
-    accept(tokens) {
-      accepted = Math.max(accepted, tokens);
-      everybody?.set(key, Math.max(everybody.get(key) ?? 0, tokens));
+    accept(prompt) {
+      own = withAccepted(own, prompt, now());
+      everybody?.set(key, withAccepted(everybody.get(key) ?? NOTHING_ACCEPTED, prompt, now()));
     },
-    learn(tokens, from) {
-      if (tokens < accepted) return;
-      const limit = { tokens, learnedAt: clock().getTime() };
+    learn(refusal) {
+      const learnedAt = now();
+      if (contradicts(refusal, own, learnedAt)) return;
+      const limit = { tokens: refusal.limit, learnedAt };
       limits = learnLimit(limits, endpoint, limit);
-      const isForAll = from === "stated" && tokens >= (everybody?.get(key) ?? 0);
+      const ofAll = everybody?.get(key) ?? NOTHING_ACCEPTED;
+      const isForAll = refusal.from === "stated" && !contradicts(refusal, ofAll, learnedAt);
       // Others may have learned since.
       if (isForAll) limitsStore?.keep(learnLimit(limitsStore.read(), endpoint, limit));
     },
   };
 }
 
-/** The largest prompts that endpoints have taken from the threads that share a place for limits. */
-function acceptedWith(limitsStore: LimitsStore): Map<string, number> {
-  const known = acceptedBy.get(limitsStore) ?? new Map<string, number>();
+/** The largest prompts that were taken lately: by the provider's reports, and by our own count where it reported nothing. */
+export interface Accepted {
+  readonly reported: Taken | null;
+  readonly counted: Taken | null;
+}
+
+interface Taken {
+  readonly tokens: number;
+  readonly at: number;
+}
+
+export const NOTHING_ACCEPTED: Accepted = { reported: null, counted: null };
+/** A server may be started again with a smaller window: what it took before that says nothing. */
+const LATELY_MS = 60 * 60 * 1000;
+
+export function withAccepted(before: Accepted, { reported, counted }: AcceptedPrompt, at: number): Accepted {
+  const larger = (known: Taken | null, tokens: number): Taken =>
+    tokensOf(known, at) > tokens ? known! : { tokens, at };
+  return reported === null
+    ? { ...before, counted: larger(before.counted, counted) }
+    : { ...before, reported: larger(before.reported, reported) };
+}
+
+/** Whether the provider took more lately than it says now that it takes. Counts of ours are compared with each other only. */
+export function contradicts({ limit, counted }: Refusal, accepted: Accepted, now: number): boolean {
+  return limit < surelyAccepted(accepted, now) || counted <= tokensOf(accepted.counted, now);
+}
+
+/** As the provider counts. A count of ours may be far from its own: half of it is sure. */
+function surelyAccepted({ reported, counted }: Accepted, now: number): number {
+  return Math.max(tokensOf(reported, now), Math.floor(tokensOf(counted, now) / 2));
+}
+
+function tokensOf(taken: Taken | null, now: number): number {
+  return taken === null || now - taken.at > LATELY_MS ? 0 : taken.tokens;
+}
+
+/** What endpoints have taken from the threads that share a place for limits. */
+function acceptedWith(limitsStore: LimitsStore): Map<string, Accepted> {
+  const known = acceptedBy.get(limitsStore) ?? new Map<string, Accepted>();
   acceptedBy.set(limitsStore, known);
   return known;
 }
 
-const acceptedBy = new WeakMap<LimitsStore, Map<string, number>>();
+const acceptedBy = new WeakMap<LimitsStore, Map<string, Accepted>>();
 
 // Tells "the prompt is too long" from every other refusal, in each provider's own words: by status, error code,
 // body or finish reason. Reads the limit and the prompt's size where the provider states them.
