@@ -1,8 +1,7 @@
 /** The commands under `memory`, as entries of the table in `commands.ts`. */
 import { type Command, command } from "./command/command.ts";
 import { flag, type OptionTable, text, whole } from "./command/options.ts";
-import type { FactOptions } from "./home/memory-fact.ts";
-import type { MemoryOptions } from "./home/memory-home.ts";
+import type { FactOptions, MemoryOptions } from "./commands/memory.ts";
 
 const SCOPE = {
   agent: text("A", "a custom agent's memory (default: the user's own)"),
@@ -21,7 +20,7 @@ export const memoryCommands: readonly Command[] = [
     examples: ["memory show"],
     positionals: [],
     options: SCOPE,
-    load: () => import("./commands/memory-show.ts"),
+    load: async () => (await import("./commands/memory.ts")).showing,
   }),
   command({
     name: "memory search",
@@ -30,7 +29,7 @@ export const memoryCommands: readonly Command[] = [
     examples: ["memory search tea"],
     positionals: ["QUERY"],
     options: { ...SCOPE, limit: whole("N", { min: 1, short: "k" }, "at most so many (default: 20)") },
-    load: () => import("./commands/memory-search.ts"),
+    load: async () => (await import("./commands/memory.ts")).searching,
   }),
   command({
     name: "memory add",
@@ -38,7 +37,7 @@ export const memoryCommands: readonly Command[] = [
     examples: ['memory add "Prefers short answers" --category preference'],
     positionals: ["TEXT"],
     options: { ...SCOPE, ...FACT },
-    load: () => import("./commands/memory-add.ts"),
+    load: async () => (await import("./commands/memory.ts")).adding,
   }),
   command({
     name: "memory edit",
@@ -46,7 +45,7 @@ export const memoryCommands: readonly Command[] = [
     examples: ['memory edit 3f2a "Prefers long answers"', 'memory edit userContext.topOfMind "The move to Oslo"'],
     positionals: ["ID", "[TEXT]"],
     options: { ...SCOPE, ...FACT },
-    load: () => import("./commands/memory-edit.ts"),
+    load: async () => (await import("./commands/memory.ts")).editing,
   }),
   command({
     name: "memory forget",
@@ -54,7 +53,7 @@ export const memoryCommands: readonly Command[] = [
     examples: ["memory forget 3f2a", "memory forget 3f2a --redact"],
     positionals: ["ID..."],
     options: { ...SCOPE, redact: flag("also erase the words themselves, in memory and threads; can't be undone") },
-    load: () => import("./commands/memory-forget.ts"),
+    load: async () => (await import("./commands/memory.ts")).forgetting,
   }),
   command({
     name: "memory history",
@@ -63,7 +62,7 @@ export const memoryCommands: readonly Command[] = [
     examples: ["memory history"],
     positionals: [],
     options: SCOPE,
-    load: () => import("./commands/memory-history.ts"),
+    load: async () => (await import("./commands/memory.ts")).listing,
   }),
   command({
     name: "memory undo",
@@ -71,7 +70,7 @@ export const memoryCommands: readonly Command[] = [
     examples: ["memory undo", "memory undo c7"],
     positionals: ["[CHANGE]"],
     options: SCOPE,
-    load: () => import("./commands/memory-undo.ts"),
+    load: async () => (await import("./commands/memory.ts")).undoing,
   }),
   command({
     name: "memory export",
@@ -80,7 +79,7 @@ export const memoryCommands: readonly Command[] = [
     examples: ["memory export > memory.json"],
     positionals: [],
     options: SCOPE,
-    load: () => import("./commands/memory-export.ts"),
+    load: async () => (await import("./commands/memory.ts")).exporting,
   }),
   command({
     name: "memory import",
@@ -88,7 +87,7 @@ export const memoryCommands: readonly Command[] = [
     examples: ["memory import memory.json"],
     positionals: ["FILE"],
     options: SCOPE,
-    load: () => import("./commands/memory-import.ts"),
+    load: async () => (await import("./commands/memory.ts")).importing,
   }),
   command({
     name: "memory retry",
@@ -96,6 +95,6 @@ export const memoryCommands: readonly Command[] = [
     examples: ["memory retry"],
     positionals: [],
     options: {},
-    load: () => import("./commands/memory-retry.ts"),
+    load: async () => (await import("./commands/memory.ts")).retrying,
   }),
 ];

@@ -12,7 +12,6 @@ import { fileRoutes } from "./resources/files.ts";
 import { importRoute } from "./resources/import.ts";
 import { keyRoutes } from "./resources/keys.ts";
 import { labRoutes } from "./resources/lab.ts";
-import { memoryRoutes } from "./resources/memory.ts";
 import { operationRoutes } from "./resources/operations.ts";
 import { requestRoutes } from "./resources/requests.ts";
 import { runRoutes } from "./resources/runs.ts";
@@ -48,7 +47,6 @@ export function allRoutes(deps: RouteDeps): readonly Route[] {
     ...approvalRoutes(agents),
     ...chatRoutes({ agents, runs, after }),
     ...fileRoutes,
-    ...memoryRoutes,
     ...catalogRoutes,
     ...labRoutes,
     ...requestRoutes(requests),

@@ -109,7 +109,8 @@ function localActs(context: Context, wording: Wording): { readonly acts: Acts; c
       call: (operation, input, { empty, options } = {}) =>
         worded(wording, async () => {
           const given = { signal, note: output.note, env: process.env };
-          if (!(await needsStore(operation, context))) return operation.run(closed as Home, input, given);
+          // An operation with `needs` also takes a home that is closed.
+          if (!(await needsStore(operation, context))) return operation.run(closed as unknown as Home, input, given);
           if ("thread" in input) await requireThread(context, String(input["thread"]), open);
           else if (empty !== undefined && !(await located.hasStore())) return empty;
           const home = await open();

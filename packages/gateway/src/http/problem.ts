@@ -103,6 +103,13 @@ const OPERATION_STATUS: Readonly<Record<OperationCode, number>> = {
   "not-undoable": 409,
   "already-undone": 409,
   "folded-by": 409,
+  unreadable: 422,
+  nothing: 409,
+  "unknown-change": 409,
+  "changed-since": 409,
+  empty: 422,
+  "too-long": 422,
+  refused: 422,
 };
 
 /** Codes of the runtime that a client can do something about. */

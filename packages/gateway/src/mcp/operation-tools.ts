@@ -2,6 +2,7 @@
 import type { McpServer, ToolAnnotations } from "@modelcontextprotocol/server";
 import type { Home } from "palimpsest/internal/home";
 import { context, map } from "palimpsest/internal/looking";
+import { add, facts, forget } from "palimpsest/internal/memory-operations";
 import { type Operation, OperationError } from "palimpsest/internal/operation";
 import { listThreads } from "palimpsest/internal/thread-operations";
 import { z } from "zod";
@@ -10,7 +11,7 @@ import { factSource } from "./client-name.ts";
 import { hasThread, noThread } from "./history-tools.ts";
 
 export function addOperationTools(server: McpServer, home: Home): void {
-  for (const operation of [listThreads, map, context])
+  for (const operation of [listThreads, map, context, facts, add, forget])
     addOperation(server, home, operation as unknown as Operation<z.ZodObject, object>);
 }
 
@@ -24,14 +25,16 @@ const EFFECTS: Readonly<Record<"reads" | "adds" | "deletes", ToolAnnotations>> =
 };
 
 function addOperation(server: McpServer, home: Home, { name, tool, input, run }: Operation<z.ZodObject, object>): void {
-  const { title, description, text, effect = "reads", defaults = {} } = tool!;
-  const fields = Object.entries(input.shape).map(([field, of]) => [TOOL_NAMES[field] ?? field, of] as const);
-  const inputSchema = z.object(Object.fromEntries(fields));
+  const { title, description, text, effect = "reads", defaults = {}, without = [] } = tool!;
+  const fields = Object.keys(input.shape).filter((field) => !without.includes(field));
+  const inputSchema = z.object(
+    Object.fromEntries(fields.map((field) => [TOOL_NAMES[field] ?? field, input.shape[field] as z.ZodType])),
+  );
   server.registerTool(
     tool!.name ?? name.replaceAll("-", "_"),
     { title, description, inputSchema, annotations: EFFECTS[effect] },
     async (given: Readonly<Record<string, unknown>>, request) => {
-      const names = Object.keys(input.shape).map((field) => [field, given[TOOL_NAMES[field] ?? field]] as const);
+      const names = fields.map((field) => [field, given[TOOL_NAMES[field] ?? field]] as const);
       const asked = { ...defaults, ...Object.fromEntries(names.filter(([, value]) => value !== undefined)) };
       const { thread } = asked as { readonly thread?: string };
       if (thread !== undefined && !(await hasThread(home, thread))) return noThread(thread);

@@ -80,7 +80,7 @@ test("what a client adds to memory carries its name, passes the gates, is found,
     assert.equal(refused.isError, true, content);
   }
   const forgotten = JSON.parse(await textOf(client, "memory_forget", { id: added.fact.id }));
-  assert.deepEqual(forgotten, { forgotten: [added.fact.id] });
+  assert.deepEqual(forgotten.forgotten, [added.fact.id]);
   const repository = await home.memory(home.store);
   assert.deepEqual((await repository.read({ userId: "default" })).facts, []);
   const unknown = await client.callTool({ name: "memory_forget", arguments: { id: "nothing" } });

@@ -7,7 +7,6 @@ import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Home } from "palimpsest/internal/home";
 import { addHistoryTools } from "./history-tools.ts";
 import { addMemoryFiles } from "./memory-files.ts";
-import { addMemoryTools } from "./memory-tools.ts";
 import { addOperationTools } from "./operation-tools.ts";
 import { addThreadParts } from "./thread-parts.ts";
 
@@ -18,7 +17,6 @@ export function createMcpServer(home: Home, version: string): McpServer {
   const server = new McpServer({ name: "palimpsest", version }, { instructions: INSTRUCTIONS });
   addHistoryTools(server, home);
   addOperationTools(server, home);
-  addMemoryTools(server, home);
   addMemoryFiles(server, home);
   addThreadParts(server, home);
   return server;

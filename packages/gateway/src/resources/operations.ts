@@ -1,6 +1,7 @@
 /** Routes that are derived from operations: what an act takes and gives is said once, by the operation itself. */
 import * as acting from "palimpsest/internal/acting";
 import * as looking from "palimpsest/internal/looking";
+import * as memory from "palimpsest/internal/memory-operations";
 import { type Operation, OperationError, type OperationOptions, Pieces } from "palimpsest/internal/operation";
 import * as threads from "palimpsest/internal/thread-operations";
 import { z } from "zod";
@@ -10,7 +11,7 @@ import { type Call, pathNames, type Route, route, Stream } from "../http/route.t
 import { flag, whole } from "../http/schemas.ts";
 import { ownThread } from "./own-thread.ts";
 
-export const operationRoutes: readonly Route[] = [threads, looking, acting]
+export const operationRoutes: readonly Route[] = [threads, looking, acting, memory]
   .flatMap((acts) => Object.values(acts).filter((one) => typeof one === "object"))
   .map((one) => operationRoute(one as Operation<z.ZodObject, object>));
 

@@ -8,7 +8,6 @@ import { z } from "zod";
 import type { OnCompactionEvent } from "../compaction/events.ts";
 import type { Home, LocatedHome } from "../home/open-home.ts";
 import { heldText } from "../stores/leases.ts";
-import type { Store } from "../stores/store.ts";
 
 /** An act of any input and output, as a table holds it. `Result` is what it returns, at least as precise as its schema. */
 export interface Operation<Input extends z.ZodObject = z.ZodObject, Result = unknown> {
@@ -46,7 +45,7 @@ export interface Operation<Input extends z.ZodObject = z.ZodObject, Result = unk
 
 /** A home whose store is not open, for operations with `needs`. */
 export type ClosedHome = Pick<LocatedHome, "userId" | "directory" | "settings" | "learned" | "memory"> & {
-  readonly store: Store | null;
+  readonly store: null;
   readonly clock: () => Date;
 };
 
@@ -57,6 +56,8 @@ interface OperationTool<Result> {
   readonly description: string;
   /** What it does to the user's data. The default is to read it. */
   readonly effect?: "adds" | "deletes";
+  /** Fields that a model can't give. */
+  readonly without?: readonly string[];
   /** Taken for what the model doesn't give. */
   readonly defaults?: Readonly<Record<string, unknown>>;
   /** How a model reads the result; without it as JSON. */
@@ -119,7 +120,14 @@ export type OperationCode =
   | "nothing-to-redo"
   | "not-undoable"
   | "already-undone"
-  | "folded-by";
+  | "folded-by"
+  | "unreadable"
+  | "nothing"
+  | "unknown-change"
+  | "changed-since"
+  | "empty"
+  | "too-long"
+  | "refused";
 
 /** The act can't be done, for a reason that who asked can do something about. Nothing was changed. */
 export class OperationError extends PalimpsestError<OperationCode> {

@@ -14,6 +14,6 @@ export interface Routes
     ThreadViewsRoutes,
     CatalogRoutes,
     ThreadActsRoutes,
+    MemoryRoutes,
     RunsRoutes,
-    ChatRoutes,
-    MemoryRoutes {}
+    ChatRoutes {}
