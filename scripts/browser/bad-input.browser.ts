@@ -1,7 +1,7 @@
 // What nobody wishes for: the page stays up, says it, and shows everything as the text that it is.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createKey } from "../../packages/gateway/src/access/keys.ts";
+import { createKey } from "../../packages/harness/src/operations/keys.ts";
 import { inspector } from "./inspected.ts";
 
 const inspect = inspector();

@@ -1,8 +1,8 @@
 // The threads in a real browser: as a tree, found, imported, deleted, live, and behind a key.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createKey } from "../../packages/gateway/src/access/keys.ts";
 import { zip } from "../../packages/gateway/test/zip.ts";
+import { createKey } from "../../packages/harness/src/operations/keys.ts";
 import { inspector } from "./inspected.ts";
 import { STRANGE, talked } from "./threads.ts";
 

@@ -300,7 +300,7 @@ export const commands: readonly Command[] = [
     examples: ["models", "models --json"],
     positionals: [],
     options: {},
-    load: () => import("./commands/models.ts"),
+    load: async () => (await import("./commands/models.ts")).listing,
   }),
   command({
     name: "models test",
@@ -308,7 +308,7 @@ export const commands: readonly Command[] = [
     examples: ["models test", "models test main"],
     positionals: ["[NAME]"],
     options: {},
-    load: () => import("./commands/models-test.ts"),
+    load: async () => (await import("./commands/models.ts")).testing,
   }),
   command({
     name: "models forget",
@@ -317,7 +317,7 @@ export const commands: readonly Command[] = [
     examples: ["models forget", "models forget main"],
     positionals: ["[NAME]"],
     options: {},
-    load: () => import("./commands/models-forget.ts"),
+    load: async () => (await import("./commands/models.ts")).forgetting,
   }),
   command({
     name: "config init",

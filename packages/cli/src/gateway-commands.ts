@@ -64,7 +64,7 @@ export const gatewayCommands: readonly Command[] = [
       role: text("ROLE", "user, delegate (may act for other users) or admin (default: user)"),
       expires: text("TIME", "when it ends: 90d, 12h, 30m (default: never)"),
     },
-    load: () => import("./commands/keys-create.ts"),
+    load: async () => (await import("./commands/keys.ts")).creating,
   }),
   command({
     name: "keys list",
@@ -73,7 +73,7 @@ export const gatewayCommands: readonly Command[] = [
     examples: ["keys list"],
     positionals: [],
     options: {},
-    load: () => import("./commands/keys-list.ts"),
+    load: async () => (await import("./commands/keys.ts")).listing,
   }),
   command({
     name: "keys revoke",
@@ -81,6 +81,6 @@ export const gatewayCommands: readonly Command[] = [
     examples: ["keys revoke key_0123456789abcdef"],
     positionals: ["ID"],
     options: {},
-    load: () => import("./commands/keys-revoke.ts"),
+    load: async () => (await import("./commands/keys.ts")).revoking,
   }),
 ];

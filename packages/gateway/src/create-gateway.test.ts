@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { createKey } from "palimpsest/internal/key-operations";
 import { openSqlite } from "palimpsest/stores";
 import { scriptedModel } from "palimpsest/testing";
 import { codeOf, running, sent } from "../test/running.ts";
-import { createKey } from "./access/keys.ts";
 import { createGateway } from "./index.ts";
 
 test("it is alive and ready, and says so without a key", async (t) => {

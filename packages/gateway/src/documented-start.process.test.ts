@@ -10,9 +10,9 @@ import { type TestContext, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { configSchema } from "palimpsest/home";
+import { createKey } from "palimpsest/internal/key-operations";
 import { openSqlite } from "palimpsest/stores";
 import { type Upstream, upstream } from "../test/upstream.ts";
-import { createKey } from "./access/keys.ts";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const GUIDE = readFileSync(join(ROOT, "docs/running.md"), "utf8");

@@ -5,21 +5,17 @@ import type { After } from "./http/event-stream.ts";
 import { openApi } from "./http/openapi.ts";
 import { type Route, route } from "./http/route.ts";
 import { approvalRoutes } from "./resources/approvals.ts";
-import { catalogRoutes } from "./resources/catalog.ts";
 import { changesRoutes } from "./resources/changes.ts";
 import { chatRoutes } from "./resources/chat.ts";
 import { fileRoutes } from "./resources/files.ts";
 import { importRoute } from "./resources/import.ts";
-import { keyRoutes } from "./resources/keys.ts";
 import { labRoutes } from "./resources/lab.ts";
 import { operationRoutes } from "./resources/operations.ts";
 import { requestRoutes } from "./resources/requests.ts";
 import { runRoutes } from "./resources/runs.ts";
 import { type SessionDeps, sessionRoutes } from "./resources/session.ts";
 import { type Status, statusRoutes } from "./resources/status.ts";
-import { transcriptRoutes } from "./resources/transcript.ts";
 import { userRoutes } from "./resources/user.ts";
-import { windowRoutes } from "./resources/window.ts";
 import type { Agents } from "./runs/agents.ts";
 import type { Runs } from "./runs/registry.ts";
 
@@ -38,21 +34,17 @@ export function allRoutes(deps: RouteDeps): readonly Route[] {
   const { status, agents, runs, after, requests, session, closing, version } = deps;
   const routes = [
     ...statusRoutes(status),
-    ...operationRoutes,
+    ...operationRoutes(runs),
     importRoute,
-    ...transcriptRoutes(runs),
-    ...windowRoutes,
     ...changesRoutes({ runs, after, closing }),
     ...runRoutes({ agents, runs }),
     ...approvalRoutes(agents),
     ...chatRoutes({ agents, runs, after }),
     ...fileRoutes,
-    ...catalogRoutes,
     ...labRoutes,
     ...requestRoutes(requests),
     ...userRoutes(requests),
     ...sessionRoutes(session),
-    ...keyRoutes,
     route({
       method: "GET",
       path: "/openapi.json",

@@ -2,7 +2,7 @@
 
 import type { TestContext } from "node:test";
 import type { Home } from "palimpsest/home";
-import { createKey } from "../src/access/keys.ts";
+import { createKey } from "palimpsest/internal/key-operations";
 import type { Route } from "../src/http/route.ts";
 import { allRoutes } from "../src/routes.ts";
 import { type Answered, type Running, type RunningOptions, running, sent } from "./running.ts";

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
 import Anthropic from "@anthropic-ai/sdk";
+import { createKey } from "palimpsest/internal/key-operations";
 import { replay, verify } from "palimpsest/threads";
-import { createKey } from "../src/access/keys.ts";
 import { type BeforeProvider, type BeforeProviderOptions, beforeProvider } from "./before-provider.ts";
 
 type Message = Anthropic.Beta.BetaMessageParam;

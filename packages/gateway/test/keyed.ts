@@ -1,6 +1,6 @@
 /** A gateway with keys for two plain users, a delegate and an admin, and nothing said yet. */
 import type { TestContext } from "node:test";
-import { createKey, type KEY_ROLES } from "../src/access/keys.ts";
+import { createKey, type KEY_ROLES } from "palimpsest/internal/key-operations";
 import { type Answered, type Running, type RunningOptions, running, sent } from "./running.ts";
 
 export interface Keyed extends Running {

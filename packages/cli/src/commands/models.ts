@@ -1,48 +1,51 @@
-import { modelsDocument } from "palimpsest/internal/documents";
-import type { ModelPrices } from "palimpsest/models";
-import type { Printing, Remote, Run } from "../command/command.ts";
+/** Models: listed, tried, and what a provider stated about one forgotten. */
+import { forgetWindows, probeModel } from "palimpsest/internal/assistant";
+import { models } from "palimpsest/internal/catalog-operations";
+import { costOf, OFFLINE, pricesOf, windowNow } from "palimpsest/internal/models";
+import { type ModelPrices, resolveModel } from "palimpsest/models";
+import type { Input, Run } from "../command/command.ts";
+import { performing } from "../home/acts.ts";
+import { withHome } from "../home/home.ts";
+import { money } from "../home/money.ts";
+import { requireModel } from "../home/talk.ts";
 import { grouped } from "../terminal/grouped.ts";
 import { table } from "../terminal/table.ts";
 
-export const run: Run = async (_input, context) => {
-  const { located } = context;
-  return show(modelsDocument(await located.settings(), process.env, await located.learned()), context);
-};
-
-export const remote: Remote = async (_input, context) => show(await context.server.get("/api/models"), context);
-
-async function show(document: Document, { output, format }: Printing): Promise<number> {
-  const { configured, possible } = document;
-  if (format === "json") {
-    await output.json(document);
+export const listing = performing(models, {
+  input: (_: Input) => ({}),
+  async show(document, { output, format }) {
+    const { configured, possible } = document;
+    if (format === "json") {
+      await output.json(document);
+      return 0;
+    }
+    if (configured.length === 0) await output.line("No model is configured: the offline model answers.");
+    else {
+      const rows = configured.map(({ name, use, provider, model, window, prices }) => [
+        name,
+        use,
+        provider,
+        model,
+        windowText(window),
+        prices === null ? "-" : `${prices.input} / ${prices.output} (${PRICE_SOURCES[prices.source]})`,
+      ]);
+      await output.line(table(["name", "use", "provider", "model", "window", "price in / out"], rows));
+      output.note(`Prices are US dollars per million tokens; those of the list are of ${document.pricesAsOf}.`);
+    }
+    if (configured.some(({ window }) => window.source === "learned"))
+      output.note('A provider refused more than its window says here: "palimpsest models forget NAME" forgets that.');
+    for (const { from, variable, model } of possible)
+      await output.line(`Could be used: ${from} ($${variable} is set), for example ${model}.`);
+    if (configured.length === 0) output.note('"palimpsest config init" writes a configuration.');
     return 0;
-  }
-  if (configured.length === 0) await output.line("No model is configured: the offline model answers.");
-  else {
-    const rows = configured.map(({ name, use, provider, model, window, prices }) => [
-      name,
-      use,
-      provider,
-      model,
-      windowText(window),
-      prices === null ? "-" : `${prices.input} / ${prices.output} (${PRICE_SOURCES[prices.source]})`,
-    ]);
-    await output.line(table(["name", "use", "provider", "model", "window", "price in / out"], rows));
-    output.note(`Prices are US dollars per million tokens; those of the list are of ${document.pricesAsOf}.`);
-  }
-  if (configured.some(({ window }) => window.source === "learned"))
-    output.note('A provider refused more than its window says here: "palimpsest models forget NAME" forgets that.');
-  for (const { from, variable, model } of possible)
-    await output.line(`Could be used: ${from} ($${variable} is set), for example ${model}.`);
-  if (configured.length === 0) output.note('"palimpsest config init" writes a configuration.');
-  return 0;
-}
+  },
+});
 
-export function windowText({ tokens, source }: Document["configured"][number]["window"]): string {
+const PRICE_SOURCES: Readonly<Record<ModelPrices["source"], string>> = { config: "pricing", table: "list" };
+
+function windowText({ tokens, source }: ReturnType<typeof windowNow>): string {
   return `${grouped(tokens)} (${WINDOW_SOURCES[source]})`;
 }
-
-type Document = ReturnType<typeof modelsDocument>;
 
 const WINDOW_SOURCES = {
   config: "max_input_tokens",
@@ -50,4 +53,61 @@ const WINDOW_SOURCES = {
   fallback: "assumed",
   learned: "stated by the provider",
 } as const;
-const PRICE_SOURCES: Readonly<Record<ModelPrices["source"], string>> = { config: "pricing", table: "list" };
+
+export const testing: { readonly run: Run } = {
+  async run({ positionals }, context) {
+    const { output, format, located, signal } = context;
+    const config = await located.settings();
+    const name = positionals[0] ?? null;
+    await requireModel(context, name);
+    const model = await resolveModel(config, name);
+    const { ms, text, usage } = await probeModel(model, signal);
+    const entry = config.models.find((one) => one.name === model.name);
+    const prices = entry === undefined ? null : pricesOf(entry);
+    const spent = prices === null ? null : costOf(usage, prices).spent;
+    const { modelId, provider, window } = model;
+    if (format === "json")
+      await output.json({
+        ok: true,
+        model: model.name,
+        provider,
+        id: modelId,
+        window,
+        ms,
+        usage,
+        text,
+        spent,
+      });
+    else {
+      const cost = spent === null ? "" : `, ${money(spent)}`;
+      const tokens = `${usage.input} tokens in, ${usage.output} out${cost}`;
+      await output.line(`${model.name} (${provider} ${modelId}) answered in ${(ms / 1000).toFixed(1)} s: ${tokens}.`);
+    }
+    return 0;
+  },
+};
+
+export const forgetting: { readonly run: Run } = {
+  async run({ positionals }, context) {
+    const { output, format, located, home } = context;
+    const config = await located.settings();
+    const name = positionals[0] ?? null;
+    await requireModel(context, name);
+    const entry = config.models.find((one) => name === null || one.name === name) ?? OFFLINE;
+    // Limits in the home's own file need no store.
+    const forgotten = (await located.hasStore())
+      ? await withHome(context, ({ store }) => forgetWindows(home, store.shared?.limits, entry))
+      : await forgetWindows(home, undefined, entry);
+    const window = windowNow(entry, config.summarization.fallback_context_window, await located.learned());
+    if (format === "json") await output.json({ model: entry.name, forgotten, window });
+    else if (forgotten.length === 0)
+      await output.line(`Nothing was learned about ${entry.name}: its window is ${windowText(window)}.`);
+    else {
+      const limits = forgotten.map(grouped).join(" and ");
+      await output.line(
+        `Forgot that ${entry.name} takes no more than ${limits} tokens: its window is ${windowText(window)}.`,
+      );
+    }
+    return 0;
+  },
+};

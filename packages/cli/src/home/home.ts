@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { checkThreadId, DEFAULT_USER } from "@palimpsest/core/log";
 import type { Home } from "palimpsest/internal/home";
 import { heldText, storeTarget } from "palimpsest/internal/stores";
-import { openStore, type Scrubbed, type Store } from "palimpsest/stores";
+import { openStore, type Store } from "palimpsest/stores";
 import type { Command, Context } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
 
@@ -90,12 +90,6 @@ export function busy(
   next = "try again when it has ended",
 ): Failure {
   return new Failure("busy", `Thread "${threadId}" is being written to by another run${heldText(held)}: ${next}.`);
-}
-
-/** After everything else was said: where the words still are, and until when. */
-export function noteScrubbed({ output }: Context, scrubbed: Scrubbed): void {
-  if (scrubbed.kind === "held")
-    output.note(`Another process is reading the database: ${scrubbed.file} still holds the words until it has ended.`);
 }
 
 export function missingThread({ home, store, userId }: Context, threadId: string): Failure {

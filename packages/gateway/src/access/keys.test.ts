@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
+import { createKey, expiryOf, listKeys } from "palimpsest/internal/key-operations";
 import { openSqlite } from "palimpsest/stores";
-import { createKey, expiryOf, keyFacts, listKeys } from "./keys.ts";
+import { keyFacts } from "./keys.ts";
 
 const now = new Date("2026-01-01T00:00:00Z");
 const later = new Date("2026-06-01T00:00:00Z");

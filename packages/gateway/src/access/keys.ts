@@ -1,72 +1,13 @@
-/**
- * Keys: how one is made, and what the store says of the one that came with a request. A key is 32 random bytes, so its
- * SHA-256 can be looked up as it is: nobody can guess towards it.
- */
-import { createHash, randomBytes } from "node:crypto";
+/** What the store says of the key that came with a request. */
+import { hashKey, KEY_PREFIX } from "palimpsest/internal/key-operations";
 import type { KeyRow, KeyRows } from "palimpsest/stores";
 import type { KeyFacts, PresentedKey } from "./admit.ts";
 
 export type KeyRole = KeyRow["role"];
 
-export const KEY_ROLES = ["user", "delegate", "admin"] as const satisfies readonly KeyRole[];
-
-export interface NewKey {
-  readonly user: string;
-  readonly role: KeyRole;
-  readonly expiresAt: Date | null;
-}
-
-/** The key itself is in the answer once and nowhere else. */
-export interface CreatedKey {
-  readonly key: string;
-  readonly id: string;
-  readonly user: string;
-  readonly role: KeyRole;
-  readonly expiresAt: string | null;
-}
-
-export async function createKey(keys: KeyRows, { user, role, expiresAt }: NewKey, now: Date): Promise<CreatedKey> {
-  const key = `${PREFIX}${randomBytes(32).toString("base64url")}`;
-  const id = `key_${randomBytes(8).toString("hex")}`;
-  const expires = expiresAt?.toISOString() ?? null;
-  const made = await keys.put({
-    id,
-    hash: hashOf(key),
-    prefix: key.slice(0, 8),
-    user,
-    role,
-    createdAt: now.toISOString(),
-    expiresAt: expires,
-    revokedAt: null,
-  });
-  if (made === "exists") throw new Error("a new random key was there already");
-  return { key, id, user, role, expiresAt: expires };
-}
-
-/** What may be shown of a key. */
-export type ListedKey = Omit<KeyRow, "hash">;
-
-export async function listKeys(keys: KeyRows): Promise<readonly ListedKey[]> {
-  const rows: KeyRow[] = [];
-  for (let page = await keys.list(); page.length > 0; page = await keys.list(page.at(-1)!.id)) rows.push(...page);
-  return rows
-    .toSorted((a, b) => (a.createdAt < b.createdAt ? -1 : a.createdAt > b.createdAt ? 1 : a.id < b.id ? -1 : 1))
-    .map(({ hash: _, ...shown }) => shown);
-}
-
-/** A number of days, hours or minutes (`90d`, `12h`, `30m`) from now; null: it is none of these. */
-export function expiryOf(text: string, now: Date): Date | null {
-  const match = /^([1-9]\d{0,5})([dhm])$/.exec(text);
-  if (match === null) return null;
-  return new Date(now.getTime() + Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS]);
-}
-
-const UNIT_MS = { d: 86_400_000, h: 3_600_000, m: 60_000 } as const;
-const PREFIX = "pal_";
-
 /** One that holds now; null: there is no such key. */
 export async function findKey(keys: KeyRows, key: string, now: Date): Promise<KeyRow | null> {
-  const row = isOurs(key) ? await keys.find(hashOf(key)) : undefined;
+  const row = isOurs(key) ? await keys.find(hashKey(key)) : undefined;
   return row !== undefined && presented(row, now).state === "valid" ? row : null;
 }
 
@@ -87,7 +28,7 @@ export async function keyFacts(
       return { exist: true, presented: presented(row, now), providerUser: null, carriedBy: "cookie" };
   }
   const [key, another] = presentedKeys(headers);
-  const row = key === undefined || another !== undefined ? undefined : await keys.find(hashOf(key));
+  const row = key === undefined || another !== undefined ? undefined : await keys.find(hashKey(key));
   // One that is known says by itself that there are some.
   if (row !== undefined) return { exist: true, presented: presented(row, now), providerUser: null };
   if (!(await keys.any())) return { exist: false, ...nobodys };
@@ -113,7 +54,7 @@ function presentedKeys(headers: Headers): string[] {
 }
 
 export function isOurs(key: string): boolean {
-  return key.startsWith(PREFIX);
+  return key.startsWith(KEY_PREFIX);
 }
 
 function anyKey(headers: Headers): "none" | "unknown" {
@@ -124,8 +65,4 @@ function anyKey(headers: Headers): "none" | "unknown" {
 export function credentials(headers: Headers): string[] {
   const bearer = /^Bearer +(\S+)$/i.exec(headers.get("authorization") ?? "")?.[1];
   return [bearer, headers.get("x-api-key")].filter((text) => text != null && text !== "") as string[];
-}
-
-function hashOf(key: string): string {
-  return createHash("sha256").update(key).digest("hex");
 }

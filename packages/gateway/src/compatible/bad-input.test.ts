@@ -7,12 +7,12 @@ import { type TestContext, test } from "node:test";
 import { setImmediate as nextTick } from "node:timers/promises";
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
+import { createKey } from "palimpsest/internal/key-operations";
 import { replay, verify } from "palimpsest/threads";
 import { ask, CHAT, MESSAGES, type Message, RESPONSES, talk, user } from "../../test/asking.ts";
 import { type BeforeProvider, beforeProvider } from "../../test/before-provider.ts";
 import { ManualTime } from "../../test/manual-time.ts";
 import { type Running, type RunningOptions, running, sent } from "../../test/running.ts";
-import { createKey } from "../access/keys.ts";
 
 const JSON_TYPE = { "content-type": "application/json" };
 

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { startEmbeddingsServer } from "palimpsest/internal/embeddings-server";
+import { createKey } from "palimpsest/internal/key-operations";
 import { ask, talk, user } from "../../test/asking.ts";
 import { beforeProvider } from "../../test/before-provider.ts";
-import { createKey } from "../access/keys.ts";
 
 const SECRET = "The boathouse password is swordfish.";
 const QUESTION = "Which password has the boathouse?";

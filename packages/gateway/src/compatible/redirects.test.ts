@@ -1,10 +1,10 @@
 // A provider that redirects: nobody gets the words or the keys, the client a 502 without an address, the log the address.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { createKey } from "palimpsest/internal/key-operations";
 import { ask, CHAT, MESSAGES, RESPONSES, user } from "../../test/asking.ts";
 import { noting } from "../../test/http-server.ts";
 import { running, sent } from "../../test/running.ts";
-import { createKey } from "../access/keys.ts";
 
 const JSON_TYPE = { "content-type": "application/json" };
 

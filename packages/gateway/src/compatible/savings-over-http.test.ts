@@ -1,9 +1,9 @@
 // What a request is said to have saved, and what is kept of it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { createKey } from "palimpsest/internal/key-operations";
 import { ask, CHAT, type Heard, MESSAGES, RESPONSES, talk, user } from "../../test/asking.ts";
 import { type BeforeProvider, beforeProvider } from "../../test/before-provider.ts";
-import { createKey } from "../access/keys.ts";
 import type { RequestFacts } from "./recent-requests.ts";
 
 const respond = ({ index }: { readonly index: number }) => `Answer ${index}: ${"seven fathoms. ".repeat(12)}`;

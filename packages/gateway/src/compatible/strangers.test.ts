@@ -1,8 +1,8 @@
 // With forwarded keys: whoever has a key that no provider has accepted yet writes nothing, and has limits of its own.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { createKey } from "palimpsest/internal/key-operations";
 import { beforeProvider } from "../../test/before-provider.ts";
-import { createKey } from "../access/keys.ts";
 
 async function place(t: TestContext, strangers = "") {
   const config = `gateway: {forward_keys: true, address_header: x-forwarded-for, strangers: {${strangers}}}\n`;

@@ -110,6 +110,7 @@ const OPERATION_STATUS: Readonly<Record<OperationCode, number>> = {
   empty: 422,
   "too-long": 422,
   refused: 422,
+  unsupported: 501,
 };
 
 /** Codes of the runtime that a client can do something about. */

@@ -1,7 +1,6 @@
 /** Pieces that the routes' schemas share. What comes in is strict: a field nobody knows is refused. */
 import { z } from "zod";
 
-export const seq = z.int().min(1).describe("A record's place in its thread, from 1.");
 export const thread = z.string().describe("A thread's id.");
 
 /** Answers are never written to, so their lists are read-only. */

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { importFile } from "palimpsest/import";
+import { createKey } from "palimpsest/internal/key-operations";
 import { type Running, running, sent } from "../../test/running.ts";
-import { createKey } from "../access/keys.ts";
 import { sourceOf } from "./client-name.ts";
 import { partOf } from "./thread-parts.ts";
 

@@ -5,10 +5,10 @@ import type { AddressInfo } from "node:net";
 import { connect, createServer, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { createClient } from "palimpsest/client";
+import { createKey } from "palimpsest/internal/key-operations";
 import { ManualTime } from "../../test/manual-time.ts";
 import { type Running, running } from "../../test/running.ts";
 import { upstream } from "../../test/upstream.ts";
-import { createKey } from "../access/keys.ts";
 
 async function place(t: TestContext) {
   const provider = await upstream(t);

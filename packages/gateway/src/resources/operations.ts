@@ -1,21 +1,26 @@
 /** Routes that are derived from operations: what an act takes and gives is said once, by the operation itself. */
 import * as acting from "palimpsest/internal/acting";
+import * as catalog from "palimpsest/internal/catalog-operations";
+import * as keys from "palimpsest/internal/key-operations";
 import * as looking from "palimpsest/internal/looking";
 import * as memory from "palimpsest/internal/memory-operations";
 import { type Operation, OperationError, type OperationOptions, Pieces } from "palimpsest/internal/operation";
+import * as reading from "palimpsest/internal/reading";
 import * as threads from "palimpsest/internal/thread-operations";
 import { z } from "zod";
 import { mayAct } from "../access/admit.ts";
 import { notFound, ProblemError } from "../http/problem.ts";
 import { type Call, pathNames, type Route, route, Stream } from "../http/route.ts";
 import { flag, whole } from "../http/schemas.ts";
+import type { Runs } from "../runs/registry.ts";
 import { ownThread } from "./own-thread.ts";
 
-export const operationRoutes: readonly Route[] = [threads, looking, acting, memory]
-  .flatMap((acts) => Object.values(acts).filter((one) => typeof one === "object"))
-  .map((one) => operationRoute(one as Operation<z.ZodObject, object>));
+export const operationRoutes = (runs: Runs): readonly Route[] =>
+  [threads, looking, reading, acting, memory, catalog, keys]
+    .flatMap((acts) => Object.values(acts).filter((one) => "path" in Object(one)))
+    .map((one) => operationRoute(one as Operation<z.ZodObject, object>, runs));
 
-function operationRoute(act: Operation<z.ZodObject, object>): Route {
+function operationRoute(act: Operation<z.ZodObject, object>, runs: Runs): Route {
   const { method, path, summary, access = "user", status, spends, input, output, refusal, run } = act;
   const { named, query, body } = fieldsOf(act);
   return route({
@@ -31,7 +36,7 @@ function operationRoute(act: Operation<z.ZodObject, object>): Route {
     async handle(call: Call<Given, Given>) {
       const sent = act.body === undefined ? call.body : { [act.body]: call.body };
       const given = { ...call.query, ...sent, ...(await fromPath(call, named, input)) };
-      const result = await run(call.home, given, optionsOf(call, given)).catch((error: unknown) => {
+      const result = await run(call.home, given, optionsOf(call, given, runs)).catch((error: unknown) => {
         throw located(error, query);
       });
       const refused = refusal?.(result) ?? null;
@@ -53,11 +58,12 @@ function fieldsOf({ method, path, input, query: inAddress = [], body: whole }: O
   return { named, query, body: whole === undefined ? rest : (input.shape[whole] as z.ZodType) };
 }
 
-function optionsOf({ home, caller, signal, meter }: Call<Given, Given>, given: Given): OperationOptions {
+function optionsOf({ home, caller, signal, meter }: Call<Given, Given>, given: Given, runs: Runs): OperationOptions {
   return {
     signal,
     // A dry run costs tokens of nobody's thread: it isn't counted.
     onCompaction: given["dryRun"] === true ? () => {} : meter.event,
+    runOn: async (userId, id) => (runs.on(userId, id) ?? (await runs.elsewhere(userId, id)))?.facts.id ?? null,
     forUser(userId) {
       if (mayAct(caller, userId)) return home.forUser(userId);
       throw new ProblemError(403, "not-your-user", "this key may not act for another user");

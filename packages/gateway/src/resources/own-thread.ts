@@ -2,7 +2,6 @@
 import { checkThreadId } from "@palimpsest/core/log";
 import type { Home } from "palimpsest/internal/home";
 import { heldText } from "palimpsest/internal/stores";
-import type { ThreadSummary } from "palimpsest/stores";
 import { notFound, ProblemError } from "../http/problem.ts";
 
 interface About {
@@ -11,18 +10,10 @@ interface About {
 }
 
 /** The thread of the path; 404 where the caller has none of this id, also for what can't be one. */
-export async function ownThread(about: About): Promise<string> {
-  return (await ownSummary(about)).header.id;
-}
-
-export async function ownSummary({ params, home }: About): Promise<ThreadSummary> {
+export async function ownThread({ params, home }: About): Promise<string> {
   const id = params["id"] ?? "";
-  if (checkThreadId(id).kind === "invalid") throw missing(id);
-  const [header, head] = await Promise.all([home.store.header(id), home.store.head(id)]);
-  if (header === undefined || head === undefined) throw missing(id);
-  const { title } = head.state;
-  const { messages, updatedAt } = head;
-  return { header, title: typeof title === "string" ? title : null, messages, updatedAt };
+  if (checkThreadId(id).kind === "invalid" || (await home.store.header(id)) === undefined) throw missing(id);
+  return id;
 }
 
 export function missing(id: string): ProblemError {

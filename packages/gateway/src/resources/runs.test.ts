@@ -3,11 +3,11 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
+import { createKey } from "palimpsest/internal/key-operations";
 import { type ApiDocument, clientOf, operationsOf } from "../../test/api-client.ts";
 import { allEvents, eventsOf, jsonOf, type ReadEvent, refusalOf, until } from "../../test/events.ts";
 import { type Running, running } from "../../test/running.ts";
 import { type Upstream, upstream } from "../../test/upstream.ts";
-import { createKey } from "../access/keys.ts";
 
 const JSON_TYPE = { "content-type": "application/json" };
 

@@ -2,11 +2,11 @@
 import { emptyDocument } from "@palimpsest/core/memory";
 import { deleteInHome } from "palimpsest/internal/assistant";
 import type { Home } from "palimpsest/internal/home";
+import { type ListedKey, listKeys } from "palimpsest/internal/key-operations";
 import { threadRow } from "palimpsest/internal/thread-operations";
 import type { MemoryScope, Repository } from "palimpsest/memory";
 import { everyThread } from "palimpsest/stores";
 import { z } from "zod";
-import { type ListedKey, listKeys } from "../access/keys.ts";
 import type { RecentRequests } from "../compatible/recent-requests.ts";
 import { ProblemError } from "../http/problem.ts";
 import { type Route, route, Stream } from "../http/route.ts";

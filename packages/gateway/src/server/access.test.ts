@@ -1,8 +1,8 @@
 // Who comes in, on the real server: keys of every kind, made and revoked while it runs.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { createKey } from "palimpsest/internal/key-operations";
 import { codeOf, running, sent } from "../../test/running.ts";
-import { createKey } from "../access/keys.ts";
 
 test("from the first key on nobody comes in without one, and a revoked one is no key any more", async (t) => {
   const at = await running(t);

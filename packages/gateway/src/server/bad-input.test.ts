@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { type TestContext, test } from "node:test";
+import { createKey } from "palimpsest/internal/key-operations";
 import { type Answered, codeOf, type Running, running, sent } from "../../test/running.ts";
-import { createKey } from "../access/keys.ts";
 
 const JSON_TYPE = { "content-type": "application/json" };
 

@@ -4,13 +4,13 @@ import { createSnippets } from "@palimpsest/core/recall";
 import { z } from "zod";
 import { pastRequest } from "../agent/past-request.ts";
 import { summarizationForThreads } from "../compaction/summarization.ts";
-import { timelineDocument } from "../documents/timeline.ts";
 import type { Home } from "../home/open-home.ts";
 import { mapNote } from "../recall/answers.ts";
 import { type SearchOutcome, searchAll, searchThread } from "../recall/search.ts";
 import { mapOfThread } from "../recall/thread-map.ts";
 import { type PromptOptions, type ThreadPrompt, threadPrompt } from "../thread/thread-prompt.ts";
 import { list, missingThread, OperationError, operation, thread } from "./operation.ts";
+import { timelineDocument } from "./timeline.ts";
 
 const window = z.int().min(1).optional().describe("As a window of so many tokens would force it.");
 const q = z.string().min(1).max(10_000);

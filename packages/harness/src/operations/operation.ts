@@ -73,6 +73,8 @@ export interface OperationOptions {
   readonly forUser?: (userId: string) => Home;
   /** The environment of the person who asks; without it that of nobody. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** The id of the run under way on a thread; null: none is. Without it no run is known. */
+  readonly runOn?: (userId: string, threadId: string) => Promise<string | null>;
   /** The program that states a fact for the person, if it isn't the person. */
   readonly source?: string;
 }
@@ -127,7 +129,8 @@ export type OperationCode =
   | "changed-since"
   | "empty"
   | "too-long"
-  | "refused";
+  | "refused"
+  | "unsupported";
 
 /** The act can't be done, for a reason that who asked can do something about. Nothing was changed. */
 export class OperationError extends PalimpsestError<OperationCode> {

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type OpenAI from "openai";
+import { createKey } from "palimpsest/internal/key-operations";
 import { beforeProvider } from "../../../test/before-provider.ts";
 import { inputOf, openaiAt, refused } from "../../../test/held-suite.ts";
-import { createKey } from "../../access/keys.ts";
 
 type Item = OpenAI.Responses.ResponseInputItem;
 type Asking = Record<string, unknown>;

@@ -25,10 +25,6 @@ export interface CatalogRoutes {
       };
     };
   };
-  /** The caller's threads that change from now on, as events: {threads, gone}; the first has those that runs are under way on. */
-  "GET /api/changes": {
-    readonly answer: string;
-  };
   /** The models that are configured, with windows and prices. */
   "GET /api/models": {
     readonly answer: {
@@ -47,20 +43,6 @@ export interface CatalogRoutes {
       readonly pricesAsOf: string;
     };
   };
-  /** The skills an agent here has. */
-  "GET /api/skills": {
-    readonly answer: {
-      readonly skills: readonly {
-        readonly name: string;
-        readonly description: string;
-        readonly enabled: boolean;
-      }[];
-      readonly skipped: readonly {
-        readonly folder: string;
-        readonly problem: string;
-      }[];
-    };
-  };
   /** Switch a skill on or off, for every agent here from its next run on. */
   "PUT /api/skills/{name}": {
     readonly params: {
@@ -75,6 +57,20 @@ export interface CatalogRoutes {
       readonly enabled: boolean;
     };
   };
+  /** The skills an agent here has. */
+  "GET /api/skills": {
+    readonly answer: {
+      readonly skills: readonly {
+        readonly name: string;
+        readonly description: string;
+        readonly enabled: boolean;
+      }[];
+      readonly skipped: readonly {
+        readonly folder: string;
+        readonly problem: string;
+      }[];
+    };
+  };
   /** The sub-agents an agent here may start. */
   "GET /api/subagents": {
     readonly answer: {
@@ -84,6 +80,50 @@ export interface CatalogRoutes {
         readonly [name: string]: unknown;
       }[];
     };
+  };
+  /** Make a key. */
+  "POST /api/keys": {
+    readonly body: {
+      readonly user: string;
+      readonly role?: "user" | "delegate" | "admin";
+      readonly expires?: string;
+    };
+    readonly answer: {
+      readonly key: string;
+      readonly id: string;
+      readonly user: string;
+      readonly role: "user" | "delegate" | "admin";
+      readonly expiresAt: string | null;
+    };
+  };
+  /** All keys, without the keys themselves. */
+  "GET /api/keys": {
+    readonly answer: {
+      readonly keys: readonly {
+        readonly id: string;
+        readonly prefix: string;
+        readonly user: string;
+        readonly role: "user" | "delegate" | "admin";
+        readonly createdAt: string;
+        readonly expiresAt: string | null;
+        readonly revokedAt: string | null;
+      }[];
+    };
+  };
+  /** End a key for good, by its id; it stays listed. */
+  "DELETE /api/keys/{key}": {
+    readonly params: {
+      readonly key: string;
+    };
+    readonly body?: Record<string, never>;
+    readonly answer: {
+      readonly id: string;
+      readonly revoked: true;
+    };
+  };
+  /** The caller's threads that change from now on, as events: {threads, gone}; the first has those that runs are under way on. */
+  "GET /api/changes": {
+    readonly answer: string;
   };
   /** Replay a file's text, a zip archive of such files, or a thread with ?thread=, under several policies: cost, knowledge, validity. */
   "POST /api/lab": {
@@ -256,46 +296,6 @@ export interface CatalogRoutes {
     readonly body?: Record<string, never>;
     readonly answer: {
       readonly ended: true;
-    };
-  };
-  /** All keys, without the keys themselves. */
-  "GET /api/keys": {
-    readonly answer: {
-      readonly keys: readonly {
-        readonly id: string;
-        readonly prefix: string;
-        readonly user: string;
-        readonly role: "user" | "delegate" | "admin";
-        readonly createdAt: string;
-        readonly expiresAt: string | null;
-        readonly revokedAt: string | null;
-      }[];
-    };
-  };
-  /** Make a key. */
-  "POST /api/keys": {
-    readonly body: {
-      readonly user: string;
-      readonly role?: "user" | "delegate" | "admin";
-      readonly expires?: string;
-    };
-    readonly answer: {
-      readonly key: string;
-      readonly id: string;
-      readonly user: string;
-      readonly role: "user" | "delegate" | "admin";
-      readonly expiresAt: string | null;
-    };
-  };
-  /** End a key for good, by its id; it stays listed. */
-  "DELETE /api/keys/{key}": {
-    readonly params: {
-      readonly key: string;
-    };
-    readonly body?: Record<string, never>;
-    readonly answer: {
-      readonly id: string;
-      readonly revoked: true;
     };
   };
 }

@@ -136,6 +136,36 @@ export interface ThreadViewsRoutes {
       readonly damage?: unknown;
     };
   };
+  /** Messages of the log as a person reads them, whatever their format; long texts are cut. */
+  "GET /api/threads/{id}/lines": {
+    readonly params: {
+      readonly id: string;
+    };
+    readonly query?: {
+      readonly from?: string | number;
+      readonly limit?: string | number;
+      readonly seqs?: string | number;
+      readonly length?: string | number;
+    };
+    readonly answer: {
+      readonly thread: string;
+      readonly lines: readonly {
+        readonly seq: number;
+        readonly at: string;
+        readonly role: "system" | "user" | "assistant" | "tool";
+        readonly origin: string;
+        readonly parts: readonly {
+          readonly kind: string;
+          readonly text: string;
+          readonly length: number;
+          readonly name?: string;
+          readonly id?: string;
+          readonly isError?: true;
+        }[];
+      }[];
+      readonly next: number | null;
+    };
+  };
   /** What stands in the window, entry by entry with its tokens and why, now or at a past record. */
   "GET /api/threads/{id}/window": {
     readonly params: {
@@ -181,36 +211,6 @@ export interface ThreadViewsRoutes {
       readonly pins: readonly number[];
       readonly undo: number | null;
       readonly redo: number | null;
-    };
-  };
-  /** Messages of the log as a person reads them, whatever their format; long texts are cut. */
-  "GET /api/threads/{id}/lines": {
-    readonly params: {
-      readonly id: string;
-    };
-    readonly query?: {
-      readonly from?: string | number;
-      readonly limit?: string | number;
-      readonly seqs?: string | number;
-      readonly length?: string | number;
-    };
-    readonly answer: {
-      readonly thread: string;
-      readonly lines: readonly {
-        readonly seq: number;
-        readonly at: string;
-        readonly role: "system" | "user" | "assistant" | "tool";
-        readonly origin: string;
-        readonly parts: readonly {
-          readonly kind: string;
-          readonly text: string;
-          readonly length: number;
-          readonly name?: string;
-          readonly id?: string;
-          readonly isError?: true;
-        }[];
-      }[];
-      readonly next: number | null;
     };
   };
 }

@@ -121,6 +121,34 @@ export interface ThreadsRoutes {
       }[];
     };
   };
+  /** What was said and done in a thread, in any dialect, the newest page first; long texts are cut. */
+  "GET /api/threads/{id}/transcript": {
+    readonly params: {
+      readonly id: string;
+    };
+    readonly query?: {
+      readonly before?: string | number;
+      readonly limit?: string | number;
+      readonly whole?: "true" | "false";
+    };
+    readonly answer: {
+      readonly thread: string;
+      readonly entries: readonly {
+        readonly seq: number;
+        readonly at: string;
+        readonly kind: string;
+        readonly [name: string]: unknown;
+      }[];
+      readonly before: number | null;
+      readonly children: readonly {
+        readonly call: string;
+        readonly agent: string;
+        readonly thread: string;
+        readonly status: string;
+      }[];
+      readonly run: string | null;
+    };
+  };
   /** Read a file of messages, or an app's export, into a new thread; several conversations make ID-1 ... ID-n, the files of a zip archive ID-FILE. */
   "POST /api/threads/{id}/import": {
     readonly params: {
@@ -155,34 +183,6 @@ export interface ThreadsRoutes {
         readonly imported: number;
         readonly problem: string | null;
       }[];
-    };
-  };
-  /** What was said and done in a thread, in any dialect, the newest page first; long texts are cut. */
-  "GET /api/threads/{id}/transcript": {
-    readonly params: {
-      readonly id: string;
-    };
-    readonly query?: {
-      readonly before?: string | number;
-      readonly limit?: string | number;
-      readonly whole?: "true" | "false";
-    };
-    readonly answer: {
-      readonly thread: string;
-      readonly entries: readonly {
-        readonly seq: number;
-        readonly at: string;
-        readonly kind: string;
-        readonly [name: string]: unknown;
-      }[];
-      readonly before: number | null;
-      readonly children: readonly {
-        readonly call: string;
-        readonly agent: string;
-        readonly thread: string;
-        readonly status: string;
-      }[];
-      readonly run: string | null;
     };
   };
   /** Bring in files: a form, or one file as the body with ?name=. Web pages, office files, PDFs and notebooks also become Markdown. */

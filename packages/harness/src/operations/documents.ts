@@ -1,6 +1,9 @@
-/** What a run has come to, as JSON. */
+/** What a run and an import have come to, as JSON: the acts that are no operation because they work for long and report meanwhile. */
 import type { RunResult } from "../agent/events.ts";
 import type { ThreadCost, Use } from "../home/cost.ts";
+import type { Problem } from "../import/conversation.ts";
+import type { ImportOutcome } from "../import/import-file.ts";
+import type { FileOutcome, FolderOutcome } from "../import/import-folder.ts";
 import { costOf, pricesOf } from "../models/cost.ts";
 import type { ModelsConfig } from "../models/entry.ts";
 import type { Usage } from "../models/usage.ts";
@@ -57,4 +60,54 @@ function ownCost(usage: Usage, { models }: ModelsConfig, model: string | null): 
   const entry = model === null ? models[0] : models.find(({ name }) => name === model);
   const prices = entry === undefined ? null : pricesOf(entry);
   return prices === null ? null : { ...costOf(usage, prices), currency: "USD" };
+}
+
+export function importDocument(threadId: string, outcome: Extract<ImportOutcome, { readonly kind: "imported" }>) {
+  const { kind: _, ...told } = outcome;
+  return { thread: threadId, ...told };
+}
+
+/** Of an archive or a folder: as of one file, and what became of each. */
+export function folderDocument(threadId: string, { files }: FolderOutcome) {
+  const done = files.flatMap(({ file, outcome }) => (outcome.kind === "imported" ? [{ file, ...outcome }] : []));
+  const formats = new Set(done.map(({ format }) => format));
+  const placed = (file: string, problems: readonly Problem[]): readonly Problem[] =>
+    problems.map(({ place, message }) => ({ place: place === "" ? file : `${file}, ${place}`, message }));
+  return {
+    thread: threadId,
+    imported: done.reduce((sum, { imported }) => sum + imported, 0),
+    skipped: done.reduce((sum, { skipped }) => sum + skipped, 0),
+    dialect: done[0]?.dialect ?? "",
+    format: formats.size === 1 ? done[0]!.format : null,
+    threads: done.flatMap(({ threads }) => threads),
+    invalid: done.flatMap(({ file, invalid }) => placed(file, invalid)),
+    warnings: done.flatMap(({ file, warnings }) => placed(file, warnings)),
+    files: files.map(fileDocument),
+  };
+}
+
+function fileDocument({ file, outcome }: FileOutcome) {
+  const imported = outcome.kind === "imported" ? outcome.imported : 0;
+  return { file, imported, problem: problemOf(outcome) };
+}
+
+/** Null: it is imported. */
+function problemOf(outcome: ImportOutcome): string | null {
+  switch (outcome.kind) {
+    case "imported":
+      return null;
+    case "exists":
+      return `thread "${outcome.threadId}" exists already`;
+    case "invalid": {
+      const { place, message } = outcome.problems[0]!;
+      return place === "" ? message : `${place}: ${message}`;
+    }
+    case "empty":
+      return `it holds no message. ${outcome.seen}`;
+    case "busy":
+      return `thread "${outcome.threadId}" is being written by somebody else`;
+    case "bad-thread-id":
+    case "unreadable":
+      return outcome.problem;
+  }
 }

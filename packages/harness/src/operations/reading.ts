@@ -1,0 +1,160 @@
+/** A thread as a page shows it: what stands in its window and why, its messages in any dialect, each act where it happened. */
+import { z } from "zod";
+import { threadLines } from "../thread/thread-lines.ts";
+import { threadWindow } from "../thread/thread-window.ts";
+import { invalid, list, missingThread, operation, seq, thread } from "./operation.ts";
+import { transcriptDocument } from "./transcript.ts";
+
+const role = z.enum(["system", "user", "assistant", "tool"]);
+
+const windowEntry = z.strictObject({
+  seq: seq.nullable(),
+  source: z.enum(["system", "summary", "acknowledgement", "request", "message"]),
+  role,
+  tokens: z.number(),
+  evidence: z.number().optional().describe("Tokens of it that memory and recall added."),
+  shortened: list(z.string()).optional().describe("Why something shorter stands in its place."),
+  pinned: z.literal(true).optional(),
+});
+
+const compaction = z.strictObject({
+  seq,
+  at: z.string(),
+  rung: z.string(),
+  reason: z.string(),
+  tokensBefore: z.number(),
+  tokensAfter: z.number(),
+  covers: list(z.int()).describe("The first and the last record that it hides itself."),
+  hiddenThrough: z.int().describe("The last record that it and those before it hide."),
+  text: z.string().describe("What stands for them."),
+});
+
+const windowOutput = z.strictObject({
+  thread,
+  title: z.string().nullable(),
+  at: z.int(),
+  messages: z.int(),
+  window: z.number(),
+  total: z.number(),
+  source: z.string(),
+  parts: z.record(z.string(), z.number()),
+  groups: list(z.unknown()),
+  entries: list(windowEntry),
+  compaction: compaction.nullable(),
+  repairs: z.int(),
+  pins: list(z.int()),
+  undo: seq.nullable().describe("The record that an undo would take back."),
+  redo: seq.nullable(),
+});
+
+export const window = operation({
+  name: "window",
+  summary: "What stands in the window, entry by entry with its tokens and why, now or at a past record",
+  method: "GET",
+  path: "/api/threads/{id}/window",
+  input: z.strictObject({
+    thread,
+    at: z.int().min(0).optional().describe("As it was when the log ended at this record."),
+    window: z.int().min(1).optional().describe("The model's window in tokens; as configured unless told."),
+  }),
+  output: windowOutput,
+  async run(home, { thread: id, at, window: size }): Promise<z.output<typeof windowOutput>> {
+    const known = await home.window();
+    const reserve = size === undefined ? known?.reserve : undefined;
+    const options = { window: size ?? known?.size ?? UNKNOWN_WINDOW, reserve, at };
+    const [found, head] = [await threadWindow(home.store, id, options), await home.store.head(id)];
+    if (found === null || head === undefined) throw missingThread(id);
+    const { title } = head.state;
+    return { thread: id, title: typeof title === "string" ? title : null, ...found, parts: { ...found.parts } };
+  },
+});
+
+/** Where a model's window isn't known. */
+const UNKNOWN_WINDOW = 32_768;
+
+const part = z.strictObject({
+  kind: z.string(),
+  text: z.string(),
+  length: z.int().describe("Characters in all, where the text is cut."),
+  name: z.string().optional(),
+  id: z.string().optional(),
+  isError: z.literal(true).optional(),
+});
+
+const LINES = 100;
+const CHARACTERS = 400;
+
+const linesOutput = z.strictObject({
+  thread,
+  lines: list(z.strictObject({ seq, at: z.string(), role, origin: z.string(), parts: list(part) })),
+  next: z.int().nullable().describe("Pass as `from`."),
+});
+
+export const lines = operation({
+  name: "lines",
+  summary: "Messages of the log as a person reads them, whatever their format; long texts are cut",
+  method: "GET",
+  path: "/api/threads/{id}/lines",
+  input: z.strictObject({
+    thread,
+    from: z.int().min(1).optional().describe("From this record on."),
+    limit: z.int().min(1).max(500).optional().describe(`How many at most; ${LINES} unless told.`),
+    seqs: z.string().max(4000).optional().describe("These records alone: 3,88,412."),
+    length: z
+      .int()
+      .min(0)
+      .max(5_000_000)
+      .optional()
+      .describe(`Characters of a part at most; ${CHARACTERS} unless told.`),
+  }),
+  output: linesOutput,
+  async run(
+    home,
+    { thread: id, from, limit = LINES, seqs, length = CHARACTERS },
+  ): Promise<z.output<typeof linesOutput>> {
+    const wanted = seqs === undefined ? undefined : numbersIn(seqs);
+    const which = { ...(from !== undefined && { from }), ...(wanted !== undefined && { seqs: wanted }) };
+    const shown = await threadLines(home.store, id, { ...which, limit, length });
+    const isMore = wanted === undefined && shown.length === limit;
+    return { thread: id, lines: shown, next: isMore ? shown.at(-1)!.seq + 1 : null };
+  },
+});
+
+function numbersIn(text: string): readonly number[] {
+  const numbers = text.split(",").map(Number);
+  if (numbers.length > 500 || numbers.some((number) => !Number.isInteger(number) || number < 1))
+    throw invalid("seqs", "at most 500 numbers of records, with commas between them");
+  return [...new Set(numbers)].toSorted((a, b) => a - b);
+}
+
+const transcriptOutput = z.strictObject({
+  thread,
+  entries: list(z.looseObject({ seq: z.int(), at: z.string(), kind: z.string() })),
+  before: z.int().nullable().describe("Of the next page, which is older; null: this is the first."),
+  children: list(z.strictObject({ call: z.string(), agent: z.string(), thread, status: z.string() })).describe(
+    "Sub-agents that were started here, by the call that did it.",
+  ),
+  run: z.string().nullable().describe("The run under way; null: none is."),
+});
+
+export const transcript = operation({
+  name: "transcript",
+  summary: "What was said and done in a thread, in any dialect, the newest page first; long texts are cut",
+  method: "GET",
+  path: "/api/threads/{id}/transcript",
+  input: z.strictObject({
+    thread,
+    before: z.int().min(1).optional().describe("Only what stands before this record: the `before` of the page before."),
+    limit: z.int().min(1).max(500).optional().describe("How many entries at most; 200 unless told."),
+    whole: z.boolean().optional().describe("Texts as they are, however long."),
+  }),
+  output: transcriptOutput,
+  async run(
+    home,
+    { thread: id, before, limit = 200, whole = false },
+    { runOn },
+  ): Promise<z.output<typeof transcriptOutput>> {
+    const document = await transcriptDocument(home.store, id, { before, limit, texts: whole ? "whole" : "cut" });
+    return { ...document, run: (await runOn?.(home.userId, id)) ?? null };
+  },
+});
