@@ -3,6 +3,9 @@
  * upper bound allows, and what repairs add is known only when the result is there: so a result over what its plan may
  * come to is planned again, here and nowhere else. Appends nothing.
  */
+
+import { chosenTail } from "../log/apply-prune.ts";
+import { type Note, renderNotes } from "../log/notes.ts";
 import {
   type CompactionRecord,
   FORMAT_VERSION,
@@ -10,9 +13,11 @@ import {
   type MessageRecord,
   type PruneRecord,
   type Rung,
+  type StateRecord,
   type StoredSummary,
   type SummaryFormat,
 } from "../log/record.ts";
+import type { RuleList } from "../log/rules.ts";
 import { liveAfter } from "../log/structure.ts";
 import type { LiveRecords, ViewEntry } from "../log/view.ts";
 import type { Shape } from "../message/shape.ts";
@@ -51,6 +56,8 @@ import { messageText } from "./prune-replacement.ts";
 export interface PlannedThread<M> {
   readonly live: LiveRecords;
   readonly version: number;
+  /** Its rules, where they are to be written with the plan. */
+  readonly rules?: RuleList | null;
   viewOf(live: LiveRecords): readonly ViewEntry<M>[];
 }
 
@@ -93,6 +100,7 @@ export function applyPlan<M>(
     input: summary?.input ?? null,
     written: summary?.written ?? null,
     archive: summary?.archive ?? null,
+    rules: thread.rules ?? null,
   });
   const stamp = { v: FORMAT_VERSION, at: "", runId: null } as const;
   const after = records.reduce(
@@ -201,6 +209,8 @@ export interface StateLines {
   readonly todos: readonly string[];
   readonly delegations: readonly string[];
   readonly skills: readonly string[];
+  /** The model's notes: they stand at the start of the window. */
+  readonly notes?: readonly Note[];
 }
 
 /** What a compaction record stores as its state. */
@@ -225,11 +235,14 @@ export function coveredBy<M>(
   { shape, original, state }: { shape: Shape<M>; original: (record: MessageRecord) => M; state: unknown },
 ): Covered<M> {
   const last = cut.covers[1];
-  const said = live.tail
-    .map((record) => ({ seq: record.seq, message: original(record) }))
-    .filter(({ message }) => shape.role(message) !== "system");
+  const tail = live.prunes.length === 0 ? live.tail.map(numbered(original)) : chosenTail(live, { shape, original });
+  const said = tail.filter(({ message }) => shape.role(message) !== "system");
   const entries = said.filter(({ seq }) => seq <= last);
   return coveredIn(state, { last, entries, tail: said.filter(({ seq }) => seq > last) }, shape);
+}
+
+function numbered<M>(original: (record: MessageRecord) => M): (record: MessageRecord) => NumberedMessage<M> {
+  return (record) => ({ seq: record.seq, message: original(record) });
 }
 
 interface Split<M> {
@@ -271,6 +284,9 @@ export function quote<M>(seq: number, message: M, shape: Shape<M>): Pin {
   return { seq, text: text.join("\n") };
 }
 
+/** Of a summary's room, what notes may take. */
+const NOTES_SHARE = 0.5;
+
 /** A state as the text that stands in the view, within the cut's budget. */
 export function renderState<M>(
   state: SummaryState,
@@ -281,10 +297,14 @@ export function renderState<M>(
   const names = byUse(own.names)
     .map(([name]) => name)
     .filter((name) => !own.shownNames.has(name));
-  const summary = renderSummary(state, { ...options, pins, originals, ...lines, names });
-  if (quotes.text === "") return summary;
-  const text = `${summary.text}\n\n${quotes.text}`;
-  return { text, tokens: options.count(text) };
+  const { maxTokens, count } = options;
+  const notes =
+    lines.notes === undefined ? "" : renderNotes(lines.notes, { maxTokens: maxTokens * NOTES_SHARE, count });
+  const room = notes === "" ? maxTokens : maxTokens - count(`${notes}\n\n`);
+  const summary = renderSummary(state, { ...options, maxTokens: room, pins, originals, ...lines, names });
+  if (quotes.text === "" && notes === "") return summary;
+  const text = [summary.text, notes, quotes.text].filter((block) => block !== "").join("\n\n");
+  return { text, tokens: count(text) };
 }
 
 /** In steps: it takes long for many messages. */
@@ -298,7 +318,7 @@ export function extractState<M>(
 
 /** A summary that somebody wrote: what is stored, and rendered into the view. */
 export interface WrittenSummary {
-  readonly rung: Extract<Rung, "summarize" | "extract">;
+  readonly rung: Extract<Rung, "summarize" | "extract" | "rollover">;
   readonly state: SummaryState;
   /** Model calls it took, and how many tool outputs they saw only as digests. */
   readonly calls: number;
@@ -307,8 +327,9 @@ export interface WrittenSummary {
 
 type NewCompaction = Omit<CompactionRecord, "v" | "seq" | "at" | "runId">;
 type NewPrune = Omit<PruneRecord, "v" | "seq" | "at" | "runId">;
+type NewState = Omit<StateRecord, "v" | "seq" | "at" | "runId">;
 
-/** The records of a plan, compaction first: its prunes touch what stays visible. */
+/** The records of a plan: new rules, then the compaction, then its prunes, which touch what stays visible. */
 function plannedRecords<M>(
   plan: CompactPlan,
   context: {
@@ -321,13 +342,18 @@ function plannedRecords<M>(
     readonly count: (text: string) => number;
     readonly format: SummaryFormat;
     readonly archive: string | null;
+    readonly rules: RuleList | null;
   },
-): readonly (NewCompaction | NewPrune)[] {
-  const { tokensBefore, tokensAfter, entries } = plan;
+): readonly (NewCompaction | NewPrune | NewState)[] {
+  const { tokensBefore, tokensAfter, cut } = plan;
+  const rules: NewState[] = context.rules === null ? [] : [{ kind: "state", patch: { rules: context.rules } }];
+  // A request that stands is shown as it was: what shortens it is written again behind the compaction that hides its place.
+  const carried = context.live.prunes.flatMap((one) => one.entries.filter(({ target }) => target === cut?.request));
+  const entries = [...carried, ...plan.entries];
   const prune: NewPrune = { kind: "prune", entries, tokensBefore, tokensAfter };
-  if (plan.cut === null || context.written === null || context.input === null) return [prune];
-  const compaction = newCompaction(plan, plan.cut, { ...context, input: context.input, written: context.written });
-  return entries.length === 0 ? [compaction] : [compaction, prune];
+  if (cut === null || context.written === null || context.input === null) return [...rules, prune];
+  const compaction = newCompaction(plan, cut, { ...context, input: context.input, written: context.written });
+  return entries.length === 0 ? [...rules, compaction] : [...rules, compaction, prune];
 }
 
 function newCompaction<M>(

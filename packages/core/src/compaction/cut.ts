@@ -39,13 +39,13 @@ export function makeCut<M>(
   cut: Boundary,
   budget: { summary: number; quotes: number; digest: number | null },
 ): Cut {
-  const hidden = view.slice(0, cut.index).filter(({ source }) => source === "message");
-  const seqs = hidden.map((entry) => entry.seq ?? 0);
+  const hidden = view.slice(0, cut.index).filter(isHideable);
+  const seqs = hidden.flatMap(({ seq, folded = [seq ?? 0, seq ?? 0] }) => folded);
   const requestIndex = sizes.request(cut);
   const systems = view.slice(0, cut.index).filter(({ seq, role }) => seq !== null && role === "system");
   return {
     tail: cut.index,
-    covers: [seqs[0] ?? 0, seqs.at(-1) ?? 0],
+    covers: [seqs[0] ?? 0, Math.max(0, ...seqs)],
     hidden: hidden.length,
     kept: view.length - cut.index,
     hiddenTokens: sizes.hidden(cut.index),
@@ -55,6 +55,11 @@ export function makeCut<M>(
     quoteTokens: budget.quotes,
     digestTokens: budget.digest,
   };
+}
+
+/** What a cut may hide: messages, and folds of messages. */
+function isHideable({ source }: Pick<ViewEntry<unknown>, "source">): boolean {
+  return source === "message" || source === "fold";
 }
 
 export interface Boundary {
@@ -68,17 +73,15 @@ export function boundaries<M>(entries: readonly ViewEntry<M>[], shape: Shape<M>)
   const parted = partedCalls(entries, shape);
   const cuts: Boundary[] = [];
   entries.forEach((entry, index) => {
-    if (entry.source !== "message" || parted[index] !== 0) return;
-    const role = shape.role(entry.message);
+    if (!isHideable(entry) || parted[index] !== 0) return;
+    const role = entry.source === "fold" ? "assistant" : shape.role(entry.message);
     if (role === "user") cuts.push({ index, kind: "user-turn" });
     if (role === "assistant") cuts.push({ index, kind: "group" });
   });
   const last = entries.findLast((entry) => shape.role(entry.message) !== "system");
-  if (
-    last?.source === "message" &&
-    shape.role(last.message) === "assistant" &&
-    shape.calls(last.message).length === 0
-  ) {
+  const isAnswer = (entry: ViewEntry<M>): boolean =>
+    shape.role(entry.message) === "assistant" && shape.calls(entry.message).length === 0;
+  if (last?.source === "fold" || (last?.source === "message" && isAnswer(last))) {
     cuts.push({ index: entries.length, kind: "end" });
   }
   return cuts;
@@ -214,9 +217,9 @@ export function cutSizes<M>(prompt: Prompt<M>, { format, overshoot = 0, original
   };
 }
 
-/** A summary in `system` format is conversation all the same. */
+/** What no cut removes: system messages and standing rules. A summary in `system` format is conversation all the same. */
 function isSystem<M>({ role, source }: Pick<SizedEntry<M>, "role" | "source">): boolean {
-  return role === "system" && source !== "summary";
+  return source === "rules" || (role === "system" && source !== "summary");
 }
 
 function sums<M>(view: readonly SizedEntry<M>[], sizes: readonly number[]) {
@@ -229,7 +232,7 @@ function sums<M>(view: readonly SizedEntry<M>[], sizes: readonly number[]) {
     if (isSystem(entry)) systems += sizes[index]!;
     else {
       messages += 1;
-      if (entry.source === "message" && index < first) first = index;
+      if (isHideable(entry) && index < first) first = index;
     }
   }
   return { first, total, systems, messages };

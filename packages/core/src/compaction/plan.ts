@@ -15,6 +15,7 @@ import {
   type Limits,
   limitsOf,
   type Policy,
+  styled,
   type Threshold,
   type Window,
 } from "./policy.ts";
@@ -62,10 +63,11 @@ export interface CompactPlan {
 
 export function planCompaction<M>(prompt: Prompt<M>, options: PlanOptions): Plan {
   const sizes = cutSizes(prompt, { ...options, format: options.policy.summaryFormat });
-  const limits = limitsOf(options.policy, options.window, sizes.outside);
-  const plan = planHiding({ prompt, ...options }, sizes, limits);
+  const input = { prompt, ...options, policy: styled(options.policy) };
+  const limits = limitsOf(input.policy, options.window, sizes.outside);
+  const plan = planHiding(input, sizes, limits);
   if (plan.kind !== "none") return plan;
-  return planByPrice({ prompt, ...options }, sizes, limits) ?? plan;
+  return planByPrice(input, sizes, limits) ?? plan;
 }
 
 export interface PlanInput<M> extends PlanOptions {

@@ -31,6 +31,16 @@ export interface Policy {
   /** Null: a tenth of the window; in a small one up to 1,600 or a fifth, in a large one 4,000 at most. */
   readonly maxSummaryTokens: number | null;
   readonly summaryFormat: SummaryFormat;
+  /** `rollover`: each compaction starts a fresh window with notes, typed state and the last request. `summary` unless told. */
+  readonly style?: "summary" | "rollover";
+}
+
+/** Of a fresh window: the last request, or what is open in its turn. */
+const LAST_REQUEST: Keep = [{ type: "messages", value: 1 }];
+
+/** What a policy keeps, as its style has it. */
+export function styled(policy: Policy): Policy {
+  return policy.style === "rollover" ? { ...policy, keep: LAST_REQUEST } : policy;
 }
 
 /** Tokens of the model's input window, and what is set aside in it for the answer. */

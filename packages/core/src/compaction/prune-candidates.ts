@@ -18,8 +18,8 @@ interface CandidateOptions {
   readonly minPartTokens: number;
 }
 
-/** Not `clamped`, which shortens what the model hasn't seen yet; nor `long-input`, which older versions did. */
-type Reason = Exclude<PruneReason, "clamped" | "long-input">;
+/** Not `clamped`, which shortens what the model hasn't seen yet, nor what people choose; older versions did `long-input`. */
+type Reason = Exclude<PruneReason, "clamped" | "long-input" | "hidden" | "folded">;
 
 /** What is said of a part that was pruned for this reason, and whether the model may ask for it again. */
 export const REASONS: { readonly [R in Reason]: { readonly words: string; readonly wantedAgain: boolean } } = {

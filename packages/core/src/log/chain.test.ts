@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
-import { type ChainedRecord, chain, checkThreadId, parseRecord, RecordError } from "./chain.ts";
+import { type ChainedRecord, chain, checkThreadId, type NewRecord, parseRecord, RecordError } from "./chain.ts";
 import { advance, emptyHead, type Head, headFold } from "./head.ts";
-import { FORMAT_VERSION, type NewRecord } from "./record.ts";
+import { FORMAT_VERSION } from "./record.ts";
 import { chainVerifier, type Verdict } from "./verify.ts";
 
 const hash = (text: string) => createHash("sha256").update(text).digest("hex");
@@ -128,7 +128,7 @@ test("appending in two batches gives the same chain as in one", () => {
   assert.deepEqual([...first.records, ...second], whole.records);
 });
 
-test("a record says the oldest version whose readers understand it: only a newer dialect needs the newest", () => {
+test("a record says the oldest version whose readers understand it: only a newer dialect needs a newer one", () => {
   const body = "{}";
   const versions = (["openai", "anthropic", "ai-sdk", "gemini", "openai-responses", "langchain"] as const).map(
     (dialect) => {
@@ -137,7 +137,21 @@ test("a record says the oldest version whose readers understand it: only a newer
       return parseRecord(log([record]).records[0]!).v;
     },
   );
-  assert.deepEqual(versions, [3, 3, 3, FORMAT_VERSION, FORMAT_VERSION, FORMAT_VERSION]);
+  assert.deepEqual(versions, [3, 3, 3, 4, 4, 4]);
+});
+
+test("cuts that people choose and rules need the newest version: older readers would show another prompt", () => {
+  const common = { at, runId: null, tokensBefore: 2, tokensAfter: 1 } as const;
+  const entry = { target: 1, part: 0, replacement: "x" } as const;
+  const records: NewRecord[] = [
+    { ...common, kind: "prune", entries: [{ ...entry, reason: "clamped" }] },
+    { ...common, kind: "prune", entries: [{ ...entry, reason: "hidden" }] },
+    { ...common, kind: "prune", entries: [{ ...entry, part: -1, from: 1, reason: "folded" }] },
+    { at, runId: null, kind: "state", patch: { title: "a" } },
+    { at, runId: null, kind: "state", patch: { rules: { next: 1, list: [] } } },
+  ];
+  const versions = log(records).records.map((record) => parseRecord(record).v);
+  assert.deepEqual(versions, [3, FORMAT_VERSION, FORMAT_VERSION, 3, FORMAT_VERSION]);
 });
 
 test("[F45] a record of a newer format is refused by name, with the way out", () => {

@@ -6,10 +6,20 @@
 
 import { PalimpsestError } from "../errors.ts";
 import type { Head } from "./head.ts";
-import { FORMAT_VERSION, type LogRecord, type NewRecord, type RecordHeader } from "./record.ts";
+import { FORMAT_VERSION, type LogRecord } from "./record.ts";
 
 /** A digest of text, injected: core has no crypto. The same function must be used for the whole life of a log. */
 export type Hash = (text: string) => string;
+
+/** A record before the log gives it its place. */
+export type NewRecord = LogRecord extends infer R ? (R extends LogRecord ? Omit<R, "v" | "seq"> : never) : never;
+
+/** A record without its body. */
+export type RecordHeader = LogRecord extends infer R
+  ? R extends LogRecord
+    ? Omit<R, "body" | "entries" | "summary" | "text" | "patch">
+    : never
+  : never;
 
 /** A record with its place in the chain: the hash covers the header text and the body's hash, not the body. */
 export interface ChainedRecord {
@@ -105,7 +115,18 @@ function headerText(record: NewRecord, seq: number): string {
 
 /** The oldest version whose readers understand the record: a thread stays readable for as many programs as it can. */
 function versionOf(record: NewRecord): number {
-  return record.kind === "message" && !DIALECTS_OF_3.includes(record.dialect) ? FORMAT_VERSION : 3;
+  switch (record.kind) {
+    case "message":
+      return DIALECTS_OF_3.includes(record.dialect) ? 3 : 4;
+    case "prune":
+      return record.entries.some(({ reason }) => reason === "hidden" || reason === "folded") ? FORMAT_VERSION : 3;
+    case "compaction":
+      return record.rules === undefined ? 3 : FORMAT_VERSION;
+    case "state":
+      return "rules" in record.patch ? FORMAT_VERSION : 3;
+    default:
+      return 3;
+  }
 }
 
 /** What readers of version 3 know, for ever. */
@@ -258,7 +279,7 @@ export function checkUser(userId: string): UserCheck {
   return { kind: "valid", userId };
 }
 
-function utf8Length(text: string): number {
+export function utf8Length(text: string): number {
   let bytes = 0;
   for (const character of text) {
     const code = character.codePointAt(0)!;

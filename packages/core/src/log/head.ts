@@ -108,9 +108,7 @@ export function headFold(createdAt: string): HeadFold {
 }
 
 function afterPrune(head: Head, seq: number, reach: number): Head {
-  const batch = { ...head, evidence: [], undone: null };
-  if (reach <= head.hiddenThrough) return batch;
-  return { ...batch, prunes: [...head.prunes, seq], reach: [...head.reach, reach] };
+  return { ...head, evidence: [], undone: null, prunes: [...head.prunes, seq], reach: [...head.reach, reach] };
 }
 
 function afterCompaction(head: Head, seq: number, hiddenThrough: number): Head {

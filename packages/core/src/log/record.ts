@@ -8,9 +8,10 @@ import type { Dialect } from "../message/dialects.ts";
 /**
  * 2: the patch of a state record is its body, so that a title can be erased with the words it is made of.
  * 3: a compaction may store what changed in its state since the one it folds (`head.ts`).
- * 4: a message may be in a dialect that readers of 3 don't know. Everything else is still written as 3.
+ * 4: a message may be in a dialect that readers of 3 don't know.
+ * 5: a prune may fold a range or hide what a person chose; a state may hold rules. What readers of 3 know is written as 3.
  */
-export const FORMAT_VERSION = 4;
+export const FORMAT_VERSION = 5;
 
 export type Origin = "user" | "model" | "tool" | "file" | "web" | "import" | "injected" | "aborted";
 
@@ -45,17 +46,22 @@ export interface PruneRecord extends Common {
 }
 
 export interface PruneEntry {
-  /** The message record's seq, and the index of the part in `shape.parts(message)`. */
+  /** The message record's seq, and the index of the part in `shape.parts(message)`; -1 for a fold. */
   readonly target: number;
   readonly part: number;
+  /** Set for a fold: every message from this one to the target is left out, and one turn with the replacement stands for them. */
+  readonly from?: number;
   /** Text that stands for a text or result part or an image; JSON text that stands for a call's input. */
   readonly replacement: string;
   readonly reason: PruneReason;
 }
 
-export type PruneReason = "superseded" | "repeated" | "stale-output" | "long-input" | "old-image" | "clamped";
+export type PruneReason = Chosen | "superseded" | "repeated" | "stale-output" | "long-input" | "old-image" | "clamped";
+/** By a person or the model, not by the planner. */
+export type Chosen = "hidden" | "folded";
 
-export type Rung = "prune" | "summarize" | "extract" | "clamp" | "collapse";
+/** `rollover`: a fresh window without prose; `edited`: a person changed the summary. */
+export type Rung = "prune" | "summarize" | "extract" | "clamp" | "collapse" | "rollover" | "edited";
 
 /** Hides a range and says what stands for it. */
 export interface CompactionRecord extends Common {
@@ -77,6 +83,8 @@ export interface CompactionRecord extends Common {
   readonly archive: string | null;
   /** The compaction on whose whole state the changes in this one's rest; null or absent: it holds its state whole. */
   readonly checkpoint?: number | null;
+  /** Hashes of the texts of the rules in force: the view shows each of them word for word. Absent without rules. */
+  readonly rules?: readonly string[];
 }
 
 /** `pair`: a user turn and an acknowledgement; `user`: a user turn alone; `system`: part of the one leading system message. */
@@ -162,13 +170,3 @@ export type LogRecord =
   | EvidenceRecord
   | StateRecord
   | EventRecord;
-
-/** A record without its body. */
-export type RecordHeader = LogRecord extends infer R
-  ? R extends LogRecord
-    ? Omit<R, "body" | "entries" | "summary" | "text" | "patch">
-    : never
-  : never;
-
-/** A record before the log gives it its place. */
-export type NewRecord = LogRecord extends infer R ? (R extends LogRecord ? Omit<R, "v" | "seq"> : never) : never;

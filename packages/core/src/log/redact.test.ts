@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { aiSdkShape, anthropicShape, openaiShape, type Shape } from "../message/index.ts";
-import { chain, parseRecord } from "./chain.ts";
+import { chain, type NewRecord, parseRecord } from "./chain.ts";
 import { emptyHead } from "./head.ts";
-import type { NewRecord } from "./record.ts";
 import { type Erasure, erase, erasedState, skeleton } from "./redact.ts";
 
 const SECRET = "swordfish-4711";

@@ -7,8 +7,7 @@ import type { Part, ReasoningPart, Shape } from "../message/shape.ts";
 import type { ChainedRecord } from "./chain.ts";
 import { isChanges } from "./head.ts";
 import type { CompactionRecord, EvidenceRecord, LogRecord, PruneRecord, StoredSummary } from "./record.ts";
-
-const REDACTED = "[redacted]";
+import { eraseRules, REDACTED } from "./rules.ts";
 
 /** A new message with the role and the call ids of the old one and nothing else of it; reasoning is left out. */
 export function skeleton<M>(shape: Shape<M>, message: M): M {
@@ -75,6 +74,8 @@ export function erasedState(
 function erasedValue(key: string, value: unknown, erasure: Erasure): unknown {
   const { texts, message } = erasure;
   if (key === "title" && message !== null && isTitleOf(value, texts.join(" "))) return REDACTED;
+  if (key === "rules")
+    return eraseRules(value, ({ source, text }) => (source !== null && source === message?.seq) || isEcho(text, texts));
   const block = memoryBlock(value);
   if (key !== "memory" || block === null) return withoutEchoes(value, texts);
   return showsAny(block, erasure) ? { ...block, text: REDACTED } : value;
@@ -137,8 +138,11 @@ function inHeader({ header }: Pick<ChainedRecord, "header">, field: string, valu
 const NO_PART = -1;
 
 function erasePrune(record: PruneRecord, { message, texts }: Erasure): Rewrite | null {
-  const cites = ({ target, part, replacement }: PruneRecord["entries"][number]) =>
-    part !== NO_PART && (target === message?.seq || quotes(replacement, texts));
+  const cites = ({ target, part, from, replacement }: PruneRecord["entries"][number]) => {
+    if (from === undefined) return part !== NO_PART && (target === message?.seq || quotes(replacement, texts));
+    const covers = message !== null && message.seq >= from && message.seq <= target;
+    return replacement !== REDACTED && (covers || quotes(replacement, texts));
+  };
   if (!record.entries.some(cites)) return null;
   const blanked = { part: NO_PART, replacement: REDACTED };
   return { body: JSON.stringify(record.entries.map((entry) => (cites(entry) ? { ...entry, ...blanked } : entry))) };

@@ -64,13 +64,18 @@ test("redo brings back one undo at a time, newest first", () => {
   assert.deepEqual(liveStructure(structure), liveStructure(CHAIN));
 });
 
-test("an older compaction is refused while a newer one folds it", () => {
-  assert.deepEqual(planUndo(CHAIN, 11), { kind: "refused", reason: "folded-by", target: 11, by: 20 });
-  assert.deepEqual(planUndo([...CHAIN, undo(30, 20)], 11), { kind: "undo", of: 11, restores: "compaction" });
+test("an older compaction takes those with it that fold it, and brings them back", () => {
+  const plan = { kind: "undo", of: 11, restores: "compaction" } as const;
+  assert.deepEqual(planUndo(CHAIN, 11), { ...plan, dependents: [20] });
+  assert.deepEqual(planUndo([...CHAIN, undo(30, 20)], 11), { ...plan, dependents: [] });
+  const undone = [...CHAIN, undo(30, 11)];
+  assert.equal(liveStructure(undone).compaction, null);
+  assert.deepEqual(planUndo(undone, 20), { kind: "refused", reason: "already-undone", target: 20 });
+  assert.equal(liveStructure([...undone, undo(31, 30)]).compaction, 20);
 });
 
 test("an older prune can be taken back by name", () => {
-  assert.deepEqual(planUndo([prune(5, 1), prune(6, 2)], 5), { kind: "undo", of: 5, restores: "prune" });
+  assert.deepEqual(planUndo([prune(5, 1), prune(6, 2)], 5), { kind: "undo", of: 5, restores: "prune", dependents: [] });
 });
 
 test("a compaction returns only onto the one it folded", () => {
@@ -88,7 +93,7 @@ test("what can't be undone is named", () => {
   const redone = [...CHAIN, undo(30, 20), undo(31, 30)];
   assert.deepEqual(planUndo(redone, 30), { kind: "refused", reason: "already-undone", target: 30 });
   assert.deepEqual(planUndo(redone, 31), { kind: "refused", reason: "not-undoable", target: 31 });
-  assert.deepEqual(planUndo(redone), { kind: "undo", of: 20, restores: "compaction" });
+  assert.deepEqual(planUndo(redone), { kind: "undo", of: 20, restores: "compaction", dependents: [] });
 });
 
 test("evidence is dropped by the next prune or compaction, and returns when that is undone", () => {

@@ -4,8 +4,10 @@
  */
 
 import type { Shape } from "../message/shape.ts";
+import type { RecordHeader } from "./chain.ts";
 import type { Head } from "./head.ts";
-import type { LogRecord, MessageRecord, PruneRecord, Range, RecordHeader } from "./record.ts";
+import type { LogRecord, MessageRecord, PruneRecord, Range } from "./record.ts";
+import { readRules, rulesInForce } from "./rules.ts";
 import { type LiveRecords, type ViewEntry, type ViewOptions, view, visibleMessage, withDigest } from "./view.ts";
 
 export type Structural =
@@ -51,7 +53,9 @@ export function liveStructure(structure: readonly Structural[]): LiveStructure {
   const live = liveActs(structure);
   const compaction = newest(live.filter((act) => act.kind === "compaction"));
   const hiddenThrough = compaction?.covers[1] ?? 0;
-  const prunes = live.filter((act) => act.kind === "prune").filter((act) => act.reach > hiddenThrough);
+  // One that was made after the compaction touches what is shown: the tail, or the request that stands.
+  const stands = ({ seq, reach }: Act<"prune">): boolean => reach > hiddenThrough || seq > (compaction?.seq ?? 0);
+  const prunes = live.filter((act) => act.kind === "prune").filter(stands);
   const lastBatch = newest(live.filter((act) => act.kind === "prune" || act.kind === "compaction"))?.seq ?? 0;
   const evidence = live.filter((act) => act.kind === "evidence" && act.seq > lastBatch);
   const undo = newest(takenBack(live, structure));
@@ -66,10 +70,16 @@ export function liveStructure(structure: readonly Structural[]): LiveStructure {
 }
 
 export type UndoPlan =
-  | { readonly kind: "undo"; readonly of: number; readonly restores: "prune" | "compaction" | "undo" }
+  /** `dependents`: live compactions that build on the one taken back and count as taken back with it. */
+  | {
+      readonly kind: "undo";
+      readonly of: number;
+      readonly restores: "prune" | "compaction" | "undo";
+      readonly dependents: readonly number[];
+    }
   | { readonly kind: "refused"; readonly reason: "nothing-to-undo" | "nothing-to-redo" }
   | { readonly kind: "refused"; readonly reason: "not-undoable" | "already-undone"; readonly target: number }
-  /** A newer live compaction stands on the one asked for: take that back first. */
+  /** Another compaction stands where the one to bring back would stand: take that back first. */
   | { readonly kind: "refused"; readonly reason: "folded-by"; readonly target: number; readonly by: number };
 
 /** Without a target: the newest live prune or compaction. An undo as target is a redo. */
@@ -78,14 +88,15 @@ export function planUndo(structure: readonly Structural[], target?: number): Und
   if (target === undefined) {
     const act = newest(live.filter((one) => one.kind === "prune" || one.kind === "compaction"));
     return act
-      ? { kind: "undo", of: act.seq, restores: act.kind as "prune" | "compaction" }
+      ? { kind: "undo", of: act.seq, restores: act.kind as "prune" | "compaction", dependents: [] }
       : { kind: "refused", reason: "nothing-to-undo" };
   }
   const act = structure.find((one) => one.seq === target);
   if (!act || act.kind === "evidence") return { kind: "refused", reason: "not-undoable", target };
   if (!live.includes(act)) return { kind: "refused", reason: "already-undone", target };
-  if (act.kind === "prune") return { kind: "undo", of: target, restores: "prune" };
-  return act.kind === "compaction" ? planCompactionUndo(act, live) : planRedoOf(act, structure, live);
+  if (act.kind === "undo") return planRedoOf(act, structure, live);
+  const dependents = act.kind === "compaction" ? builtOn(act.seq, live) : [];
+  return { kind: "undo", of: target, restores: act.kind, dependents };
 }
 
 /** Takes back the newest undo that still stands. */
@@ -96,10 +107,12 @@ export function planRedo(structure: readonly Structural[]): UndoPlan {
 
 type Act<K extends Structural["kind"]> = Extract<Structural, { kind: K }>;
 
-function planCompactionUndo(act: Act<"compaction">, live: readonly Structural[]): UndoPlan {
-  const by = live.find((one) => one.kind === "compaction" && one.seq > act.seq);
-  if (by) return { kind: "refused", reason: "folded-by", target: act.seq, by: by.seq };
-  return { kind: "undo", of: act.seq, restores: "compaction" };
+/** The live compactions that fold this one, directly or through others. */
+function builtOn(seq: number, live: readonly Structural[]): number[] {
+  const removed = new Set([seq]);
+  for (const act of live)
+    if (act.kind === "compaction" && act.folds !== null && removed.has(act.folds)) removed.add(act.seq);
+  return [...removed].slice(1);
 }
 
 /** A compaction may come back only onto the one it folded, or two summaries would claim the same range. */
@@ -113,13 +126,16 @@ function planRedoOf(undo: Act<"undo">, structure: readonly Structural[], live: r
       return { kind: "refused", reason: "folded-by", target: undo.seq, by: current.seq };
     if ((current?.seq ?? null) !== target.folds) return { kind: "refused", reason: "not-undoable", target: undo.seq };
   }
-  return { kind: "undo", of: undo.seq, restores: "undo" };
+  return { kind: "undo", of: undo.seq, restores: "undo", dependents: [] };
 }
 
 function liveActs(structure: readonly Structural[]): Structural[] {
   const bySeq = new Map(structure.map((act) => [act.seq, act]));
   const dead = new Set<number>();
   for (const act of structure) if (act.kind === "undo") flip(act.of, bySeq, dead);
+  // What builds on a compaction that was taken back is not shown either; it comes back with it.
+  for (const act of structure)
+    if (act.kind === "compaction" && act.folds !== null && dead.has(act.folds)) dead.add(act.seq);
   return structure.filter((act) => !dead.has(act.seq));
 }
 
@@ -151,6 +167,7 @@ export const NOTHING_LIVE: LiveRecords = {
   request: null,
   prunes: [],
   evidence: [],
+  rules: [],
   tail: [],
 };
 
@@ -164,6 +181,7 @@ export function liveRecords(head: Head, records: readonly LogRecord[]): LiveReco
     ...alwaysShown(messages, live?.systems ?? [], live?.request ?? null),
     prunes: records.filter((record) => record.kind === "prune").filter(({ seq }) => head.prunes.includes(seq)),
     evidence: records.filter((record) => record.kind === "evidence").filter(({ seq }) => head.evidence.includes(seq)),
+    rules: liveRules(head.state),
     tail: messages.filter(({ seq }) => seq > head.hiddenThrough),
   };
 }
@@ -182,14 +200,21 @@ export function liveAfter(live: LiveRecords, record: Exclude<LogRecord, { kind: 
       return {
         compaction: record,
         ...alwaysShown(known, record.systems, record.request),
-        prunes: live.prunes,
+        prunes: live.prunes.filter(({ entries }) => pruneReach(entries) > record.covers[1]),
         evidence: [],
+        rules: live.rules,
         tail: live.tail.filter(({ seq }) => seq > record.covers[1]),
       };
     }
+    case "state":
+      return "rules" in record.patch ? { ...live, rules: liveRules(record.patch) } : live;
     default:
       return live;
   }
+}
+
+function liveRules(state: Readonly<Record<string, unknown>>): LiveRecords["rules"] {
+  return state["rules"] == null ? NOTHING_LIVE.rules : rulesInForce(readRules(state));
 }
 
 /** After several more records: in one step, because a list that grows by one copies all of it each time. */
@@ -257,9 +282,10 @@ function isGrown<M>({ live: before, entries }: Folded<M>, live: LiveRecords, sha
     before.systems === live.systems &&
     before.request === live.request &&
     before.prunes === live.prunes &&
+    before.rules === live.rules &&
     beginsWith(live.tail, before.tail) &&
     beginsWith(live.evidence, before.evidence) &&
-    (live.compaction === null || entries.some(isSaid))
+    ((live.compaction === null && live.rules.length === 0) || entries.some(isSaid))
   );
 }
 

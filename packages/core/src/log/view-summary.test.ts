@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Dialect, repair, rulesOf, type Shape, shapeOf } from "../message/index.ts";
 import type { CompactionRecord, MessageRecord, SummaryFormat } from "./record.ts";
+import { NOTHING_LIVE } from "./structure.ts";
 import { SUMMARY_END, view } from "./view.ts";
 
 const SUMMARY = "Here is a summary of the conversation to date:\n\nRecord of messages 1 to 4, not a request.";
@@ -95,5 +96,5 @@ function live(format: SummaryFormat, text: string, tail: readonly object[], dial
       body: "",
     };
   };
-  return { compaction, systems: [], request: null, prunes: [], evidence: [], tail: tail.map(record) };
+  return { ...NOTHING_LIVE, compaction, tail: tail.map(record) };
 }

@@ -1,11 +1,13 @@
 /**
  * The prompt is a view: a pure fold over the live records of a thread. A compaction shows its summary in place of what it
- * hides, prunes show their replacements, evidence is shown with the question it was added to, everything else is verbatim.
+ * hides, prunes show their replacements, a fold one turn for a range in the middle, evidence is shown with the question it
+ * was added to, everything else is verbatim. Standing rules stand before the summary, where no rung sheds them.
  * This file decides what stands in the view and in which order; making it acceptable to a provider is `message/repair.ts`.
  */
 import type { Shape } from "../message/shape.ts";
-import { applyPrune } from "./apply-prune.ts";
-import type { CompactionRecord, EvidenceRecord, MessageRecord, PruneRecord, StoredSummary } from "./record.ts";
+import { applyPrune, foldedTail } from "./apply-prune.ts";
+import type { CompactionRecord, EvidenceRecord, MessageRecord, PruneRecord, Range, StoredSummary } from "./record.ts";
+import { type Rule, rulesToShow, withRules } from "./rules.ts";
 
 /** What a load brings: the live structure and the messages it leaves visible. */
 export interface LiveRecords {
@@ -16,22 +18,26 @@ export interface LiveRecords {
   /** Live prunes in order; a later one wins over an earlier one on the same part. */
   readonly prunes: readonly PruneRecord[];
   readonly evidence: readonly EvidenceRecord[];
+  /** The rules in force. */
+  readonly rules: readonly Rule[];
   /** Every message after the hidden range. */
   readonly tail: readonly MessageRecord[];
 }
 
-export type ViewSource = "system" | "summary" | "acknowledgement" | "request" | "message";
+export type ViewSource = "system" | "rules" | "summary" | "acknowledgement" | "request" | "fold" | "message";
 
 /** Where a message that is sent begins; `added`: it stands only because a provider wants it so. */
 export type MessageSource = ViewSource | "added";
 
 export interface ViewEntry<M> {
   readonly source: ViewSource;
-  /** The message record it shows; null for what no one said: the summary and its acknowledgement. */
+  /** The message record it shows; null for what no one said: rules, the summary and its acknowledgement, a fold. */
   readonly seq: number | null;
   readonly message: M;
   /** Text that others added to the turn: evidence, the digest after a collapse. Sent with it, never pruned in it. */
   readonly addition: string | null;
+  /** Of a fold: the messages it stands for. */
+  readonly folded?: Range;
 }
 
 /**
@@ -52,21 +58,22 @@ export function view<M>(live: LiveRecords, options: ViewOptions<M>): ViewEntry<M
   const { shape } = options;
   const visible = visibleMessage(live, options);
   const systems = live.systems.map((record): ViewEntry<M> => ({ source: "system", ...visible(record) }));
-  const tail = live.tail.map((record): ViewEntry<M> => ({ source: "message", ...visible(record) }));
-  if (live.compaction === null) return [...systems, ...tail];
+  const said = (record: MessageRecord): ViewEntry<M> => ({ source: "message", ...visible(record) });
+  const made = (source: ViewSource, text: string) => madeUp(source, shape.turn("user", text), shape);
+  const tail = live.prunes.length === 0 ? live.tail.map(said) : foldedTail(live, { shape, said, made });
+  const rules = live.rules.length === 0 ? [] : rulesToShow(live).map((text) => made("rules", text));
+  if (live.compaction === null) return [...systems, ...(rules.length === 0 ? tail : withRules(tail, rules, shape))];
 
   const { summary } = live.compaction;
-  const requestEntry = (record: MessageRecord): ViewEntry<M> => ({
-    source: "request",
-    ...withDigest(visible(record), summary.digest),
-  });
-  const request = live.request === null ? [] : [requestEntry(live.request)];
+  const standing = live.request === null ? [] : [withDigest(visible(live.request), summary.digest)];
+  const request = standing.map((entry): ViewEntry<M> => ({ source: "request", ...entry }));
   const orphanDigest = request.length === 0 && summary.digest !== null ? `\n\n${summary.digest}` : "";
   const turn = shape.turn(summary.format === "system" ? "system" : "user", ended(summary, orphanDigest));
   const rest = [...request, ...tail];
   return [
     ...systems,
-    { source: "summary", seq: null, message: marked(turn, shape), addition: null },
+    ...rules,
+    madeUp("summary", turn, shape),
     ...(summary.format === "pair" ? acknowledgement(rest, shape) : []),
     ...rest,
   ];
@@ -77,16 +84,16 @@ function ended({ text, format }: StoredSummary, digest: string): string {
   return `${(text + digest).replaceAll(SUMMARY_END, "(end)")}\n\n${SUMMARY_END}`;
 }
 
-function marked<M>(message: M, shape: Shape<M>): M {
-  return shape.mark?.(message, "summarization") ?? message;
+/** A turn that no one said. */
+function madeUp<M>(source: ViewSource, turn: M, shape: Shape<M>): ViewEntry<M> {
+  return { source, seq: null, message: shape.mark?.(turn, "summarization") ?? turn, addition: null };
 }
 
 /** The acknowledgement stands exactly when the next message is a user turn, so that roles alternate. */
 function acknowledgement<M>(rest: readonly ViewEntry<M>[], shape: Shape<M>): ViewEntry<M>[] {
   const next = rest.find((entry) => shape.role(entry.message) !== "system");
   if (next === undefined || shape.role(next.message) !== "user") return [];
-  const turn = marked(shape.turn("assistant", ACKNOWLEDGEMENT), shape);
-  return [{ source: "acknowledgement", seq: null, message: turn, addition: null }];
+  return [madeUp("acknowledgement", shape.turn("assistant", ACKNOWLEDGEMENT), shape)];
 }
 
 type Shown<M> = Omit<ViewEntry<M>, "source">;

@@ -21,7 +21,7 @@ export {
 } from "./changes.ts";
 export { clampConfidence, sectionText } from "./document.ts";
 export { erasedFacts, planMemoryErasure } from "./erase.ts";
-export { asksNothing, checkWords, MAX_FACT_CHARACTERS } from "./gates.ts";
+export { asksNothing, checkWords, MAX_FACT_CHARACTERS, mayBecomeRule } from "./gates.ts";
 export { meaning, saysTheSame } from "./likeness.ts";
 export { escapeLine, visible } from "./render.ts";
 export { extractInput } from "./update.ts";

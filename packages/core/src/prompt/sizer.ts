@@ -217,7 +217,7 @@ function withMessage<M>(entry: SizedEntry<M>, message: M, sizer: Sizer<M>): Size
 }
 
 function sizedEntry<M>(entry: ViewEntry<M>, sizer: Sizer<M>): SizedEntry<M> {
-  const { source, seq, message, addition } = entry;
+  const { source, seq, message, addition, folded } = entry;
   const { shape } = sizer;
   const size = sizer.message(message);
   const additionTokens = addition === null ? 0 : sizer.text(addition);
@@ -233,6 +233,7 @@ function sizedEntry<M>(entry: ViewEntry<M>, sizer: Sizer<M>): SizedEntry<M> {
     size,
     additionTokens,
     tokens,
+    ...(folded && { folded }),
   };
 }
 

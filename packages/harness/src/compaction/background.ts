@@ -91,7 +91,8 @@ class Drafting<M> implements Background<M> {
   consider(prompt: Prompt<M>): void {
     const { background, conversation, policy } = this.#options;
     const { tokens } = prompt.count;
-    if (background.ahead === "no" || this.#work !== null || tokens < this.#restUntil) return;
+    if (background.ahead === "no" || policy.style === "rollover") return;
+    if (this.#work !== null || tokens < this.#restUntil) return;
     // Who took a compaction back does not want the next one prepared.
     if (conversation.head().undone !== null) return;
     if (this.#held && this.#holds(this.#held)) return;

@@ -2,7 +2,7 @@
  * From a plan to the records that carry it out: gets the summary written or completed and applies the plan with it,
  * until the result is within what its plan may come to. Appends nothing.
  */
-import type { CompactPlan, Plan } from "@palimpsest/core/compaction";
+import type { CompactPlan, Plan, Policy } from "@palimpsest/core/compaction";
 import {
   type Applied,
   applyPlan,
@@ -11,9 +11,13 @@ import {
   type PlanFeedback,
   usableWindow,
 } from "@palimpsest/core/internal/compaction";
-import type { Rung } from "@palimpsest/core/log";
+import { NO_RULES, readRules, recognizeRules } from "@palimpsest/core/internal/log";
+import { mayBecomeRule } from "@palimpsest/core/internal/memory";
+import { typedInstructions } from "@palimpsest/core/internal/recall";
+import type { RuleList, Rung } from "@palimpsest/core/log";
 import type { Prompt } from "@palimpsest/core/prompt";
 import { archivePath } from "../history-parts.ts";
+import type { Conversation } from "../thread/conversation.ts";
 import type { Background } from "./background.ts";
 import type { CompactorOptions, CompactRequest } from "./compactor.ts";
 import { summaryJob } from "./summary-job.ts";
@@ -60,6 +64,7 @@ async function fromDraft<M>(
 ): Promise<EarlierSummary | null> {
   const { background, options, prompt } = context;
   if (background === null || plan.cut === null || request.cause === "manual" || request.dryRun) return null;
+  if (isRollover(request, options)) return null;
   const draft = await background.ready(plan.cut, prompt, {
     wait: request.model === "none" || request.cause === "overflow" ? "no" : "yes",
     signal: request.signal ?? new AbortController().signal,
@@ -75,27 +80,68 @@ async function carryOutPlan<M>(
   earlier: EarlierSummary | null,
 ): Promise<CarriedOut<M>> {
   const { conversation, policy, on } = options;
-  const format = policy.summaryFormat;
   const { viewOf } = conversation;
-  const thread = { live: conversation.live(), version: conversation.head().version, viewOf };
+  const thread = { live: conversation.live(), version: conversation.head().version, viewOf, rules: newRules(options) };
+  const applying = { thread, format: policy.summaryFormat };
   const { cut } = plan;
   if (cut === null) {
-    const applied = applyPlan(prompt, plan, null, { thread, format });
+    const applied = applyPlan(prompt, plan, null, applying);
     return { ...applied, earlier, rung: rungOf(plan, "extract"), calls: 0, digested: 0, archive: null };
   }
   on({ type: "compaction-start", hide: cut.hidden, keep: cut.kept });
   const job = await summaryJob(cut, options, prompt, request.focus ?? null);
   const useful = earlier !== null && earlier.cut.covers[1] <= cut.covers[1];
-  const model = request.dryRun ? "none" : (request.model ?? "writer");
-  const written = useful
+  const rollover = isRollover(request, options);
+  const model = request.dryRun || rollover ? "none" : (request.model ?? "writer");
+  const summary = useful
     ? await completed(earlier, job)
     : await summaryStep.write(job, { model, signal: request.signal });
+  // A fresh window has no prose: notes, typed state and the ledger stand in it.
+  const fresh = { rung: "rollover", state: { ...summary.state, prose: null } } as const;
+  const written = rollover ? { ...summary, ...fresh } : summary;
   const archive = options.archive === null ? null : archivePath(cut.covers);
   const { input, maxTokens } = job;
-  const applied = applyPlan(prompt, plan, { input, written, maxTokens, archive }, { thread, format });
+  const applied = applyPlan(prompt, plan, { input, written, maxTokens, archive }, applying);
   on({ type: "summary-written", by: written.rung, tokens: applied.summaryTokens });
   const { calls, digested } = written;
   return { ...applied, earlier: { cut, written }, rung: rungOf(plan, written.rung), calls, digested, archive };
+}
+
+function isRollover<M>(request: CompactRequest, { policy }: CompactorOptions<M>): boolean {
+  return (request.style ?? policy.style) === "rollover";
+}
+
+/** The thread's rules with those that its visible messages state; null if they are as they were. */
+function newRules<M>({ conversation, clock }: CompactorOptions<M>): RuleList | null {
+  const { state } = conversation.head();
+  const rules = state["rules"] == null ? NO_RULES : readRules(state);
+  const now = statedRules(conversation, rules, clock().toISOString());
+  return now === rules ? null : now;
+}
+
+/** The list with what a person typed in the visible messages and what may bind later turns. The same list if nothing is new. */
+export function statedRules<M>(
+  { shape, original, live }: Pick<Conversation<M>, "shape" | "original" | "live">,
+  rules: RuleList,
+  at: string,
+): RuleList {
+  const stated = live().tail.flatMap((record) =>
+    typedInstructions(original(record), shape, record.origin).map(({ text }) => ({ text, source: record.seq })),
+  );
+  const binding = stated.filter(({ text }) => mayBecomeRule(text));
+  return binding.length === 0 ? rules : recognizeRules(rules, binding, at);
+}
+
+/** The records of a plan with the figures of its result. */
+export function withFigures<M>(
+  records: Applied<M>["records"],
+  figures: { readonly tokensBefore: number; readonly tokensAfter: number },
+): Applied<M>["records"] {
+  return records.map((record) => (record.kind === "state" ? record : { ...record, ...figures }));
+}
+
+export function requestedPolicy(policy: Policy, { keep, style }: CompactRequest): Policy {
+  return { ...policy, ...(keep !== undefined && { keep }), ...(style !== undefined && { style }) };
 }
 
 function rungOf(plan: CompactPlan, written: Rung): Rung {

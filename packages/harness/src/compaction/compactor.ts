@@ -27,7 +27,7 @@ import type { Originals } from "@palimpsest/core/summary";
 import { nextTask } from "../abort.ts";
 import type { Conversation } from "../thread/conversation.ts";
 import type { OpenBackground } from "./background.ts";
-import { type CarryOutContext, carryOutFitting } from "./carry-out.ts";
+import { type CarryOutContext, carryOutFitting, requestedPolicy, withFigures } from "./carry-out.ts";
 import type { OnCompactionEvent } from "./events.ts";
 import { FloorError } from "./floor-error.ts";
 import { shortfallOf, unchanged } from "./outcome-words.ts";
@@ -61,6 +61,8 @@ export interface CompactRequest {
   readonly cause: PlanOptions["cause"];
   readonly focus?: string;
   readonly keep?: Keep;
+  /** `rollover`: a fresh window, whatever the policy says. */
+  readonly style?: Policy["style"];
   /** Everything but the append, without a model. */
   readonly dryRun?: boolean;
   /** Another window than the model's: a limit the provider stated, or one a person asks about. */
@@ -90,7 +92,7 @@ export function createCompactor<M>(options: CompactorOptions<M>): Compactor<M> {
     planCompaction(prompt, {
       ...feedback,
       window: request.window ?? usableWindow(options.window(), prompt.count),
-      policy: request.keep === undefined ? options.policy : { ...options.policy, keep: request.keep },
+      policy: requestedPolicy(options.policy, request),
       cause: request.cause,
       grown: grownSince(prompt, Math.max(attempted, lastAct(conversation.head(), conversation.live().prunes))),
       prune: options.prune?.() ?? null,
@@ -147,9 +149,7 @@ async function carryOut<M>(
     // A long extract keeps the process busy: check for a request to stop before anything is written.
     if (request.signal !== undefined) await nextTask();
     if (request.signal?.aborted) return unchanged("aborted", tokens);
-    const committed = await conversation.commit(
-      applied.records.map((record) => ({ ...record, tokensBefore: tokens, tokensAfter })),
-    );
+    const committed = await conversation.commit(withFigures(applied.records, { tokensBefore: tokens, tokensAfter }));
     if (committed.kind !== "committed") return unchanged("conflict", tokens);
     if (cut !== null) await context.background?.clear();
     // The parts are a cache of the log; whatever is missing is made before the next model call.

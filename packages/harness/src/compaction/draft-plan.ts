@@ -30,7 +30,9 @@ const SURE = 0.5;
 /** Null: too early, or too little could be drafted now. */
 export function planDraft<M>(prompt: Prompt<M>, window: Window, policy: Policy): Cut | null {
   const { entries, factor, count } = prompt;
-  const spoken = entries.filter(({ source, role }) => source === "summary" || role !== "system");
+  const spoken = entries.filter(
+    ({ source, role }) => source === "summary" || (role !== "system" && source !== "rules"),
+  );
   const conversationTokens = spoken.reduce((sum, entry) => sum + entryTokens(entry, factor), 0);
   const outside = Math.max(0, count.tokens - conversationTokens);
   const limits = limitsOf(policy, window, outside);

@@ -17,7 +17,7 @@ export type CompactionEvent =
   | { readonly type: "compaction-trigger"; readonly reason: CompactPlan["reason"] }
   | { readonly type: "compaction-start"; readonly hide: number; readonly keep: number }
   | { readonly type: "summary-progress"; readonly done: number; readonly of: number }
-  | { readonly type: "summary-written"; readonly by: "summarize" | "extract"; readonly tokens: number }
+  | { readonly type: "summary-written"; readonly by: "summarize" | "extract" | "rollover"; readonly tokens: number }
   | { readonly type: "summary-failed"; readonly reason: string; readonly detail: string }
   /** What the summarizer said that could not stand: unknown items, impossible sources, orders, approvals. */
   | { readonly type: "summary-corrected"; readonly corrected: readonly Correction[] }

@@ -1,4 +1,5 @@
 import type { StateLines } from "@palimpsest/core/compaction";
+import { readNotes } from "@palimpsest/core/internal/log";
 
 /**
  * The parts of a thread's state that a summary must carry, as lines: todos, delegations, loaded skills. They are state,
@@ -8,6 +9,7 @@ export function stateLines(state: Readonly<Record<string, unknown>>): StateLines
   return {
     todos: listOf(state["todos"], (todo) => `[${text(todo, "status") || "open"}] ${text(todo, "content")}`),
     delegations: listOf(byNeed(state["delegations"]), delegation),
+    ...(state["notes"] != null && { notes: readNotes(state) }),
     skills: listOf(state["skills"], (skill) => (typeof skill === "string" ? skill : text(skill, "name"))),
   };
 }

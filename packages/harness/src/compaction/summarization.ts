@@ -46,6 +46,8 @@ export interface SummarizationOptions {
   readonly trimTokensToSummarize?: number | null;
   readonly summaryPrompt?: string | null;
   readonly summaryFormat?: SummaryFormat;
+  /** `rollover`: at the trigger a fresh window starts with rules, notes, typed state and the last request. */
+  readonly style?: "summary" | "rollover";
   readonly maxSummaryTokens?: number | null;
   readonly lowWater?: number;
   readonly minGain?: number;
@@ -75,6 +77,7 @@ export function summarizationFromFile(file: SummarizationFile): Summarization {
       minGain: file.min_gain,
       maxSummaryTokens: file.max_summary_tokens,
       summaryFormat: file.summary_format,
+      style: file.policy,
     },
     modelName: file.model_name,
     trimTokensToSummarize: file.trim_tokens_to_summarize,
@@ -136,6 +139,7 @@ export function summarizationFromOptions(options: SummarizationOptions = {}): Su
       minGain: options.minGain ?? 0.1,
       maxSummaryTokens: options.maxSummaryTokens ?? null,
       summaryFormat: options.summaryFormat ?? "pair",
+      style: options.style ?? "summary",
     },
     modelName: options.modelName ?? null,
     trimTokensToSummarize: options.trimTokensToSummarize ?? SUMMARIZER_BOUNDS.trimTokensToSummarize,

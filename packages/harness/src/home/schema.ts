@@ -71,6 +71,10 @@ const summarizationSchema = z
       .enum(["pair", "user", "system"])
       .default("pair")
       .describe("How the summary stands in the prompt."),
+    policy: z
+      .enum(["summary", "rollover"])
+      .default("summary")
+      .describe("rollover: at the trigger a fresh window with rules, notes, typed state and the last request."),
     reserved_output_tokens: wholeAboveZero
       .default(4096)
       .describe("Room for the summary's own generation in the summarizer's window."),

@@ -9,7 +9,7 @@ const role = z.enum(["system", "user", "assistant", "tool"]);
 
 const windowEntry = z.strictObject({
   seq: seq.nullable(),
-  source: z.enum(["system", "summary", "acknowledgement", "request", "message"]),
+  source: z.enum(["system", "rules", "summary", "acknowledgement", "request", "fold", "message"]),
   role,
   tokens: z.number(),
   evidence: z.number().optional().describe("Tokens of it that memory and recall added."),

@@ -77,7 +77,13 @@ export async function pin(writer: Writer, target: number, on: "on" | "off" = "on
 }
 
 export type Undone =
-  | { readonly kind: "undone" | "redone"; readonly of: number; readonly seq: number }
+  /** `dependents`: compactions that build on the one taken back and went with it. */
+  | {
+      readonly kind: "undone" | "redone";
+      readonly of: number;
+      readonly seq: number;
+      readonly dependents: readonly number[];
+    }
   | Extract<UndoPlan, { kind: "refused" }>
   | Exclude<Committed, { kind: "committed" }>;
 
@@ -138,7 +144,9 @@ async function carryOut(
   if (result.kind !== "committed") return result;
   const redone = plan.restores === "undo";
   // What a person knows it by: the compaction, or the undo of it.
-  return { kind: redone ? "redone" : "undone", of: redone ? plan.of : seqs.at(-1)!, seq: result.seqs.at(-1)! };
+  const { dependents } = plan;
+  const of = redone ? plan.of : seqs.at(-1)!;
+  return { kind: redone ? "redone" : "undone", of, seq: result.seqs.at(-1)!, dependents };
 }
 
 export type Forked =

@@ -3,7 +3,7 @@
  * message shape. Message objects are kept while they are visible, so that counts stay cached. It appends by
  * compare-and-set on the head it knows; what is not appended has not happened.
  */
-import { link, liveAfterAll, liveRecords, view } from "@palimpsest/core/internal/log";
+import { link, liveAfterAll, liveRecords, readRules, rulesInForce, view } from "@palimpsest/core/internal/log";
 import {
   type Head,
   type Json,
@@ -96,7 +96,8 @@ export async function openConversation<M>(
     view: () => shown(live),
     async commit(inputs, also) {
       const chain = await stateChainOf(store, lease.threadId, inputs.some(isCompaction) ? live.compaction : null);
-      const written = inputs.map((input) => (isCompaction(input) ? withChanges(input, chain) : input));
+      const rules = ruleHashes(live, inputs, writer.hash);
+      const written = inputs.map((input) => (isCompaction(input) ? { ...withChanges(input, chain), ...rules } : input));
       const batch = { ...(await prepare(writer, head, written)), ...also };
       const result = await store.append(lease.threadId, batch);
       if (result.kind !== "appended") return result;
@@ -125,6 +126,13 @@ export async function openConversation<M>(
 
 function isCompaction(input: RecordInput): input is Extract<RecordInput, { kind: "compaction" }> {
   return input.kind === "compaction";
+}
+
+/** A compaction names the rules in force, so that what a view must show can be checked in the log alone. */
+function ruleHashes(live: LiveRecords, inputs: readonly RecordInput[], hash: Writer["hash"]) {
+  const stated = inputs.findLast((input) => input.kind === "state" && "rules" in input.patch);
+  const rules = stated?.kind === "state" ? rulesInForce(readRules(stated.patch)) : live.rules;
+  return rules.length === 0 ? {} : { rules: rules.map(({ text }) => hash(text)) };
 }
 
 interface LoadedThread {

@@ -106,13 +106,21 @@ const UNSEEN_SHARE = 0.25;
 
 type Parts = Readonly<Partial<Record<PartName, number>>>;
 
+/** What turns that nobody said count as. */
+const MADE_UP: Readonly<Partial<Record<string, PartName>>> = {
+  summary: "summary",
+  acknowledgement: "acknowledgement",
+  rules: "pinned",
+  fold: "summary",
+};
+
 /** In the messages' tokens: what the reports made of the fixed part is told in them too. */
 function promptParts<M>(prompt: Prompt<M>): Parts {
   const scale = prompt.fixedFactor / prompt.factor;
   const fixed = Object.entries(prompt.fixed.parts).map(([name, tokens]) => [name, tokens * scale]);
   const parts: Partial<Record<PartName, number>> = { ...Object.fromEntries(fixed), repairs: repairTokens(prompt) };
   for (const { source, role, size, additionTokens } of prompt.entries) {
-    const name = source === "summary" || source === "acknowledgement" ? source : role === "system" ? "base" : role;
+    const name = MADE_UP[source] ?? (role === "system" ? "base" : role);
     parts[name] = (parts[name] ?? 0) + size.text;
     parts.images = (parts.images ?? 0) + size.images;
     parts.evidence = (parts.evidence ?? 0) + additionTokens;

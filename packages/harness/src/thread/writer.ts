@@ -193,8 +193,12 @@ export async function structureForRedo(store: Store, threadId: string, head: Hea
   if (head.undone === null) return readStructure(store, threadId);
   const undos = new Map<number, Structural>();
   await collectActs(store, threadId, ["undo"], { seqs: [head.undone.seq - 1, head.undone.seq] }, undos);
-  const targets = [...undos.values()].map((act) => (act.kind === "undo" ? act.of : null));
-  return structureSince(store, threadId, head.hiddenThrough, [head.compaction, ...targets]);
+  const targets = [...undos.values()].flatMap((act) => (act.kind === "undo" ? [act.of] : []));
+  const later = new Map<number, Structural>();
+  // Compactions that build on what comes back come back with it.
+  const range = [Math.min(...targets), head.undone.seq] as const;
+  await collectActs(store, threadId, ["compaction"], { range }, later);
+  return structureSince(store, threadId, head.hiddenThrough, [head.compaction, ...targets, ...later.keys()]);
 }
 
 /**

@@ -3,7 +3,7 @@
 /** As `GET /api/threads/{id}/window` gives it. */
 export interface EntryFacts {
   readonly seq: number | null;
-  readonly source: "system" | "summary" | "acknowledgement" | "request" | "message";
+  readonly source: "system" | "rules" | "summary" | "acknowledgement" | "request" | "fold" | "message";
   readonly role: "system" | "user" | "assistant" | "tool";
   readonly tokens: number;
   readonly evidence?: number;
@@ -27,6 +27,14 @@ export function whyOf({ source, shortened, pinned, evidence }: EntryFacts, hidde
     };
   if (source === "acknowledgement")
     return { label: "acknowledges it", sentence: "Nobody said this: roles have to alternate.", tone: "plain" };
+  if (source === "rules")
+    return { label: "standing rules", sentence: "The rules in force, word for word: nothing sheds them.", tone: "hot" };
+  if (source === "fold")
+    return {
+      label: "folded",
+      sentence: "Stands for a range in the middle; undo brings the messages back.",
+      tone: "hot",
+    };
   if (source === "request")
     return { label: "still worked on", sentence: "Kept word for word: the cut lies inside this turn.", tone: "hot" };
   if (source === "system")
@@ -56,6 +64,7 @@ const WORDS: Readonly<Record<string, string>> = {
   "long-input": "long input",
   "old-image": "old image",
   clamped: "too long",
+  hidden: "hidden by hand",
 };
 
 const SENTENCES: Readonly<Record<string, string>> = {
@@ -64,5 +73,6 @@ const SENTENCES: Readonly<Record<string, string>> = {
   "stale-output": "An old tool output: its gist stays, the whole is in the log.",
   "long-input": "A long input of a call whose result is known.",
   "old-image": "An old image, which a text stands for.",
+  hidden: "Somebody chose to hide it; show or undo brings it back.",
   clamped: "Too large to stay: its head, its tail and a pointer to the whole.",
 };

@@ -189,7 +189,7 @@ export interface ThreadViewsRoutes {
       readonly groups: readonly unknown[];
       readonly entries: readonly {
         readonly seq: number | null;
-        readonly source: "system" | "summary" | "acknowledgement" | "request" | "message";
+        readonly source: "system" | "rules" | "summary" | "acknowledgement" | "request" | "fold" | "message";
         readonly role: "system" | "user" | "assistant" | "tool";
         readonly tokens: number;
         readonly evidence?: number;

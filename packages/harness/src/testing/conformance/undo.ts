@@ -15,7 +15,13 @@ export const undoCases: Cases = {
     const second = seqOf(await compact(writer, { covers: [3, 5], folds: first }));
     assert.deepEqual([(await head()).hiddenThrough, (await head()).prunes], [5, []]);
 
-    assert.deepEqual(await undo(writer, first), { kind: "refused", reason: "folded-by", target: first, by: second });
+    const whole = await undo(writer, first);
+    assert.deepEqual([whole.kind, whole.kind === "undone" && whole.dependents], ["undone", [second]]);
+    assert.equal((await head()).compaction, null);
+    await assertSound(writer, writer.lease.threadId);
+    assert.equal((await redo(writer)).kind, "redone");
+    assert.deepEqual([(await head()).compaction, (await head()).hiddenThrough], [second, 5]);
+    await assertSound(writer, writer.lease.threadId);
     assert.equal((await undo(writer)).kind, "undone");
     assert.deepEqual(
       [(await head()).compaction, (await head()).hiddenThrough, (await head()).prunes],

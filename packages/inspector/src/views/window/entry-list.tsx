@@ -22,7 +22,7 @@ export interface ShownEntry {
 
 export function shownEntry(entry: EntryFacts, hidden: number, summary: string): ShownEntry {
   const { seq, source, role, tokens } = entry;
-  const part = source === "summary" || source === "acknowledgement" ? "summary" : role;
+  const part = ["rules", "summary", "acknowledgement", "fold"].includes(source) ? "summary" : role;
   const { label, tone } = whyOf(entry, hidden);
   return {
     key: seq === null ? source : String(seq),

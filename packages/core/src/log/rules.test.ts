@@ -1,0 +1,146 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import {
+  addRule,
+  copyRules,
+  editRule,
+  endRule,
+  eraseRules,
+  NO_RULES,
+  RULE_LIMITS,
+  type RuleChange,
+  type RuleList,
+  readRules,
+  recognizeRules,
+  renderRules,
+  replaces,
+  restoreRule,
+  rulesInForce,
+  ruleTokens,
+} from "./rules.ts";
+
+const AT = "2026-11-18T08:00:00.000Z";
+
+function changed(change: RuleChange): RuleList {
+  assert.equal(change.kind, "changed");
+  return change.kind === "changed" ? change.rules : NO_RULES;
+}
+
+function texts(rules: RuleList): readonly string[] {
+  return rulesInForce(rules).map(({ text }) => text);
+}
+
+test("a rule is set, edited, ended and restored", () => {
+  let rules = changed(addRule(NO_RULES, { text: "  Never push\n to main. " }, AT));
+  assert.deepEqual(texts(rules), ["Never push to main."]);
+  rules = changed(editRule(rules, "r1", "Never push to main or release.", AT));
+  assert.deepEqual(texts(rules), ["Never push to main or release."]);
+  assert.equal(rules.list[0]?.ended, "r2");
+  rules = changed(endRule(rules, "r2", AT));
+  assert.deepEqual(texts(rules), []);
+  rules = changed(restoreRule(rules, "r2", AT));
+  assert.deepEqual(texts(rules), ["Never push to main or release."]);
+  assert.deepEqual(readRules({ rules: JSON.parse(JSON.stringify(rules)) }), rules);
+});
+
+test("what can't be done is refused with a reason and changes nothing", () => {
+  const reason = (change: RuleChange) => (change.kind === "refused" ? change.reason : change.kind);
+  assert.equal(reason(addRule(NO_RULES, { text: " \n" }, AT)), "empty-rule");
+  assert.equal(reason(addRule(NO_RULES, { text: "x".repeat(501) }, AT)), "long-rule");
+  assert.equal(reason(endRule(NO_RULES, "r9", AT)), "no-rule");
+  const copied = copyRules(NO_RULES, "user", ["Answer in German."], AT);
+  assert.equal(reason(endRule(copied, "r1", AT)), "copied-rule");
+});
+
+for (const [next, old, expected] of [
+  ["Always answer in English.", "Always answer in German.", true],
+  ["Please reply in French from now on.", "From now on answer in German", true],
+  ["You may push to main.", "Never push to main.", false],
+  ["Always push to main.", "Never push to main.", true],
+  ["Never push to production.", "Never push to main.", false],
+  ["Keep answers under 100 words.", "Keep answers under 50 words.", true],
+  ["Always use tabs instead of spaces.", "Always use spaces.", true],
+  ["Always use type hints.", "Always use spaces.", false],
+  ["Never push to main.", "Never push to main.", true],
+  ["Always run the tests before committing.", "Always run the linter before committing.", false],
+] as const) {
+  test(`"${next}" ${expected ? "ends" : "leaves"} "${old}"`, () => assert.equal(replaces(next, old), expected));
+}
+
+test("recognized rules end older ones, come once, and wait as proposals beyond the limits", () => {
+  const found = [
+    { text: "Always answer in German.", source: 3 },
+    { text: "Never push to main.", source: 5 },
+    { text: "Always answer in English.", source: 9 },
+  ];
+  const rules = recognizeRules(NO_RULES, found, AT);
+  assert.deepEqual(texts(rules), ["Never push to main.", "Always answer in English."]);
+  assert.equal(recognizeRules(rules, found, AT), rules, "the same messages again change nothing");
+  const ended = changed(endRule(rules, "r2", AT));
+  assert.equal(recognizeRules(ended, found, AT), ended, "what a person ended stays ended");
+  const many = Array.from({ length: 25 }, (_, index) => ({
+    text: `Never touch folder f${index}x.`,
+    source: index + 20,
+  }));
+  const full = recognizeRules(NO_RULES, many, AT);
+  assert.equal(texts(full).length, RULE_LIMITS.count);
+  assert.equal(full.list.filter(({ status }) => status === "proposed").length, 5);
+  const refused = addRule(full, { text: "Never delete logs." }, AT);
+  assert.ok(
+    refused.kind === "refused" && refused.reason === "too-many-rules" && /end one first.*r1/.test(refused.problem),
+  );
+});
+
+test("copies follow their origin, and equal origins write nothing", () => {
+  const rules = copyRules(changed(addRule(NO_RULES, { text: "Never push." }, AT)), "agent", ["Be brief.", "Cite."], AT);
+  assert.deepEqual(texts(rules), ["Never push.", "Be brief.", "Cite."]);
+  assert.equal(copyRules(rules, "agent", ["Cite.", "Be brief."], AT), rules);
+  assert.deepEqual(texts(copyRules(rules, "agent", ["Cite."], AT)), ["Never push.", "Cite."]);
+});
+
+test("erasing a source ends its rule and erases the text", () => {
+  const rules = recognizeRules(NO_RULES, [{ text: "Never call my sister Ann.", source: 4 }], AT);
+  const erased = readRules({ rules: eraseRules(rules, ({ source }) => source === 4) });
+  assert.deepEqual(texts(erased), []);
+  assert.ok(!JSON.stringify(erased).includes("Ann"));
+  assert.equal(restoreRule(erased, "r1", AT).kind, "refused");
+  assert.equal(
+    eraseRules(rules, ({ source }) => source === 5),
+    rules,
+  );
+});
+
+test("whatever is done, the rules in force stay within the limits, have unique ids and stand in the text word for word", () => {
+  const act = fc.record({
+    kind: fc.constantFrom("add", "edit", "end", "restore", "recognize", "copy"),
+    number: fc.integer({ min: 1, max: 40 }),
+    text: fc.oneof(fc.string({ maxLength: 600 }), fc.constantFrom("Never push to main.", "Always use tabs.")),
+  });
+  fc.assert(
+    fc.property(fc.array(act, { maxLength: 60 }), (acts) => {
+      let rules = NO_RULES;
+      for (const { kind, number, text } of acts) {
+        const id = `r${number}`;
+        const change =
+          kind === "add"
+            ? addRule(rules, { text }, AT)
+            : kind === "edit"
+              ? editRule(rules, id, text, AT)
+              : kind === "end"
+                ? endRule(rules, id, AT)
+                : kind === "restore"
+                  ? restoreRule(rules, id, AT)
+                  : null;
+        if (change?.kind === "changed") rules = change.rules;
+        if (kind === "recognize") rules = recognizeRules(rules, [{ text, source: number }], AT);
+        if (kind === "copy") rules = copyRules(rules, "user", [text, `${text} ${number}`], AT);
+        const inForce = rulesInForce(rules);
+        assert.ok(inForce.length <= RULE_LIMITS.count && ruleTokens(inForce) <= RULE_LIMITS.tokens);
+        assert.equal(new Set(rules.list.map((rule) => rule.id)).size, rules.list.length);
+        const shown = renderRules(inForce);
+        for (const rule of inForce) assert.ok(shown.includes(rule.text));
+      }
+    }),
+  );
+});

@@ -1,0 +1,337 @@
+/**
+ * Standing rules: sentences that bind later turns, kept word for word in a thread's state (`rules`). Owns what a rule is,
+ * how a stored list is read, and the acts on it; each act returns a new list or says why it can't be done. The prompt
+ * shows the rules in force (`view.ts`); who may make a rule is decided by the caller.
+ */
+import type { Shape } from "../message/shape.ts";
+import { isRecord } from "../text/values.ts";
+import type { PruneEntry } from "./record.ts";
+import type { LiveRecords, ViewEntry } from "./view.ts";
+
+export interface Rule {
+  /** Unique in its thread and never used twice: `r1`, `r2`. */
+  readonly id: string;
+  readonly text: string;
+  /** Seq of the message it stands in; null if a person set it or it was copied from elsewhere. */
+  readonly source: number | null;
+  /** Whose rule it is. Rules of users, agents and files are copies: they follow their origin. */
+  readonly scope: RuleScope;
+  /** How it came about. */
+  readonly by: "recognized" | "hand" | "model";
+  /** `proposed`: it waits for a person and is not shown. */
+  readonly status: "active" | "proposed" | "ended";
+  /** ISO 8601: when it took its present status. */
+  readonly at: string;
+  /** Why it ended: the id of the rule that took its place, or one of these words. */
+  readonly ended?: string;
+}
+
+export type RuleScope = "thread" | "user" | "agent" | "file";
+
+export interface RuleList {
+  /** Number of the next id. */
+  readonly next: number;
+  readonly list: readonly Rule[];
+}
+
+export const NO_RULES: RuleList = { next: 1, list: [] };
+
+/** Limits on the rules in force, and on one rule. Every prompt after a compaction carries all of them. */
+export const RULE_LIMITS = { count: 20, tokens: 1000, characters: 500 } as const;
+/** Stands for words that were erased. */
+export const REDACTED = "[redacted]";
+/** Ended rules that are remembered, so that they can be restored. */
+const REMEMBERED = 40;
+
+/** The rules in a thread's state. Anything that is not a rule is left out. */
+export function readRules(state: Readonly<Record<string, unknown>>): RuleList {
+  const stored = state["rules"];
+  if (!isRecord(stored) || !Array.isArray(stored["list"])) return NO_RULES;
+  const list = stored["list"].filter(isRule);
+  const next = typeof stored["next"] === "number" ? stored["next"] : list.length + 1;
+  return { next, list };
+}
+
+function isRule(value: unknown): value is Rule {
+  if (!isRecord(value)) return false;
+  return ["id", "text", "scope", "status", "by"].every((field) => typeof value[field] === "string");
+}
+
+export function rulesInForce({ list }: RuleList): readonly Rule[] {
+  return list.filter(({ status }) => status === "active");
+}
+
+/** An estimate that errs on the high side for English; core has no tokenizer at this place. */
+export function ruleTokens(rules: readonly Pick<Rule, "text">[]): number {
+  return rules.reduce((sum, { text }) => sum + Math.ceil(text.length / 3.5) + 3, 0);
+}
+
+export type RuleChange =
+  | { readonly kind: "changed"; readonly rules: RuleList; readonly rule: Rule; readonly ended: readonly Rule[] }
+  | { readonly kind: "refused"; readonly reason: RuleRefusal; readonly problem: string };
+
+export type RuleRefusal = "empty-rule" | "long-rule" | "too-many-rules" | "no-rule" | "copied-rule" | "erased";
+
+export interface NewRule extends Partial<Pick<Rule, "source" | "scope" | "by">> {
+  readonly text: string;
+}
+
+/** A person's rule, at once in force. Refused beyond the limits, with what could be ended first. */
+export function addRule(rules: RuleList, given: NewRule, at: string): RuleChange {
+  const text = ruleText(given.text);
+  if (text === "") return refused("empty-rule", "a rule needs at least one word");
+  if (text.length > RULE_LIMITS.characters)
+    return refused("long-rule", `a rule has at most ${RULE_LIMITS.characters} characters, this one has ${text.length}`);
+  const inForce = rulesInForce(rules);
+  const twin = inForce.find((rule) => sameWords(rule.text, text));
+  if (twin !== undefined) return { kind: "changed", rules, rule: twin, ended: [] };
+  const ended = inForce.filter((rule) => replaces(text, rule.text));
+  const full = overLimits([...inForce.filter((rule) => !ended.includes(rule)), { text }]);
+  if (full !== null) return refused("too-many-rules", `${full}: end one first, for example ${endable(inForce)}`);
+  return added(rules, { ...given, text }, { at, status: "active", ended });
+}
+
+/** Recognized rules: those that fit are in force, the others wait as proposals. Returns the same list if nothing is new. */
+export function recognizeRules(
+  rules: RuleList,
+  found: readonly (NewRule & { readonly source: number })[],
+  at: string,
+): RuleList {
+  let list = rules;
+  for (const one of found) {
+    const text = ruleText(one.text);
+    if (text === "" || text.length > RULE_LIMITS.characters) continue;
+    // One that a person ended stays ended, however often its message is read again.
+    if (list.list.some((rule) => rule.source === one.source && sameWords(rule.text, text))) continue;
+    const inForce = rulesInForce(list);
+    if (inForce.some((rule) => sameWords(rule.text, text))) continue;
+    const ended = inForce.filter((rule) => rule.scope === "thread" && replaces(text, rule.text));
+    const full = overLimits([...inForce.filter((rule) => !ended.includes(rule)), { text }]);
+    const status = full === null ? "active" : "proposed";
+    const change = added(list, { by: "recognized", ...one, text }, { at, status, ended: full === null ? ended : [] });
+    if (change.kind === "changed") list = change.rules;
+  }
+  return list;
+}
+
+/** Other words: the old rule ends and names the one that took its place. */
+export function editRule(rules: RuleList, id: string, text: string, at: string): RuleChange {
+  const old = owned(rules, id);
+  if ("kind" in old) return old;
+  const without = withRule(rules, { ...old, status: "ended", at, ended: `r${rules.next}` });
+  const change = addRule(without, { text, source: null, by: "hand" }, at);
+  return change.kind === "refused" ? change : { ...change, ended: [old, ...change.ended] };
+}
+
+export function endRule(rules: RuleList, id: string, at: string): RuleChange {
+  const rule = owned(rules, id);
+  if ("kind" in rule) return rule;
+  const now: Rule = { ...rule, status: "ended", at, ended: "hand" };
+  return { kind: "changed", rules: withRule(rules, now), rule: now, ended: [rule] };
+}
+
+/** An ended rule or a proposal, in force from now on. */
+export function restoreRule(rules: RuleList, id: string, at: string): RuleChange {
+  const rule = owned(rules, id);
+  if ("kind" in rule) return rule;
+  if (rule.text === REDACTED) return refused("erased", `the text of rule ${id} was erased with its message`);
+  const inForce = rulesInForce(rules).filter((other) => other.id !== id);
+  const ended = inForce.filter((other) => replaces(rule.text, other.text));
+  const full = overLimits([...inForce.filter((other) => !ended.includes(other)), rule]);
+  if (full !== null) return refused("too-many-rules", `${full}: end one first, for example ${endable(inForce)}`);
+  const { ended: _, ...rest } = rule;
+  const now: Rule = { ...rest, status: "active", at };
+  return { kind: "changed", rules: withRule(endAll(rules, ended, id, at), now), rule: now, ended };
+}
+
+/**
+ * The copies of a scope's rules, made equal to their origin: new texts are added, texts that are gone end. The same list if
+ * nothing changed, so that nothing is written. What doesn't fit waits as a proposal.
+ */
+export function copyRules(rules: RuleList, scope: Exclude<RuleScope, "thread">, texts: readonly string[], at: string) {
+  const wanted = [
+    ...new Set(texts.map(ruleText).filter((text) => text !== "" && text.length <= RULE_LIMITS.characters)),
+  ];
+  const mine = rules.list.filter((rule) => rule.scope === scope && rule.status !== "ended");
+  let now = endAll(
+    rules,
+    mine.filter(({ text }) => !wanted.includes(text)),
+    "origin",
+    at,
+  );
+  for (const text of wanted) {
+    if (mine.some((rule) => rule.text === text)) continue;
+    const full = overLimits([...rulesInForce(now), { text }]);
+    const change = added(
+      now,
+      { text, scope, by: "hand" },
+      { at, status: full === null ? "active" : "proposed", ended: [] },
+    );
+    if (change.kind === "changed") now = change.rules;
+  }
+  return now;
+}
+
+/** The list without a message's words: rules that stand in it, or repeat it, end and lose their text. */
+export function eraseRules(value: unknown, isGone: (rule: Rule) => boolean): unknown {
+  const rules = readRules({ rules: value });
+  if (!rules.list.some((rule) => rule.text !== REDACTED && isGone(rule))) return value;
+  const list = rules.list.map((rule): Rule => {
+    return isGone(rule) ? { ...rule, text: REDACTED, status: "ended", ended: "erased" } : rule;
+  });
+  return { ...rules, list };
+}
+
+const RULES_HEADING =
+  "[Standing rules of this conversation, word for word. They hold until they are changed. They never override the system prompt.]";
+
+export function renderRules(rules: readonly Rule[]): string {
+  return [RULES_HEADING, ...rules.map(({ text }) => `- ${text}`)].join("\n");
+}
+
+/** Behind a summary all rules in force; before the first one those that no visible message says as it was said. */
+export function rulesToShow({
+  rules,
+  compaction,
+  prunes,
+}: Pick<LiveRecords, "rules" | "compaction" | "prunes">): string[] {
+  const touches = (seq: number) => (entry: PruneEntry) => (entry.from ?? entry.target) <= seq && seq <= entry.target;
+  const isSaid = ({ source }: Rule): boolean =>
+    source !== null && !prunes.some(({ entries }) => entries.some(touches(source)));
+  const shown = compaction === null ? rules.filter((rule) => !isSaid(rule)) : rules;
+  return shown.length === 0 ? [] : [renderRules(shown)];
+}
+
+/** The rules behind the system messages that a thread begins with. */
+export function withRules<M>(
+  tail: readonly ViewEntry<M>[],
+  rules: readonly ViewEntry<M>[],
+  shape: Shape<M>,
+): ViewEntry<M>[] {
+  const first = tail.findIndex(({ message }) => shape.role(message) !== "system");
+  const at = first < 0 ? tail.length : first;
+  return [...tail.slice(0, at), ...rules, ...tail.slice(at)];
+}
+
+/** A rule is one line. */
+function ruleText(text: string): string {
+  return text.replaceAll(/[\s\p{Cc}]+/gu, " ").trim();
+}
+
+function added(
+  rules: RuleList,
+  { text, source = null, scope = "thread", by = "hand" }: NewRule,
+  { at, status, ended }: { at: string; status: Rule["status"]; ended: readonly Rule[] },
+): Extract<RuleChange, { kind: "changed" }> {
+  const origin = { text, source, scope, by };
+  const rule: Rule = { id: `r${rules.next}`, ...origin, status, at };
+  const { list } = endAll(rules, ended, rule.id, at);
+  return { kind: "changed", rules: bounded({ next: rules.next + 1, list: [...list, rule] }), rule, ended };
+}
+
+function endAll(rules: RuleList, gone: readonly Rule[], why: string, at: string): RuleList {
+  return gone.reduce((now, rule) => withRule(now, { ...rule, status: "ended", at, ended: why }), rules);
+}
+
+function withRule(rules: RuleList, now: Rule): RuleList {
+  return { ...rules, list: rules.list.map((rule) => (rule.id === now.id ? now : rule)) };
+}
+
+/** The oldest ended ones are forgotten. */
+function bounded({ next, list }: RuleList): RuleList {
+  const over = list.filter(({ status }) => status !== "active").length - REMEMBERED;
+  if (over <= 0) return { next, list };
+  const gone = new Set(list.filter(({ status }) => status === "ended").slice(0, over));
+  return { next, list: list.filter((rule) => !gone.has(rule)) };
+}
+
+function owned({ list }: RuleList, id: string): Rule | Extract<RuleChange, { kind: "refused" }> {
+  const rule = list.find((one) => one.id === id);
+  if (rule === undefined) return refused("no-rule", `there is no rule ${JSON.stringify(id.slice(0, 40))}`);
+  if (rule.scope !== "thread")
+    return refused("copied-rule", `rule ${id} is a copy of a rule of the ${rule.scope}: change it there`);
+  return rule;
+}
+
+function overLimits(rules: readonly Pick<Rule, "text">[]): string | null {
+  if (rules.length > RULE_LIMITS.count) return `at most ${RULE_LIMITS.count} rules hold at a time`;
+  if (ruleTokens(rules) > RULE_LIMITS.tokens) return `rules take at most ${RULE_LIMITS.tokens} tokens together`;
+  return null;
+}
+
+function endable(rules: readonly Rule[]): string {
+  return rules
+    .filter(({ scope }) => scope === "thread")
+    .slice(0, 3)
+    .map(({ id, text }) => `${id} (${text.slice(0, 60)})`)
+    .join(", ");
+}
+
+function sameWords(a: string, b: string): boolean {
+  return plainWords(a).join(" ") === plainWords(b).join(" ");
+}
+
+const FILLERS: ReadonlySet<string> = new Set(
+  "always never please from now on going forward a an the do don't not ever again any more instead also just only should must you your i want to be rather than of anymore".split(
+    " ",
+  ),
+);
+
+function plainWords(text: string): string[] {
+  return (
+    text
+      .toLowerCase()
+      .match(/[\p{L}\p{N}'.+#-]+/gu)
+      ?.map((word) => word.replace(/[.']+$/, "")) ?? []
+  );
+}
+
+/**
+ * Whether a new rule takes an older one's place. Narrow on purpose, since both may hold: the opposite of the same words,
+ * the same words with another number, another language to answer in, or words that name what is no longer wanted.
+ */
+export function replaces(next: string, old: string): boolean {
+  const [a, b] = [plainWords(next), plainWords(old)];
+  const [left, right] = [content(a), content(b)];
+  if (right.length === 0) return false;
+  const same = left.join(" ") === right.join(" ");
+  if (same) return true;
+  const numbers = (words: readonly string[]) => words.map((word) => (/^\d/.test(word) ? "#" : word)).join(" ");
+  if (numbers(left) === numbers(right)) return true;
+  const [newLanguage, oldLanguage] = [answerLanguage(next), answerLanguage(old)];
+  if (newLanguage !== null && oldLanguage !== null) return newLanguage !== oldLanguage;
+  return namesOld(next, right, left);
+}
+
+function content(words: readonly string[]): string[] {
+  return words.filter((word) => !FILLERS.has(word));
+}
+
+/** `Use tabs instead of spaces` ends `Always use spaces`. */
+function namesOld(next: string, old: readonly string[], fresh: readonly string[]): boolean {
+  const dropped =
+    /\b(?:instead of|rather than|no longer|not .{2,40} any ?more|statt|au lieu de|en vez de)\s+(.{2,80})$/i.exec(next);
+  if (dropped === null) return false;
+  const gone = content(plainWords(dropped[1] ?? ""));
+  return (
+    gone.length > 0 &&
+    gone.every((word) => old.includes(word)) &&
+    old.every((word) => gone.includes(word) || fresh.includes(word))
+  );
+}
+
+const LANGUAGES =
+  "english|german|french|spanish|italian|portuguese|dutch|polish|russian|chinese|japanese|korean|arabic|turkish|swedish|danish|norwegian|finnish|greek|hindi|deutsch|englisch|franz\u00f6sisch|spanisch";
+
+/** The language that answers are to be given in, if the rule says nothing else. */
+function answerLanguage(text: string): string | null {
+  const said = new RegExp(
+    `\\b(?:answer|reply|respond|speak|write|talk|antworte|schreib\\w*)(?: (?:me|to me|mir|all|your|always|only|immer|bitte|answers|replies))* (?:in|auf) (${LANGUAGES})\\b`,
+    "iu",
+  ).exec(text);
+  return said?.[1]?.toLowerCase() ?? null;
+}
+
+function refused(reason: RuleRefusal, problem: string): Extract<RuleChange, { kind: "refused" }> {
+  return { kind: "refused", reason, problem };
+}
