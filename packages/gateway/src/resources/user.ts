@@ -3,6 +3,7 @@ import { emptyDocument } from "@palimpsest/core/memory";
 import { deleteInHome } from "palimpsest/internal/assistant";
 import type { Home } from "palimpsest/internal/home";
 import { type ListedKey, listKeys } from "palimpsest/internal/key-operations";
+import { eraseMemoryFiles, everyMemoryFile, userMemoryFiles } from "palimpsest/internal/memory-tool";
 import { threadRow } from "palimpsest/internal/thread-operations";
 import type { MemoryScope, Repository } from "palimpsest/memory";
 import { everyThread } from "palimpsest/stores";
@@ -30,7 +31,7 @@ export const userRoutes = (requests: Pick<RecentRequests, "forget">): readonly R
     method: "GET",
     path: "/api/user/export",
     summary:
-      "Everything of the user's as JSON lines: threads with their records and files, memory with its history, what is known of their keys",
+      "Everything of the user's as JSON lines: threads with their records and files, memory with its history and files, what is known of their keys",
     access: "user",
     gives: "application/jsonl",
     answer: z.string(),
@@ -61,6 +62,7 @@ export const userRoutes = (requests: Pick<RecentRequests, "forget">): readonly R
       const repository = await home.memory(home.store);
       let memories = 0;
       for (const scope of await scopesOf(repository, home.userId)) if (await emptied(repository, scope)) memories += 1;
+      await eraseMemoryFiles(userMemoryFiles(home.directory, home.userId));
       requests.forget(home.userId);
       return { user: home.userId, deleted, kept, memories, keys: await endKeys(home) };
     },
@@ -93,6 +95,8 @@ async function* everything(home: Home): AsyncGenerator<string> {
   const repository = await home.memory(home.store);
   for (const scope of await scopesOf(repository, home.userId))
     yield line({ kind: "memory", agent: scope.agentName, document: await repository.read(scope) });
+  for await (const file of everyMemoryFile(userMemoryFiles(home.directory, home.userId)))
+    yield line({ kind: "memory-file", ...file });
   for (const key of await keysOf(home)) yield line({ kind: "key", key });
 }
 

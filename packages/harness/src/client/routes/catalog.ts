@@ -276,7 +276,7 @@ export interface CatalogRoutes {
       readonly keys: number;
     };
   };
-  /** Everything of the user's as JSON lines: threads with their records and files, memory with its history, what is known of their keys. */
+  /** Everything of the user's as JSON lines: threads with their records and files, memory with its history and files, what is known of their keys. */
   "GET /api/user/export": {
     readonly answer: string;
   };

@@ -1,0 +1,30 @@
+import assert from "node:assert/strict";
+import { globSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { runMemoryCommand, userMemoryFiles } from "palimpsest/internal/memory-tool";
+import { world } from "../../test/examples.ts";
+
+test("a user's memory files are exported, and gone with everything else of theirs", async (t) => {
+  const at = await world(t);
+  const { directory } = at.home;
+  for (const userId of ["ada", "bob"]) {
+    const files = userMemoryFiles(directory, userId);
+    const path = "/memories/notes/birds.md";
+    await runMemoryCommand(files, { command: "create", path, file_text: `${userId}: a bittern at dawn\n` });
+  }
+  const exported = (await at.ask("GET", "/api/user/export", "ada")).text.trim().split("\n");
+  const kept = exported.map((line) => JSON.parse(line)).filter(({ kind }) => kind === "memory-file");
+  assert.deepEqual(kept, [{ kind: "memory-file", path: "/memories/notes/birds.md", text: "ada: a bittern at dawn\n" }]);
+
+  const answer = await at.ask("DELETE /api/user", "/api/user", "ada", { body: { user: "ada" } });
+  assert.equal(answer.status, 200, answer.text);
+  assert.deepEqual(globSync(join(directory, "users", "ada", "memories", "**", "*")), []);
+  const left = globSync(join(directory, "users", "ada", "**")).filter((path) => statSync(path).isFile());
+  for (const path of left) assert.doesNotMatch(readFileSync(path, "latin1"), /bittern|heron/i, path);
+  const bobs = await runMemoryCommand(userMemoryFiles(directory, "bob"), {
+    command: "view",
+    path: "/memories/notes/birds.md",
+  });
+  assert.match(bobs, /bob: a bittern/);
+});
