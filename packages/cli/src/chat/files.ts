@@ -44,9 +44,9 @@ export async function upload(
   await screen.aside(`Copied to ${printable(path)}; ${message} message says so.`);
 }
 
-/** `@PATH`, or `@"PATH"` with blanks, in a message gives the agent a copy of that file; what is no file is only text. */
-export async function attachMentioned(session: ChatSession, text: string): Promise<void> {
-  for (const path of mentionedPaths(text)) {
+/** Gives the agent copies of the files that a message mentions; what is no file is only text. */
+export async function attachMentioned(session: ChatSession, paths: readonly string[]): Promise<void> {
+  for (const path of paths) {
     const stats = await stat(resolve(path)).catch(() => null);
     if (stats?.isFile() === true) await upload(session, path, "this");
     else if (stats === null && LIKE_A_PATH.test(path))
@@ -54,11 +54,6 @@ export async function attachMentioned(session: ChatSession, text: string): Promi
   }
 }
 
-export function mentionedPaths(text: string): readonly string[] {
-  return [...text.matchAll(MENTION)].map(([, quoted, plain]) => quoted ?? plain!);
-}
-
-const MENTION = /(?<!\S)@(?:"([^"\n]+)"|(\S+))/g;
 /** A name of a person or a package isn't. */
 const LIKE_A_PATH = /^\.{0,2}\/|\.[a-z0-9]{1,5}$/i;
 

@@ -43,13 +43,15 @@ function keyOf(text: string): Key {
   return name === undefined ? { kind: "text", text } : { kind: "named", name };
 }
 
+const typed = (text: string): Key => ({ kind: "text", text });
+const pasted = (text: string): Key => ({ kind: "paste", text });
 const kinds = ({ effects }: Run): string[] => effects.map(({ kind }) => kind);
 const lineOf = ({ state }: Run): string => wholeText(state.editor);
 
 test("Enter says the line where a person is waited for, and queues it where they aren't", () => {
   for (const phase of WAITING) {
     const run = press(phase, ["hello", "<enter>"]);
-    assert.deepEqual(run.effects, [{ kind: "say", said: { text: "hello", shown: "hello" } }], phase);
+    assert.deepEqual(run.effects, [{ kind: "say", said: { text: "hello", shown: "hello", mentions: [] } }], phase);
     assert.equal(lineOf(run), "");
     assert.ok(!isWaiting(run.state.phase));
   }
@@ -61,6 +63,39 @@ test("Enter says the line where a person is waited for, and queues it where they
       ["one", "two"],
     );
     assert.equal(lineOf(run), "thr");
+  }
+});
+
+test("a file is mentioned by typing it, never by pasting text that has its name", () => {
+  const long = `${"x\n".repeat(20)}@/etc/passwd\n`;
+  const cases: readonly [readonly Key[], readonly string[]][] = [
+    [[typed("read @a.txt and @b.txt")], ["a.txt", "b.txt"]],
+    [[pasted("Dear reader, see @a.txt")], []],
+    [[typed("read @a.txt "), pasted("see @b.txt")], ["a.txt"]],
+    [[typed("read "), pasted(long), typed(" @a.txt")], ["a.txt"]],
+    [[typed("read @"), pasted("a.txt")], ["a.txt"]],
+    [[pasted("see @a.txt"), { kind: "named", name: "ctrl-w" }, { kind: "named", name: "ctrl-y" }], []],
+  ];
+  for (const [keys, mentions] of cases) {
+    let state = stepInput(startInput([]), { kind: "phase", phase: "idle" }).state;
+    const effects: Effect[] = [];
+    for (const key of [...keys, { kind: "named", name: "enter" } as const]) {
+      const step = stepInput(state, { kind: "key", key, at: 0 });
+      state = step.state;
+      effects.push(...step.effects);
+    }
+    assert.deepEqual(
+      effects.map((effect) => effect.kind === "say" && effect.said.mentions),
+      [mentions],
+    );
+    const again = stepInput(stepInput(state, { kind: "phase", phase: "idle" }).state, {
+      kind: "key",
+      key: { kind: "named", name: "up" },
+      at: 0,
+    });
+    const [said] = stepInput(again.state, { kind: "key", key: { kind: "named", name: "enter" }, at: 0 }).effects;
+    assert.ok(said?.kind === "say");
+    for (const path of said.said.mentions) assert.ok(mentions.includes(path), `${path} when it is said again`);
   }
 });
 
@@ -171,9 +206,9 @@ test("what was queued before a call needs an answer waits on: only what is typed
     const next = stepInput(step.state, { kind: "key", key: keyOf(text), at: 0 });
     return { state: next.state, effects: [...step.effects, ...next.effects] };
   }, asked);
-  assert.deepEqual(answered.effects, [{ kind: "say", said: { text: "n", shown: "n" } }]);
+  assert.deepEqual(answered.effects, [{ kind: "say", said: { text: "n", shown: "n", mentions: [] } }]);
   const idle = stepInput(answered.state, { kind: "phase", phase: "idle" });
-  assert.deepEqual(idle.effects, [{ kind: "say", said: { text: "yes", shown: "yes" } }]);
+  assert.deepEqual(idle.effects, [{ kind: "say", said: { text: "yes", shown: "yes", mentions: [] } }]);
 });
 
 test("Enter pressed before the terminal was ours says the line, as Enter does later; Ctrl-J breaks it from then on", () => {

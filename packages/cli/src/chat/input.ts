@@ -4,7 +4,16 @@
  * queues it, Ctrl-C stops or clears and twice leaves, Ctrl-D leaves from an empty line.
  */
 import type { Key } from "./keys.ts";
-import { type EditorState, editLine, emptyEditor, shownText, taken, wholeText, withText } from "./line-editor.ts";
+import {
+  type EditorState,
+  editLine,
+  emptyEditor,
+  shownText,
+  taken,
+  typedMentions,
+  wholeText,
+  withText,
+} from "./line-editor.ts";
 
 /** `approving`: only what is typed from now on answers it, so what is queued waits on. */
 export type Phase = "idle" | "asking" | "approving" | "thinking" | "streaming" | "tool" | "compacting";
@@ -13,6 +22,8 @@ interface Said {
   readonly text: string;
   /** The same with long pastes as a few words. */
   readonly shown: string;
+  /** Files that it mentions and that were not pasted. */
+  readonly mentions: readonly string[];
 }
 
 export interface InputState {
@@ -142,7 +153,7 @@ function submitted(state: InputState): Step {
   const { text, cursor } = editor;
   if (text.endsWith("\\") && cursor === text.length)
     return { state: { ...state, editor: { ...editor, text: `${text.slice(0, -1)}\n` } }, effects: [] };
-  const line = { text: wholeText(editor), shown: shownText(editor) };
+  const line = { text: wholeText(editor), shown: shownText(editor), mentions: typedMentions(editor) };
   if (line.text.trim() === "") return { state: { ...state, editor: withText(editor, "") }, effects: [] };
   const next = { ...state, editor: taken(editor) };
   if (!isWaiting(state.phase)) return { state: { ...next, queue: [...state.queue, line] }, effects: [] };

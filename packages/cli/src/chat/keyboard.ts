@@ -1,11 +1,14 @@
 /** Where a chat's lines come from. Here: a pipe, one prompt a line; `terminal-input.ts` is a person's. */
 import { createInterface, type Interface } from "node:readline";
 import type { Phase } from "./input.ts";
+import { mentionedPaths } from "./mentions.ts";
 import { saidText } from "./prompt-rows.ts";
 
 export interface Keyboard {
   /** The next thing said; null at the end. The phase is what the person is waited for in. */
   next(phase?: Phase): Promise<string | null>;
+  /** The files that the last line mentions, apart from pasted text. */
+  mentions(): readonly string[];
   /** Puts this into the line, to be changed and said. */
   fill(text: string): void;
   /** What was queued and will not be said. */
@@ -17,6 +20,7 @@ export interface Keyboard {
 export function openPipe(echo: (line: string) => Promise<void>): Keyboard {
   const lines = createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY });
   const next = queueOf(lines);
+  let last = "";
   return {
     async next() {
       const parts: string[] = [];
@@ -26,9 +30,11 @@ export function openPipe(echo: (line: string) => Promise<void>): Keyboard {
         if (line?.endsWith("\\")) continue;
         const text = (line === null ? parts.slice(0, -1) : parts).join("\n");
         if (text.trim() !== "") await echo(saidText(text));
+        last = text;
         return text;
       }
     },
+    mentions: () => mentionedPaths(last),
     fill: () => {},
     unsaid: () => [],
     close: async () => lines.close(),

@@ -4,6 +4,7 @@
  */
 import { graphemes } from "../terminal/text-width.ts";
 import type { Key } from "./keys.ts";
+import { mentionedPaths } from "./mentions.ts";
 
 export interface EditorState {
   readonly text: string;
@@ -11,6 +12,8 @@ export interface EditorState {
   readonly cursor: number;
   /** What the characters that stand for pastes stand for, in order. */
   readonly pastes: readonly string[];
+  /** Files that pasted text mentions, of this line and of earlier ones: nobody has typed them. */
+  readonly pastedMentions: readonly string[];
   /** What was erased last by a key that erases more than one character. */
   readonly killed: string;
   readonly undo: readonly Line[];
@@ -39,6 +42,7 @@ export function emptyEditor(history: readonly string[]): EditorState {
     text: "",
     cursor: 0,
     pastes: [],
+    pastedMentions: [],
     killed: "",
     undo: [],
     history,
@@ -63,6 +67,11 @@ export function wholeText({ text, pastes }: Pick<EditorState, "text" | "pastes">
   return text.replaceAll(STANDING_IN, (one) => pastes[one.codePointAt(0)! - FIRST] ?? one);
 }
 
+/** The files that were mentioned by typing: pasted text is somebody else's, who must not choose what is read from the disk. */
+export function typedMentions({ text, pastedMentions }: EditorState): readonly string[] {
+  return mentionedPaths(text.replaceAll(STANDING_IN, " ")).filter((path) => !pastedMentions.includes(path));
+}
+
 /** What is shown: a paste is a few words. */
 export function shownText({ text, pastes }: Pick<EditorState, "text" | "pastes">): string {
   return text.replaceAll(STANDING_IN, (one) => label(pastes[one.codePointAt(0)! - FIRST] ?? ""));
@@ -79,7 +88,7 @@ export function taken(state: EditorState): EditorState {
   const text = wholeText(state);
   const history = text.trim() === "" ? state.history : [...state.history.filter((one) => one !== text), text];
   const killed = wholeText({ ...state, text: state.killed });
-  return { ...emptyEditor(history.slice(-KEPT)), killed };
+  return { ...emptyEditor(history.slice(-KEPT)), killed, pastedMentions: state.pastedMentions.slice(-KEPT) };
 }
 
 export const KEPT = 500;
@@ -106,7 +115,8 @@ function applied(state: EditorState, key: Key): EditorState {
   if (key.kind === "text") return inserted(state, key.text.replaceAll(STANDING_IN, "\ufffd"));
   if (key.kind === "paste") {
     const { folded, pastes } = fold(key.text, state.pastes);
-    return inserted({ ...state, pastes }, folded);
+    const pastedMentions = [...state.pastedMentions, ...mentionedPaths(key.text)];
+    return inserted({ ...state, pastes, pastedMentions }, folded);
   }
   return BINDINGS[key.name]?.(state) ?? state;
 }

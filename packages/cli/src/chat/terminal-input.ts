@@ -58,6 +58,7 @@ export class TerminalInput implements Keyboard {
   #since = performance.now();
   #waiting: ((line: string | null) => void) | null = null;
   #left = false;
+  #mentions: readonly string[] = [];
   /** Until a line is first waited for, keys may have been pressed before this program had the terminal. */
   #starting = true;
 
@@ -98,6 +99,10 @@ export class TerminalInput implements Keyboard {
     });
   }
 
+  mentions(): readonly string[] {
+    return this.#mentions;
+  }
+
   fill(text: string): void {
     this.#happen({ kind: "fill", text });
   }
@@ -135,6 +140,7 @@ export class TerminalInput implements Keyboard {
       case "say":
         this.#since = performance.now();
         void this.#display.above(saidText(plain(effect.said.shown)));
+        this.#mentions = effect.said.mentions;
         this.#answer(effect.said.text);
         break;
       case "stop":

@@ -96,6 +96,8 @@ async function converse(session: ChatSession, keyboard: Keyboard, leave: AbortSi
     const phase = call !== null ? "approving" : session.isAsked ? "asking" : "idle";
     const meaning = next?.kind === "say" ? wordsIn(next.text) : meaningOf(await keyboard.next(phase), call);
     if (meaning.kind === "quit") break;
+    // What a command says again was typed, and its files copied, before.
+    if (meaning.kind === "say" && next?.kind !== "say") await attachMentioned(session, keyboard.mentions());
     failed = !(await carriedOut(session, meaning)) || failed;
   }
   for (const unsaid of keyboard.unsaid()) await session.screen.aside(`(not said: ${unsaid})`);
@@ -128,7 +130,7 @@ async function carriedOut(
         await session.screen.aside(`There is no /${meaning.name}; /help lists what there is.`);
         return true;
       case "say":
-        return await answered(session, meaning.text);
+        return await shown(session, await session.say(meaning.text));
     }
   } catch (error) {
     await session.screen.aside(`! ${(await endingOf(error)).message}`);
@@ -147,11 +149,6 @@ async function decided(session: ChatSession, call: WaitingCall, verdict: Verdict
   const end = await session.decide(call, verdict);
   if (end === "busy") await session.screen.aside("! Another run is writing to this thread: try again.");
   return end === "busy" || end === "others-wait" || shown(session, end);
-}
-
-async function answered(session: ChatSession, line: string): Promise<boolean> {
-  await attachMentioned(session, line);
-  return shown(session, await session.say(line));
 }
 
 /** A thread in which nothing was said isn't there. */
