@@ -19,28 +19,53 @@ interface AskedCall {
   readonly reason?: string | null;
 }
 
-/** The call with all of its arguments: nobody should allow what they haven't seen. */
+/**
+ * The call with all of its arguments: nobody should allow what they haven't seen. Of a long one the beginning and the end
+ * are shown, and how much is left out: the end must not hide behind what fills the screen.
+ */
 export function askedText({ name, input, reason = null }: AskedCall): string {
   const fields = typeof input === "object" && input !== null ? Object.entries(input) : [];
-  const lines = fields.flatMap(([key, value]) => argumentLines(key, value));
-  return [`The agent wants to run ${name}${reason === null ? "" : ` (${reason})`}:`, ...lines].join("\n");
+  const shown = fields.slice(0, MOST_ARGUMENTS);
+  const lines = shown.flatMap(([key, value]) => argumentLines(key, value));
+  const more = fields.length - shown.length;
+  return [
+    `The agent wants to run ${cut(name, MOST_NAME)}${reason === null ? "" : ` (${reason})`}:`,
+    ...lines,
+    ...(more > 0 ? [`  ... (${more} more arguments not shown)`] : []),
+  ].join("\n");
 }
 
 function argumentLines(key: string, value: unknown): readonly string[] {
-  const text = typeof value === "string" ? value : JSON.stringify(value);
-  const [first = "", ...others] = text.split("\n");
-  const lines = [`  ${key}: ${first}`, ...others.map((line) => `    ${line}`)];
-  const left = lines.length - HEAD - TAIL;
-  if (left <= 0) return lines;
-  return [
-    ...lines.slice(0, HEAD),
-    `    ... (${left} ${left === 1 ? "line" : "lines"} not shown)`,
-    ...lines.slice(-TAIL),
-  ];
+  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+  const lines = `${cut(key, MOST_NAME)}: ${text}`.split("\n");
+  const left = lines.length - HEAD.lines - TAIL.lines;
+  const ends =
+    left <= 0
+      ? lines
+      : [
+          ...lines.slice(0, HEAD.lines),
+          `... (${left} ${left === 1 ? "line" : "lines"} not shown)`,
+          ...lines.slice(-TAIL.lines),
+        ];
+  return bothEnds(ends.join("\n"))
+    .split("\n")
+    .map((line, index) => (index === 0 ? `  ${line}` : `    ${line}`));
 }
 
-const HEAD = 60;
-const TAIL = 20;
+function bothEnds(text: string): string {
+  const left = text.length - HEAD.chars - TAIL.chars;
+  if (left <= 0) return text;
+  return `${text.slice(0, HEAD.chars)}\n... (${left.toLocaleString("en-US")} characters not shown)\n${text.slice(-TAIL.chars)}`;
+}
+
+function cut(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most)}...`;
+}
+
+const HEAD = { lines: 60, chars: 2000 };
+const TAIL = { lines: 20, chars: 1000 };
+const MOST_ARGUMENTS = 30;
+const MOST_NAME = 200;
 
 /** What an end means that isn't an answer and isn't a failure; null where there is nothing to say. */
 export function unfinishedNote(end: RunEnd, next: { readonly decide: string; readonly goOn: string }): string | null {

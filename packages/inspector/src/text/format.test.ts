@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { ago, dollars, grouped, line, percent, short, visible } from "./format.ts";
+import { ago, bothEnds, dollars, grouped, line, percent, short, visible } from "./format.ts";
 
 test("figures read as people write them", () => {
   assert.deepEqual([0, 999, 1000, 41_380, 999_400, 1_250_000].map(short), ["0", "999", "1k", "41k", "999k", "1.3M"]);
@@ -22,6 +22,13 @@ test("a time is told from now", () => {
     "Feb 22",
   ]);
   assert.equal(ago("no time", now), "no time");
+});
+
+test("of a long text both ends are shown, with what is left out between them", () => {
+  assert.equal(bothEnds("short", 5), "short");
+  const shown = bothEnds(`echo hello${" ".repeat(20_000)}rm -rf ~`, 6000);
+  assert.match(shown, /^echo hello.*… 14,018 characters left out ….*rm -rf ~$/s);
+  assert.ok(shown.length < 6100);
 });
 
 test("a line has no line ends, nothing hidden, and at most its length", () => {

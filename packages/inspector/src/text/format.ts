@@ -51,6 +51,14 @@ export function line(text: string, most = 300): string {
   return visible(cut) + (cut.length < start.length || text.length > most * 2 ? "…" : "");
 }
 
+/** Of a long text two thirds of `most` from its beginning and one from its end, and how much is left out between them. */
+export function bothEnds(text: string, most: number): string {
+  const left = text.length - most;
+  if (left <= 0) return text;
+  const tail = Math.floor(most / 3);
+  return `${text.slice(0, most - tail)}\n\n… ${grouped(left)} characters left out …\n\n${text.slice(-tail)}`;
+}
+
 /** Control characters and those that turn the direction of text, as signs that can be seen. Tabs and line ends stay. */
 export function visible(text: string): string {
   return text.replaceAll(HIDDEN, (sign) => {

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { Prose } from "../../parts/prose.tsx";
 import { addressOf } from "../../router/place.ts";
-import { grouped, line, visible } from "../../text/format.ts";
+import { bothEnds, grouped, line, visible } from "../../text/format.ts";
 import { type CallPart, type Child, gist } from "./parts.ts";
 import type { ChatActs } from "./said.tsx";
 
@@ -25,8 +25,10 @@ export function CallCard({ part, acts }: CallCardProps) {
             <span class={`pill ${HOT.has(state) ? "hot" : ""}`}>{STATES[state]}</span>
           </span>
         </summary>
-        <Text label="Input" text={input} chars={part.inputChars} />
-        {output !== null && <Text label="Output" text={output} chars={part.outputChars ?? output.length} />}
+        <Text label="Input" text={input} chars={part.inputChars} most={state === "waiting" ? MOST_ASKED : MOST_SHOWN} />
+        {output !== null && (
+          <Text label="Output" text={output} chars={part.outputChars ?? output.length} most={MOST_SHOWN} />
+        )}
       </details>
       {state === "waiting" && <Approval part={part} acts={acts} />}
       {child !== null && <ChildCard child={child} acts={acts} />}
@@ -46,9 +48,18 @@ const STATES: Readonly<Record<CallPart["state"], string>> = {
 
 const HOT: ReadonlySet<string> = new Set(["waiting", "failed", "denied"]);
 const MOST_SHOWN = 20_000;
+/** Before a person says yes: so much is read, and its end is seen. */
+const MOST_ASKED = 6000;
 
-function Text({ label, text, chars }: { readonly label: string; readonly text: string; readonly chars: number }) {
-  const shown = text.slice(0, MOST_SHOWN);
+interface TextProps {
+  readonly label: string;
+  readonly text: string;
+  /** Of the whole text, of which the server may have sent the beginning only. */
+  readonly chars: number;
+  readonly most: number;
+}
+
+function Text({ label, text, chars, most }: TextProps) {
   return (
     <div class="call-text">
       <p class="dim small" aria-hidden="true">
@@ -57,11 +68,11 @@ function Text({ label, text, chars }: { readonly label: string; readonly text: s
       {/* biome-ignore lint/a11y/useSemanticElements: a landmark for each would be too many */}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard */}
       <div class="call-box" role="group" tabIndex={0} aria-label={label}>
-        <pre>{visible(pretty(shown))}</pre>
+        <pre>{visible(bothEnds(pretty(text), most))}</pre>
       </div>
-      {chars > shown.length && (
+      {chars > text.length && (
         <p class="dim small">
-          {grouped(shown.length)} of {grouped(chars)} characters
+          {grouped(text.length)} of {grouped(chars)} characters
         </p>
       )}
     </div>

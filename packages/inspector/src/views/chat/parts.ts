@@ -136,6 +136,11 @@ function inPart(parts: readonly ShownPart[], id: string, change: (part: CallPart
   return at === -1 ? parts : parts.with(at, change(parts[at] as CallPart));
 }
 
+/** With all of its input: the transcript may have cut the end off, and a person decides by it. */
+export function askedPart(part: CallPart, input: unknown, state: "waiting" | "running"): CallPart {
+  return { ...withInput(part, textOf(input)), state };
+}
+
 function withInput(part: CallPart, input: string): CallPart {
   return { ...part, input, inputChars: input.length };
 }

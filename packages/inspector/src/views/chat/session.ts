@@ -18,6 +18,7 @@ import {
   withPrompt,
 } from "./conversation.ts";
 import type { AgentEvent } from "./events.ts";
+import { askedPart } from "./parts.ts";
 
 type Status = "loading" | "idle" | "running";
 type Context = Answer<"GET /api/threads/{id}/context">;
@@ -123,8 +124,10 @@ export class ChatSession {
     this.#change((now) => take(now, page.value));
     void this.#weigh();
     const asked = await ask("GET /api/threads/{id}/approvals", { params: this.#params });
-    for (const { id, answer } of asked.kind === "ok" ? asked.value.approvals : [])
-      this.#change((now) => withCall(now, id, (part) => ({ ...part, state: answer === null ? "waiting" : "running" })));
+    for (const { id, answer, input } of asked.kind === "ok" ? asked.value.approvals : [])
+      this.#change((now) =>
+        withCall(now, id, (part) => askedPart(part, input, answer === null ? "waiting" : "running")),
+      );
     return page.value.run;
   }
 
