@@ -68,7 +68,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const sweeping: Sweeping[] = [];
   const abandoning: (() => void)[] = [];
   const closing = new AbortController();
-  const answers = underWay();
+  const answers = underWay(after);
   const metrics = createMetrics(answers.count);
   const agents = createAgents(home, agent);
   const requests = recentRequests();

@@ -1,21 +1,39 @@
-/** Which requests are being answered, so that a server can wait for the last of them before it ends. */
+/**
+ * Which requests are being answered, so that a server can wait for the last of them before it ends, and cut off those
+ * whose key was revoked or has expired meanwhile.
+ */
+import type { KeyFacts } from "../access/admit.ts";
+import type { After } from "../http/event-stream.ts";
+
+/** By whom a request was made. */
+export interface KeptOpen {
+  /** What came with it; requests with the same are looked at once. */
+  readonly credential: string;
+  /** Whether it would still be let in. Throws if nobody can tell. */
+  readonly holds: () => Promise<boolean>;
+  /** Ends the connection. */
+  readonly cut: () => void;
+}
 
 export interface UnderWay {
   /** A request is under way until the function that comes back is called; the first time counts. */
-  open(): () => void;
+  open(by: KeptOpen | null): () => void;
   count(): number;
   /** When none is under way any more, or the time is over. */
   ended(graceMs: number): Promise<void>;
 }
 
-export function underWay(): UnderWay {
+export function underWay(after: After): UnderWay {
   const requests = new Set<symbol>();
   const waiting = new Set<() => void>();
+  const watched = watchedKeys(after);
   return {
-    open() {
+    open(by) {
       const request = Symbol("request");
       requests.add(request);
+      const leave = by === null ? () => {} : watched(by);
       return () => {
+        leave();
         requests.delete(request);
         if (requests.size === 0) for (const resolve of waiting) resolve();
       };
@@ -30,5 +48,49 @@ export function underWay(): UnderWay {
       clearTimeout(late);
       waiting.delete(resolve);
     },
+  };
+}
+
+export function keptOpen(
+  headers: Headers,
+  outgoing: { destroy(): unknown } | undefined,
+  { keysOf }: { readonly keysOf: (headers: Headers) => Promise<KeyFacts> },
+): KeptOpen {
+  return {
+    credential: ["authorization", "x-api-key", "cookie"].map((name) => headers.get(name) ?? "").join("\n"),
+    async holds() {
+      const { presented } = await keysOf(headers);
+      return typeof presented === "object" && presented.state === "valid";
+    },
+    cut: () => void outgoing?.destroy(),
+  };
+}
+
+/** So long a stream goes on at most after its key was revoked, on whichever gateway. */
+export const KEY_CHECK_MS = 5000;
+
+/** One look for each credential that has something under way, however many requests that are. */
+function watchedKeys(after: After): (by: KeptOpen) => () => void {
+  const credentials = new Map<string, { readonly open: Set<KeptOpen>; stop: () => void }>();
+  return (by) => {
+    const watched = credentials.get(by.credential) ?? { open: new Set<KeptOpen>(), stop: () => {} };
+    if (watched.open.size === 0) {
+      credentials.set(by.credential, watched);
+      watched.stop = after(KEY_CHECK_MS, look);
+    }
+    watched.open.add(by);
+    return () => {
+      if (!watched.open.delete(by) || watched.open.size > 0) return;
+      watched.stop();
+      credentials.delete(by.credential);
+    };
+
+    async function look(): Promise<void> {
+      // A store that doesn't answer revokes nothing.
+      const holds = await by.holds().catch(() => true);
+      if (watched.open.size === 0) return;
+      if (!holds) for (const one of watched.open) one.cut();
+      watched.stop = after(KEY_CHECK_MS, look);
+    }
   };
 }

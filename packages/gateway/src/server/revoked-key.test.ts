@@ -1,0 +1,67 @@
+// What a key's caller has under way when the key is revoked: it ends within one look at the key.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { eventsOf, until } from "../../test/events.ts";
+import { world } from "../../test/examples.ts";
+import { ManualTime } from "../../test/manual-time.ts";
+import { KEY_CHECK_MS, underWay } from "./under-way.ts";
+
+test("a stream ends when its key is revoked, and another user's goes on", async (t) => {
+  const time = new ManualTime();
+  const at = await world(t, { after: time.after });
+  const stop = new AbortController();
+  t.after(() => stop.abort());
+  const follow = async (key: string) => {
+    const response = await fetch(`${at.url}/api/changes`, { headers: { "x-api-key": key }, signal: stop.signal });
+    const events = eventsOf(response);
+    await until(events, () => true);
+    return events;
+  };
+  const adas = await follow(at.keys.ada);
+  const bobs = await follow(at.keys.bob);
+  await time.pass(KEY_CHECK_MS);
+  const keys = at.home.store.keys!;
+  const own = (await keys.list()).find(({ user }) => user === "ada")!;
+  await keys.revoke(own.id, new Date().toISOString());
+  const ended = assert.rejects(until(adas, () => false));
+  await time.pass(KEY_CHECK_MS);
+  await ended;
+
+  const headers = { "x-api-key": at.keys.bob, "content-type": "application/json" };
+  await fetch(`${at.url}/api/threads`, { method: "POST", headers, body: JSON.stringify({ id: "new" }) });
+  let heard = false;
+  const hears = until(bobs, ({ data }) => JSON.stringify(data).includes("new")).then(() => {
+    heard = true;
+  });
+  while (!heard) await time.pass(1000);
+  await hears;
+});
+
+test("one look for all requests of a credential; a store that fails cuts nobody; nothing is watched at the end", async () => {
+  const time = new ManualTime();
+  const requests = underWay(time.after);
+  let looks = 0;
+  let answer: () => Promise<boolean> = async () => true;
+  const cut: string[] = [];
+  const open = (name: string, credential: string) =>
+    requests.open({
+      credential,
+      holds() {
+        looks += 1;
+        return answer();
+      },
+      cut: () => void cut.push(name),
+    });
+  const ends = [open("a", "one"), open("b", "one"), open("c", "two"), requests.open(null)];
+  await time.pass(KEY_CHECK_MS);
+  assert.deepEqual([looks, cut], [2, []]);
+  answer = async () => Promise.reject(new Error("no store"));
+  await time.pass(KEY_CHECK_MS);
+  assert.deepEqual([looks, cut], [4, []]);
+  answer = async () => false;
+  ends[2]!();
+  await time.pass(KEY_CHECK_MS);
+  assert.deepEqual([looks, cut], [5, ["a", "b"]]);
+  for (const end of ends) end();
+  assert.deepEqual([time.waiting, requests.count()], [0, 0]);
+});
