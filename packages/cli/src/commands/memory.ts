@@ -151,8 +151,8 @@ export const forgetting = acting<ForgetOptions>(async ({ positionals, options: {
 });
 
 /** Their words can still be erased. */
-async function forgottenBefore(acts: Acts, agent: string | undefined): Promise<readonly string[]> {
-  const changes = (await acts.call(memory.history, { agent })).changes as readonly Change[];
+async function forgottenBefore(acts: Acts, agentName: string | undefined): Promise<readonly string[]> {
+  const changes = (await acts.call(memory.history, { agent: agentName })).changes as readonly Change[];
   return changes.filter(({ kind }) => kind === "forget").map(({ target }) => target);
 }
 

@@ -31,12 +31,12 @@ export const { run, remote } = acting<Options>(
 );
 
 /** With a mark where the prompt stops showing what was said and shows a summary instead. */
-async function* text(acts: Acts, thread: string): AsyncGenerator<string> {
+async function* text(acts: Acts, threadId: string): AsyncGenerator<string> {
   let isMarked = false;
   for (let after: number | null = 0; after !== null; ) {
     acts.signal.throwIfAborted();
     const page: Awaited<ReturnType<(typeof records)["run"]>> = await acts.call(records, {
-      thread,
+      thread: threadId,
       after,
       limit: PAGE,
       kind: "message",

@@ -174,8 +174,8 @@ async function confirm(ids: readonly string[], isSingle: boolean, { output, form
 
 const SHOWN = 10;
 
-async function deleteOne(thread: string, acts: Acts): Promise<number> {
-  const document = await acts.call(threads.remove, { thread });
+async function deleteOne(threadId: string, acts: Acts): Promise<number> {
+  const document = await acts.call(threads.remove, { thread: threadId });
   noteLeft(document, acts);
   if (acts.format === "json") await acts.output.json(document);
   else await acts.output.line(`Deleted ${document.thread}.`);

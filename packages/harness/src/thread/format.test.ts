@@ -15,7 +15,7 @@ import { openConversation } from "./conversation.ts";
 import { appendMessages, redact, replay, threadDeps, undo, verify } from "./threads.ts";
 import { sha256 } from "./writer.ts";
 
-const FIXTURES = new URL("./fixtures", import.meta.url);
+const FIXTURES = new URL("./fixtures/", import.meta.url);
 
 type Line = { thread: string } & ({ header: ThreadHeader; head: Head } | ChainedRecord);
 
