@@ -7,7 +7,7 @@ import { type HomeParts, homeOfParts } from "palimpsest/internal/assistant";
 import type { Home } from "palimpsest/internal/home";
 import { indexProgress } from "palimpsest/internal/recall";
 import { isLoopback } from "./access/admit.ts";
-import { recentRequests } from "./compatible/recent-requests.ts";
+import { recentRequests } from "./compatible/outcome.ts";
 import { type AppParts, gatewayApp, once } from "./gateway-app.ts";
 import { afterTime } from "./http/event-stream.ts";
 import { createMetrics, type Metrics } from "./metrics/metrics.ts";

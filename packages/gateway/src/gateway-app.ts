@@ -9,8 +9,8 @@ import { gatewaySecret, providerKeyOf, providerUser } from "./access/provider-ke
 import { EndedSessions, sessionOf } from "./access/sessions.ts";
 import { keepSettled } from "./access/settled-limits.ts";
 import { createStrangers, type Strangers } from "./access/strangers.ts";
-import { compatibleEndpoints } from "./compatible/endpoints.ts";
-import type { RecentRequests } from "./compatible/recent-requests.ts";
+import type { RecentRequests } from "./compatible/outcome.ts";
+import { compatibleEndpoints } from "./compatible/serve.ts";
 import type { After } from "./http/event-stream.ts";
 import { createMcpEndpoint } from "./mcp/endpoint.ts";
 import type { Metrics } from "./metrics/metrics.ts";

@@ -1,6 +1,6 @@
 /** The table of all routes. The order is that of the documents made from it. */
 import { z } from "zod";
-import type { RecentRequests } from "./compatible/recent-requests.ts";
+import type { RecentRequests } from "./compatible/outcome.ts";
 import type { After } from "./http/event-stream.ts";
 import { openApi } from "./http/openapi.ts";
 import { type Route, route } from "./http/route.ts";

@@ -8,31 +8,30 @@ import type { Shape } from "@palimpsest/core/message";
 import { pace } from "palimpsest/internal/threads";
 import type { OpenThread } from "palimpsest/session";
 import { isBrokenOff, ProblemError } from "../http/problem.ts";
-import { assertOwnReference, mayName, mayNameAny } from "./account-ids.ts";
-import { answerInstead, answerThrough } from "./answering.ts";
-import type { CompatibleCall, CompatibleDeps } from "./call.ts";
-import { questionIn } from "./evidence.ts";
+import { answerInstead, answerThrough } from "./answer.ts";
+import { claimMatch, claimPlace, findMatch } from "./find.ts";
+import { joinElsewhere } from "./flight.ts";
+import { notePassed } from "./outcome.ts";
+import { lengthRule, policyOf } from "./policy.ts";
+import { fittingMessages, questionIn } from "./prompt.ts";
+import { fieldNames, fieldSpans } from "./raw-json.ts";
 import {
   askFor,
   askingOf,
+  assertOwnReference,
   bodyFor,
   type Engaged,
   type Exchange,
+  mayName,
+  mayNameAny,
   readExchange,
   storeOf,
   targetFor,
-} from "./exchange.ts";
-import { fittingMessages } from "./fitting.ts";
-import { unclearIn } from "./named-model.ts";
-import { notePassed } from "./outcome.ts";
-import { lengthRule, policyOf } from "./policy.ts";
-import { askTarget, relay, requestBytes } from "./relay.ts";
-import { claimPlace } from "./threads/at-place.ts";
-import { claimMatch } from "./threads/claim.ts";
-import { findMatch } from "./threads/find.ts";
+  unclearIn,
+} from "./request.ts";
+import type { CompatibleCall, CompatibleDeps } from "./serve.ts";
+import { askTarget, relay, requestBytes } from "./upstream.ts";
 import type { Vendor } from "./vendor.ts";
-import { fieldNames, fieldSpans } from "./wire/raw-json.ts";
-import { joinElsewhere } from "./wire/shared-flight.ts";
 
 export async function converse<M extends object>(
   call: CompatibleCall,

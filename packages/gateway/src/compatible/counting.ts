@@ -5,14 +5,12 @@
 import { createMeter } from "@palimpsest/core/tokens";
 import { exactCounterFor } from "palimpsest/models";
 import { ProblemError } from "../http/problem.ts";
-import { cacheWhenCounted } from "./cached.ts";
-import type { CompatibleCall, CompatibleDeps } from "./call.ts";
-import { askingOf, type Exchange, readExchange, storeOf } from "./exchange.ts";
-import { isViewSent } from "./policy.ts";
-import { askTarget, relay, requestBytes } from "./relay.ts";
-import { findMatch } from "./threads/find.ts";
+import { findMatch } from "./find.ts";
+import { cacheWhenCounted, isViewSent } from "./policy.ts";
+import { askingOf, type Exchange, readExchange, storeOf } from "./request.ts";
+import type { CompatibleCall, CompatibleDeps } from "./serve.ts";
+import { askTarget, bytesOf, relay, requestBytes, type UpstreamAnswer } from "./upstream.ts";
 import type { Vendor } from "./vendor.ts";
-import { bytesOf, type UpstreamAnswer } from "./wire/upstream.ts";
 
 export async function count<M extends object>(
   call: CompatibleCall,

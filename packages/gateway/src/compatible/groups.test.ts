@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { groupOf } from "./groups.ts";
+import { groupOf } from "./policy.ts";
 
 const ROWS: readonly (readonly [string, Record<string, string>, object, string | null])[] = [
   ["nothing is said", {}, {}, null],

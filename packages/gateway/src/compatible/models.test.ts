@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { OFFLINE } from "palimpsest/internal/models";
 import { anthropicMessages } from "./anthropic/vendor.ts";
-import { type ProviderKey, targetOf } from "./models.ts";
-import { openaiChat } from "./openai-chat/vendor.ts";
+import { openaiChat } from "./openai-chat.ts";
+import { type ProviderKey, targetOf } from "./policy.ts";
 
 const MODELS = (["openai", "anthropic", "openai-compatible"] as const).map((provider) => ({
   ...OFFLINE,

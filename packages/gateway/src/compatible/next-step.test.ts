@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type AnswerFacts, type NextStep, nextStep } from "./next-step.ts";
+import { type AnswerFacts, type NextStep, nextStep } from "./answer.ts";
 
 const answered: AnswerFacts = {
   status: 200,

@@ -1,10 +1,15 @@
 /** What is told of a request: in the answer's headers, in the metrics, and in the list of recent ones. */
-import { pricesOf } from "palimpsest/internal/models";
-import type { Sent } from "./asked-prompt.ts";
-import type { Engaged, Exchange } from "./exchange.ts";
-import type { RequestFacts, RequestUsage, UpstreamFacts } from "./recent-requests.ts";
-import { cacheShare, compactedTokens, moneyOf, sawTooth, wholeTokens } from "./savings.ts";
-import { fieldSpans } from "./wire/raw-json.ts";
+
+import { limitsOf } from "@palimpsest/core/internal/compaction";
+import { answerReserve } from "@palimpsest/core/tokens";
+import type { ConfigFile } from "palimpsest/home";
+import { summarizationForThreads } from "palimpsest/internal/config";
+import { costOf, pricesOf, savingOf } from "palimpsest/internal/models";
+import type { TokenPrices } from "palimpsest/models";
+import type { Meter } from "../metrics/metrics.ts";
+import type { Sent } from "./prompt.ts";
+import { fieldSpans } from "./raw-json.ts";
+import type { Engaged, Exchange } from "./request.ts";
 
 export interface Compacted {
   readonly rung: string;
@@ -160,4 +165,206 @@ function savedTokens<M extends object>({ policy, deps, request, target }: Exchan
   if (policy.mode === "on") return sent.whole - sent.tokens;
   const outside = Math.ceil((request.system.length + JSON.stringify(request.tools).length) / 4);
   return sent.whole - compactedTokens(sent.whole, sawTooth(deps.settings, target.window, outside));
+}
+
+/* What a request would have counted whole, what was sent of it, and what that saved. Pure. */
+
+/** From the count of what was sent: nothing but the bytes of the rest is known. */
+export function wholeTokens(count: number, bytes: { readonly whole: number; readonly sent: number }): number {
+  return Math.max(count, Math.round((count * bytes.whole) / Math.max(1, bytes.sent)));
+}
+
+interface SawTooth {
+  readonly trigger: number;
+  readonly lowWater: number;
+}
+
+/** How large prompts get under the configuration, and what a compaction brings them down to. */
+function sawTooth({ summarization }: ConfigFile, window: number, outside: number): SawTooth {
+  const { policy } = summarizationForThreads(summarization);
+  return limitsOf(policy, { size: window, reserve: answerReserve(window, null) }, Math.min(outside, window));
+}
+
+/** What would be sent of so many tokens: prompts grow to the trigger, are brought down to the low-water mark, and grow again. */
+export function compactedTokens(whole: number, { trigger, lowWater }: SawTooth): number {
+  if (whole < trigger) return whole;
+  return lowWater + ((whole - trigger) % Math.max(1, trigger - lowWater));
+}
+
+interface PricedUsage {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+}
+
+interface Money {
+  readonly spent: number | null;
+  readonly saved: number;
+}
+
+/** Null: nobody knows the prices. Without a report the tokens that were left out count as if the cache had held them. */
+export function moneyOf(saved: number, usage: PricedUsage | null, prices: TokenPrices | null): Money | null {
+  if (prices === null) return null;
+  const cached = { input: 0, output: 0, cacheRead: 1, cacheWrite: 0 };
+  return {
+    spent: usage === null ? null : costOf(usage, prices).spent,
+    saved: savingOf(saved, usage ?? cached, prices),
+  };
+}
+
+/** Of the prompt; null where nothing was reported. */
+export function cacheShare(usage: Pick<PricedUsage, "input" | "cacheRead"> | null): number | null {
+  return usage === null || usage.input === 0 ? null : usage.cacheRead / usage.input;
+}
+
+/* What a call took, on the account of its key: as its provider reports it, and by length where that is missing. */
+
+type MeteredUsage = Parameters<Meter["tokens"]>[0];
+
+/** Tokens by length. */
+export interface Estimate {
+  readonly input: number;
+  readonly output: number;
+}
+
+/** `estimate`: of an answer that broke off, or reported nothing; null: what is reported is all. */
+export function countSpent(
+  meter: Pick<Meter, "tokens" | "estimated">,
+  reported: MeteredUsage | null,
+  estimate: Estimate | null,
+): void {
+  if (reported !== null) meter.tokens(reported);
+  if (estimate === null) return;
+  const known = reported === null ? 0 : reported.input + reported.output;
+  meter.estimated(Math.max(0, estimate.input + estimate.output - known));
+}
+
+const BYTES_PER_TOKEN = 4;
+
+export function tokensIn(bytes: number): number {
+  return Math.ceil(bytes / BYTES_PER_TOKEN);
+}
+
+/**
+ * The last requests to the compatible endpoints, of each user: counts and hashes, never words. In the memory of this
+ * process and bounded, since the log has what matters for good: what was said, and what each answer took.
+ */
+
+export interface RequestFacts {
+  /** As the answer's `x-request-id`. */
+  readonly id: string;
+  readonly at: string;
+  readonly ms: number;
+  readonly path: string;
+  /** As the client names it, and as the provider does. */
+  readonly model: string;
+  readonly upstreamModel: string;
+  readonly provider: string;
+  readonly stream: boolean;
+  readonly mode: "on" | "observe" | "off";
+  readonly client: { readonly messages: number; readonly bytes: number; readonly hash: string | null };
+  readonly match: "new" | "extended" | "forked" | "passed";
+  readonly thread: string | null;
+  readonly seq: number | null;
+  readonly view: "verbatim" | "compacted";
+  /** What went to the provider; null: nothing did, or nothing was counted. */
+  readonly upstream: UpstreamFacts | null;
+  /** The rung, where this request compacted. */
+  readonly compaction: string | null;
+  /** Tokens added to its question. */
+  readonly evidence: number | null;
+  readonly status: number;
+  readonly end: "answered" | "aborted" | "refused" | "failed" | "passed";
+  readonly usage: RequestUsage | null;
+  readonly cacheShare: number | null;
+  /** What it cost, by the provider's report; null: not known. */
+  readonly cost: number | null;
+  /** In mode `observe`: what would have been saved. */
+  readonly saved: { readonly tokens: number; readonly cost: number | null };
+  readonly currency: "USD" | null;
+}
+
+interface UpstreamFacts {
+  readonly messages: number;
+  readonly bytes: number | null;
+  readonly tokens: number;
+  readonly source: string;
+  /** What all of it would have counted. */
+  readonly whole: number;
+}
+
+interface RequestUsage {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+}
+
+interface RequestFilter {
+  readonly thread?: string | undefined;
+  readonly limit: number;
+  /** The `next` of the page before. */
+  readonly after?: string | undefined;
+}
+
+export interface RecentRequests {
+  add(userId: string, facts: RequestFacts): void;
+  /** Newest first. */
+  list(
+    userId: string,
+    filter: RequestFilter,
+  ): { readonly requests: readonly RequestFacts[]; readonly next: string | null };
+  get(userId: string, id: string): RequestFacts | null;
+  forget(userId: string): void;
+}
+
+/** Of one user, and of all. */
+const MOST_OF_USER = 500;
+const MOST = 10_000;
+
+interface Kept {
+  /** Grows with each request. */
+  readonly number: number;
+  readonly facts: RequestFacts;
+}
+
+export function recentRequests(
+  most: { readonly ofUser: number; readonly ofAll: number } = { ofUser: MOST_OF_USER, ofAll: MOST },
+): RecentRequests {
+  /** Whoever asked last stands last. */
+  const users = new Map<string, Kept[]>();
+  let number = 0;
+  let size = 0;
+  const of = (userId: string): readonly Kept[] => users.get(userId) ?? [];
+  const forget = (userId: string): void => {
+    size -= of(userId).length;
+    users.delete(userId);
+  };
+  return {
+    add(userId, facts) {
+      number += 1;
+      const kept = users.get(userId) ?? [];
+      users.delete(userId);
+      users.set(userId, kept);
+      kept.push({ number, facts });
+      size += 1;
+      if (kept.length > most.ofUser) {
+        kept.shift();
+        size -= 1;
+      }
+      while (size > most.ofAll && users.size > 1) forget(users.keys().next().value!);
+    },
+    list(userId, { thread, limit, after }) {
+      const before = after === undefined ? Number.POSITIVE_INFINITY : Number(after);
+      const fitting = of(userId).filter(
+        (one) => one.number < before && (thread === undefined || one.facts.thread === thread),
+      );
+      const page = fitting.slice(-limit).toReversed();
+      const next = fitting.length > page.length ? String(page.at(-1)!.number) : null;
+      return { requests: page.map(({ facts }) => facts), next };
+    },
+    get: (userId, id) => of(userId).findLast(({ facts }) => facts.id === id)?.facts ?? null,
+    forget,
+  };
 }

@@ -4,17 +4,17 @@
  */
 import { readUsage } from "palimpsest/internal/models";
 import { commit } from "palimpsest/internal/threads";
-import type { Answering, Sent } from "./asked-prompt.ts";
-import { learningFrom } from "./evidence.ts";
-import type { Exchange } from "./exchange.ts";
-import { chainOf } from "./matching/chain.ts";
-import type { NextStep } from "./next-step.ts";
+import type { NextStep } from "./answer.ts";
+import { UpstreamError } from "./answer-body.ts";
+import type { Flight } from "./flight.ts";
+import { chainOf } from "./match.ts";
 import type { Outcome } from "./outcome.ts";
-import { countSpent, type Estimate, tokensIn } from "./spending.ts";
+import { countSpent, type Estimate, tokensIn } from "./outcome.ts";
+import type { Answering, Sent } from "./prompt.ts";
+import { learningFrom } from "./prompt.ts";
+import type { Exchange } from "./request.ts";
+import type { UpstreamAnswer } from "./upstream.ts";
 import type { AnswerReader, ReadAnswer } from "./vendor.ts";
-import type { Flight } from "./wire/flight.ts";
-import type { UpstreamAnswer } from "./wire/upstream.ts";
-import { UpstreamError } from "./wire/upstream-error.ts";
 
 /** An answer on its way to the client and into the log. */
 export interface Passage<M> {

@@ -1,7 +1,16 @@
 /** What a request asks of the gateway beside its answer: by its headers, else by the configuration. Pure. */
 import type { ConfigFile } from "palimpsest/home";
+import { configuredWriter } from "palimpsest/internal/compaction";
+import { summarizationForThreads } from "palimpsest/internal/config";
 import { checkScope } from "palimpsest/internal/memory";
+import { bindsReasoning, cachePrices, keyOf, OFFLINE, pricingOf } from "palimpsest/internal/models";
+import { type ModelEntry, windowOf } from "palimpsest/models";
+import type { OpenThreadOptions } from "palimpsest/session";
+import type { Store } from "palimpsest/stores";
+import { type Caller, isProviderUser } from "../access/admit.ts";
 import { ProblemError } from "../http/problem.ts";
+import type { Exchange } from "./request.ts";
+import type { Fields, Vendor } from "./vendor.ts";
 
 const MODES = ["on", "observe", "off"] as const;
 const COMPACTIONS = ["ours", "native", "off"] as const;
@@ -79,3 +88,193 @@ export function isViewSent(
   if (policy.mode !== "on") return false;
   return erased || added || (hidden && lengthRule(policy).ours === "fit");
 }
+
+/* From the model that a request names to the provider that is asked: by the configuration alone, never by the request. */
+
+export interface Target {
+  readonly entry: ModelEntry;
+  /** What the provider calls the model. */
+  readonly model: string;
+  readonly window: number;
+  /** `raw`: it speaks the protocol of the request. */
+  readonly way: "raw" | "converted";
+  /** With the path of the protocol; null where it is converted. */
+  readonly base: string | null;
+  readonly key: string | null;
+}
+
+/** Whether the model refuses a thought of its own once anything before it has changed. */
+export function bindsThoughts({ entry, model }: Target): boolean {
+  return entry.binds_reasoning ?? bindsReasoning(model);
+}
+
+/** A key that came with a request. */
+export interface ProviderKey {
+  readonly key: string;
+  /** `forwarded`: the client's own credential, which is meant for the vendor itself and nobody else. */
+  readonly by: "named" | "forwarded";
+  /** It is all that its caller has shown: nobody else's money may be spent for them. */
+  readonly only: boolean;
+}
+
+interface ModelTable {
+  readonly models: readonly ModelEntry[];
+  readonly fallbackWindow: number;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * Null: no entry has this name. `providerKey`: the client's own, for a model that isn't listed at a vendor that is. For who
+ * has nothing but a key that is meant for one vendor, the entries of all others are not there.
+ */
+export function targetOf(
+  vendor: Pick<Vendor<never>, "providers" | "address">,
+  { model, providerKey }: { readonly model: string; readonly providerKey: ProviderKey | null },
+  { models, fallbackWindow, env }: ModelTable,
+): Target | null {
+  const mayUse = (entry: ModelEntry): boolean =>
+    entry === OFFLINE || providerKey?.only !== true || isFor(providerKey, vendor, entry);
+  const listed = models.find(({ name }) => name === model) ?? models.find((entry) => entry.model === model);
+  const speaking =
+    providerKey === null
+      ? undefined
+      : models.find((entry) => vendor.providers.includes(entry.provider) && mayUse(entry));
+  const entry = listed ?? speaking ?? (models.length === 0 ? OFFLINE : null);
+  if (entry === null || !mayUse(entry)) return null;
+  const isRaw = vendor.providers.includes(entry.provider);
+  const named = listed === undefined && entry.provider !== "offline" ? model : entry.model;
+  return {
+    entry,
+    model: named,
+    window: windowOf({ ...entry, model: named }, fallbackWindow).tokens,
+    way: isRaw ? "raw" : "converted",
+    base: isRaw ? (entry.base_url ?? vendor.address).replace(/(?<!\/)\/+$/, "") : null,
+    key: providerKey !== null && isFor(providerKey, vendor, entry) ? providerKey.key : (keyOf(entry, env) ?? null),
+  };
+}
+
+/** A forwarded key is its vendor's; `openai-compatible` is whoever the operator says, not OpenAI. */
+function isFor(
+  { by }: ProviderKey,
+  { providers }: Pick<Vendor<never>, "providers">,
+  { provider }: ModelEntry,
+): boolean {
+  return by === "named" || (providers.includes(provider) && provider !== "openai-compatible");
+}
+
+/* How threads of the compatible endpoints are compacted: as the configuration says, by a model only where one is meant for it. */
+
+interface Use {
+  readonly store: Store;
+  readonly thread: string;
+  readonly length: LengthRule["ours"];
+  readonly caller: Caller;
+}
+
+type Settings = Pick<OpenThreadOptions<object>, "summarization" | "writer">;
+
+export function sessionSettings(settings: ConfigFile, { store, thread, length, caller }: Use): Settings {
+  if (length === "pass") return { summarization: null };
+  const chosen = summarizationForThreads(settings.summarization);
+  const { policy, prune, drafts, reservedOutputTokens, summaryPrompt, maxSummarizerCalls } = chosen;
+  const { trigger, keep, lowWater, minGain, maxSummaryTokens, summaryFormat } = policy;
+  const summarization = {
+    trigger,
+    keep,
+    lowWater,
+    minGain,
+    maxSummaryTokens,
+    summaryFormat,
+    prune,
+    drafts,
+    reservedOutputTokens,
+    summaryPrompt,
+    maxSummarizerCalls,
+  };
+  // Nobody asked for a call to the model of the conversation: it costs, and the client would wait for it. Who brings a
+  // provider's key alone pays with that key; the operator's writes no summary for them.
+  const hasWriter =
+    !isProviderUser(caller) &&
+    (settings.summarization.model_name !== null || settings.models.some(({ lightweight }) => lightweight));
+  const writer = hasWriter ? configuredWriter(settings, chosen, { store, threadId: thread }) : null;
+  return { summarization, ...(writer !== null && { writer }) };
+}
+
+/* What the provider's prompt cache will find of a request, and at what prices: by these its thread is pruned. Pure. */
+
+type CacheOptions = Required<Pick<OpenThreadOptions<object>, "prices" | "promptCache">>;
+
+export function cacheOf<M extends object>({ vendor, body, request, target }: Exchange<M>): CacheOptions {
+  const { entry, model, way } = target;
+  const given = pricingOf(entry);
+  // What is put into another vendor's words carries no marks.
+  if (way === "converted")
+    return { prices: given ?? undefined, promptCache: entry.provider === "anthropic" ? "none" : "prefix" };
+  const { promptCache, ttl } = vendor.cached?.(body, request) ?? { promptCache: "prefix", ttl: null };
+  if (ttl === null) return { prices: given ?? undefined, promptCache };
+  const prices = cachePrices(model, given);
+  return {
+    prices: { ...prices, cacheWrite: given?.cacheWrite ?? prices.input * HOUR_WRITES, ttlMs: HOUR_MS },
+    promptCache,
+  };
+}
+
+/** A request that is only counted needs no marks, and so says nothing of those that the conversation has. */
+export function cacheWhenCounted<M extends object>(exchange: Exchange<M>): CacheOptions {
+  const cache = cacheOf(exchange);
+  return cache.promptCache === "none" ? { ...cache, promptCache: "end" } : cache;
+}
+
+/** Anthropic's price of an entry that lives for an hour, in prices of input. */
+const HOUR_WRITES = 2;
+const HOUR_MS = 60 * 60_000;
+
+/* What a program says of itself with each request: a name that all of its conversations share. It narrows, never decides. */
+
+const HEADERS = [
+  "x-claude-code-session-id",
+  "x-session-affinity",
+  "x-opencode-session",
+  "x-session-id",
+  "session-id",
+  "session_id",
+  "x-qwen-code-session-id",
+  "x-grok-session-id",
+  "x-openwebui-chat-id",
+] as const;
+
+export function groupOf(headers: Headers, body: Fields): string | null {
+  for (const name of HEADERS) {
+    const value = headers.get(name);
+    if (value !== null && value !== "") return `${name}\n${value}`;
+  }
+  const { metadata } = body;
+  const user = typeof metadata === "object" && metadata !== null ? (metadata as Fields)["user_id"] : null;
+  const session = typeof user === "string" ? sessionIn(user) : null;
+  return session === null ? null : `session\n${session}`;
+}
+
+/** As Claude Code writes it: today as JSON, earlier at the end of a name. */
+function sessionIn(written: string): string | null {
+  const named = /_session_(.+)$/s.exec(written)?.[1];
+  if (named !== undefined || !written.startsWith("{")) return named ?? null;
+  try {
+    const { session_id: session } = JSON.parse(written) as Fields;
+    return typeof session === "string" && session !== "" ? session : null;
+  } catch {
+    return null;
+  }
+}
+
+/** A short question without tools, for a few words: a title, a topic, a probe. */
+export function isSideCall(request: {
+  readonly messages: readonly unknown[];
+  readonly tools: readonly unknown[];
+  readonly maxTokens: number | null;
+  readonly answers: number;
+}): boolean {
+  const { messages, tools, maxTokens, answers } = request;
+  return messages.length <= 2 && answers === 0 && tools.length === 0 && maxTokens !== null && maxTokens <= FEW_TOKENS;
+}
+
+const FEW_TOKENS = 1024;

@@ -6,7 +6,7 @@ import { TALKERS } from "../../test/any-length.ts";
 import { modelsFor } from "../../test/before-provider.ts";
 import { recorder } from "../../test/recorder.ts";
 import { running } from "../../test/running.ts";
-import { conversationSpan } from "./wire/known-front.ts";
+import { conversationSpan } from "./front.ts";
 
 const TURNS = 45;
 const WINDOW = 2500;

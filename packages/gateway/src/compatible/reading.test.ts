@@ -1,9 +1,9 @@
 /** How far an answer is can be told piece by piece without putting the answer together. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { messagesReader } from "./anthropic/answer.ts";
-import { chatReader } from "./openai-chat/answer.ts";
-import { responsesReader } from "./openai-responses/answer.ts";
+import { messagesReader } from "./anthropic/vendor.ts";
+import { chatReader } from "./openai-chat.ts";
+import { responsesReader } from "./openai-responses/vendor.ts";
 import type { AnswerReader } from "./vendor.ts";
 
 const call = (text: string) => ({

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type RequestFacts, recentRequests } from "./recent-requests.ts";
+import { type RequestFacts, recentRequests } from "./outcome.ts";
 
 const facts = (id: string, thread = "t"): RequestFacts => ({ id, thread }) as RequestFacts;
 const idsOf = (page: { readonly requests: readonly RequestFacts[] }) => page.requests.map(({ id }) => id);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { cacheShare, compactedTokens, moneyOf, wholeTokens } from "./savings.ts";
+import { cacheShare, compactedTokens, moneyOf, wholeTokens } from "./outcome.ts";
 
 test("what all of it would count is scaled from bytes, and is never less than what was sent", () => {
   assert.equal(wholeTokens(1000, { whole: 4000, sent: 4000 }), 1000);

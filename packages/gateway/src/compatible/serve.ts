@@ -1,16 +1,159 @@
-/** The compatible endpoints: which path is whose. What is none of the conversations may be passed on. */
+/** The compatible endpoints as the server sees them: a request in, its answer straight to the connection. */
+
+import type { Memory } from "palimpsest";
+import type { ConfigFile } from "palimpsest/home";
+import { OFFLINE } from "palimpsest/internal/models";
+import { keepEmbedded, untilEmbedded } from "palimpsest/internal/recall";
+import { type ModelEntry, windowOf } from "palimpsest/models";
+import type { OpenThreadOptions } from "palimpsest/session";
+import type { ThreadDeps } from "palimpsest/threads";
+import { type Caller, isProviderUser } from "../access/admit.ts";
+import type { After } from "../http/event-stream.ts";
+import { ProblemError } from "../http/problem.ts";
+import type { Compatible, CompatibleRequest } from "../server/app.ts";
+import type { AnswerBounds } from "./answer-body.ts";
 import { anthropicMessages } from "./anthropic/vendor.ts";
-import type { CompatibleCall, CompatibleDeps } from "./call.ts";
 import { converse } from "./converse.ts";
 import { answerWith, count } from "./counting.ts";
-import { listedModel, modelList } from "./listing.ts";
-import { openaiChat } from "./openai-chat/vendor.ts";
-import { decoded, serveHeld } from "./openai-responses/resources.ts";
+import { type OpenThreads, openThreads } from "./find.ts";
+import { type Client, type Flight, nodeClient, webClient } from "./flight.ts";
+import { type FrontMemory, frontMemory } from "./front.ts";
+import { openaiChat } from "./openai-chat.ts";
+import { type LiveResponses, liveResponses } from "./openai-responses/response-ids.ts";
+import { decoded, serveHeld } from "./openai-responses/responses.ts";
 import { openaiResponses } from "./openai-responses/vendor.ts";
+import type { RecentRequests } from "./outcome.ts";
 import { passThrough, vendorAt } from "./pass-through.ts";
-import type { Vendor, VendorFailure } from "./vendor.ts";
+import { paramIn, type Vendor, type VendorFailure } from "./vendor.ts";
 
-export async function serve(given: CompatibleCall, deps: CompatibleDeps): Promise<void> {
+interface EndpointOptions {
+  readonly settings: ConfigFile;
+  readonly env: CompatibleDeps["env"];
+  readonly secret: CompatibleDeps["secret"];
+  readonly memory: CompatibleDeps["memory"];
+  /** The embedder of the configuration, if it has one. */
+  readonly embedding: Parameters<typeof conversationEmbedding>[0];
+  readonly requests: CompatibleDeps["requests"];
+  readonly limits: CompatibleDeps["limits"];
+  readonly after: CompatibleDeps["after"];
+  readonly clock: () => Date;
+  readonly ids: () => string;
+  /** After so long without a word from it, the store is left out; 250 ms unless told. */
+  readonly silenceMs?: number | undefined;
+}
+
+interface ClosableEndpoints extends Compatible {
+  /** Gives up the answers under way: what they have said so far is kept, and their clients see that it isn't all. */
+  abandon(): void;
+  close(): Promise<void>;
+}
+
+const SILENCE_MS = 250;
+const SWITCHED_OFF =
+  "the /v1 endpoints are switched off here: set gateway.compatible to true in config.yaml and start the gateway again";
+
+export function compatibleEndpoints({
+  clock,
+  ids,
+  silenceMs = SILENCE_MS,
+  ...options
+}: EndpointOptions): ClosableEndpoints {
+  const open = openThreads({ clock, ids });
+  const deps: CompatibleDeps = {
+    ...options,
+    open,
+    embedding: conversationEmbedding(options.embedding),
+    fronts: frontMemory(),
+    flights: new Map(),
+    responses: liveResponses(),
+    silenceMs,
+  };
+  const bounds = boundsOf(options);
+  return {
+    async serve(request, outgoing) {
+      if (!options.settings.gateway.compatible) throw new ProblemError(404, "switched-off", SWITCHED_OFF);
+      if (outgoing === undefined) {
+        const { client: web, response } = webClient();
+        const { client } = noting(web, request.begun);
+        const done = serve({ ...request, client, bounds }, deps);
+        return Promise.race([response, done.then(() => response)]);
+      }
+      const { client, status } = noting(nodeClient(outgoing), request.begun);
+      await serve({ ...request, client, bounds }, deps);
+      // What the server is told so that it writes nothing more; the status is for the log.
+      return new Response(null, { status: status(), headers: { "x-hono-already-sent": "true" } });
+    },
+    routeOf,
+    refuse(path, headers, { status, code, message, details, headers: more }) {
+      const failure = { status, code, message, param: paramIn(details) };
+      const body = vendorFailure(path.slice("/v1".length), headers, failure);
+      return Response.json(body, { status, ...(more !== undefined && { headers: more }) });
+    },
+    abandon() {
+      for (const flight of deps.flights.values()) flight.abandon();
+    },
+    async close() {
+      await deps.responses.close();
+      await open.close();
+      await deps.embedding.close();
+    },
+  };
+}
+
+function boundsOf({ settings: { gateway }, after }: Pick<EndpointOptions, "settings" | "after">): AnswerBounds {
+  const { answer_limit_mb: megabytes, answer_idle_seconds: seconds } = gateway;
+  return { bytes: Math.floor(megabytes * 1024 * 1024), idleMs: seconds === null ? null : seconds * 1000, after };
+}
+
+/** `begun`: told once, of the first byte that is no comment to pass the time. */
+function noting(client: Client, begun: () => void): { readonly client: Client; readonly status: () => number } {
+  let noted = 499;
+  let hasBegun = false;
+  const head: Client["head"] = (status, headers) => {
+    noted = status;
+    client.head(status, headers);
+  };
+  const write: Client["write"] = (bytes) => {
+    if (!hasBegun && bytes.length > 0 && bytes[0] !== COLON) {
+      hasBegun = true;
+      begun();
+    }
+    return client.write(bytes);
+  };
+  return { client: { ...client, head, write }, status: () => noted };
+}
+
+const COLON = 58;
+
+/** Of paths that anybody may make up there are too many. */
+const ROUTES: ReadonlySet<string> = new Set([
+  "/chat/completions",
+  "/messages",
+  "/messages/count_tokens",
+  "/responses",
+  "/responses/input_tokens",
+  "/models",
+  "/completions",
+  "/embeddings",
+  "/moderations",
+  "/audio/speech",
+  "/audio/transcriptions",
+  "/audio/translations",
+  "/images/generations",
+  "/images/edits",
+  "/images/variations",
+]);
+
+function routeOf(path: string): string {
+  const name = path.slice("/v1".length).replace(/\/$/, "");
+  if (ROUTES.has(name)) return `/v1${name}`;
+  const [, first] = /^\/(models|responses|conversations)\//.exec(name) ?? [];
+  return first === undefined ? "/v1/*" : `/v1/${first}/*`;
+}
+
+/* The compatible endpoints: which path is whose. What is none of the conversations may be passed on. */
+
+async function serve(given: CompatibleCall, deps: CompatibleDeps): Promise<void> {
   // With a slash at its end a path means the same.
   const call = { ...given, path: given.path.replace(/(?<=[^/])\/$/, "") };
   const { method, path } = call;
@@ -40,6 +183,103 @@ function servedBy<M extends object>(
 }
 
 /** A refusal in the words of the vendor whose client asks. */
-export function vendorFailure(path: string, headers: Headers, failure: VendorFailure): unknown {
+function vendorFailure(path: string, headers: Headers, failure: VendorFailure): unknown {
   return vendorAt(path, headers).failure(failure);
+}
+
+/* The models of the configuration, as both vendors list them: one body serves the clients of both. */
+
+function modelList(settings: ConfigFile) {
+  const data = entriesOf(settings).map((entry) => listed(entry, settings));
+  return { object: "list", data, has_more: false, first_id: data[0]!.id, last_id: data.at(-1)!.id };
+}
+
+/** Null: there is none of this name. */
+function listedModel(settings: ConfigFile, name: string) {
+  const entry = entriesOf(settings).find((one) => one.name === name);
+  return entry === undefined ? null : listed(entry, settings);
+}
+
+function entriesOf({ models }: ConfigFile): readonly ModelEntry[] {
+  return models.length === 0 ? [OFFLINE] : models;
+}
+
+function listed(entry: ModelEntry, { summarization }: ConfigFile) {
+  return {
+    id: entry.name,
+    object: "model",
+    created: 0,
+    owned_by: entry.provider,
+    type: "model",
+    display_name: entry.name,
+    created_at: "1970-01-01T00:00:00Z",
+    max_input_tokens: windowOf(entry, summarization.fallback_context_window).tokens,
+    max_tokens: entry.max_output_tokens ?? null,
+  };
+}
+
+/* A request to a compatible endpoint with its client, and what serving it takes. */
+
+export interface CompatibleCall extends CompatibleRequest {
+  readonly client: Client;
+  /** What a provider's answer to it may take. */
+  readonly bounds: AnswerBounds;
+}
+
+export interface CompatibleDeps {
+  readonly settings: ConfigFile;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly secret: () => Promise<Uint8Array>;
+  readonly open: OpenThreads;
+  readonly fronts: FrontMemory;
+  /** Responses that their clients can ask for again. */
+  readonly responses: LiveResponses;
+  /** Answers under way, by what was asked. */
+  readonly flights: Map<string, Flight>;
+  /** What is remembered of users, and the queue that learns; null where the configuration turns memory off. */
+  readonly memory: () => Promise<Pick<Memory, "repository" | "queue"> | null>;
+  readonly embedding: ConversationEmbedding;
+  readonly requests: RecentRequests;
+  /** Windows that providers have stated, to any instance. */
+  readonly limits: OpenThreadOptions<object>["limits"];
+  readonly after: After;
+  /** After so long without a word from it, the store is left out. */
+  readonly silenceMs: number;
+}
+
+/*
+ * The configured embedder for conversations of these endpoints: it orders what is looked up for a question, and what was
+ * said gets its vectors behind the answer. A request waits for it as a search does, two seconds at most.
+ */
+
+type Embedding = Pick<ThreadDeps, "embedder" | "onEmbedding">;
+
+interface ConversationEmbedding {
+  /** For a search; nothing for who has shown only a provider's key: the operator doesn't pay for them. */
+  of(caller: Caller): Promise<Embedding>;
+  /** Nobody waits for it, and it never throws. */
+  behind(deps: Pick<ThreadDeps, "store" | "tools">, threadId: string, caller: Caller): Promise<void>;
+  /** Waits for what was said last, ten seconds at most. */
+  close(): Promise<void>;
+}
+
+/** What is left then is made behind the thread's next answer. */
+const CLOSING_MS = 10_000;
+
+function conversationEmbedding(configured: () => Promise<Embedding>): ConversationEmbedding {
+  const [closing, over] = [new AbortController(), new AbortController()];
+  const time = { closing: closing.signal, over: over.signal };
+  const of = async (caller: Caller): Promise<Embedding> =>
+    isProviderUser(caller) ? {} : configured().catch(() => ({}));
+  return {
+    of,
+    behind: async ({ store, tools }, threadId, caller) =>
+      keepEmbedded({ store, ...(tools && { tools }), ...(await of(caller)) }, threadId, time),
+    async close() {
+      closing.abort();
+      const { embedder } = await configured().catch((): Embedding => ({}));
+      if (embedder !== undefined) await untilEmbedded(embedder, CLOSING_MS);
+      over.abort();
+    },
+  };
 }

@@ -4,9 +4,9 @@
  */
 import type { Shape } from "@palimpsest/core/message";
 import type { PromptCache } from "palimpsest/session";
-import type { AnswerWriter } from "./converted/pieces.ts";
-import type { Exchange } from "./exchange.ts";
-import type { Checked } from "./wire/read-items.ts";
+import type { AnswerWriter } from "./converted-answer.ts";
+import type { Checked } from "./front.ts";
+import type { Exchange } from "./request.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 

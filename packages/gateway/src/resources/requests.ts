@@ -1,6 +1,6 @@
 /** The last requests to the compatible endpoints: what came, what it was taken for, what went on, what it cost and saved. */
 import { z } from "zod";
-import type { RecentRequests } from "../compatible/recent-requests.ts";
+import type { RecentRequests } from "../compatible/outcome.ts";
 import { notFound } from "../http/problem.ts";
 import { type Route, route } from "../http/route.ts";
 import { list, next, PAGE, page, thread } from "../http/schemas.ts";

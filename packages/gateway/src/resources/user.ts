@@ -8,7 +8,7 @@ import { threadRow } from "palimpsest/internal/thread-operations";
 import type { MemoryScope, Repository } from "palimpsest/memory";
 import { everyThread } from "palimpsest/stores";
 import { z } from "zod";
-import type { RecentRequests } from "../compatible/recent-requests.ts";
+import type { RecentRequests } from "../compatible/outcome.ts";
 import { ProblemError } from "../http/problem.ts";
 import { type Route, route, Stream } from "../http/route.ts";
 import { list } from "../http/schemas.ts";

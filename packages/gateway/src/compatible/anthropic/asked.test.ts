@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readAsked } from "./asked.ts";
+import { readAsked } from "./edits.ts";
 
 const edited = (...edits: object[]) => ({ context_management: { edits } });
 

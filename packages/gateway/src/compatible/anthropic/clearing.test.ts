@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AnthropicMessage } from "@palimpsest/core/message";
-import type { ClearToolUses } from "./asked.ts";
-import { CLEARED, clearThinking, clearToolUses, type Shown } from "./clearing.ts";
+import type { ClearToolUses } from "./edits.ts";
+import { CLEARED, clearThinking, clearToolUses, type Shown } from "./edits.ts";
 
 const count = (text: string) => text.length;
 const EDIT: ClearToolUses = {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ThreadHeader } from "@palimpsest/core/log";
 import type { AnthropicMessage } from "@palimpsest/core/message";
-import { compactionBlock, findBlock, readBlock, toolChangesIn } from "./compaction-block.ts";
+import { compactionBlock, findBlock, readBlock, toolChangesIn } from "./server-state.ts";
 
 const HEADER = { id: "t", user: "ada", createdAt: "2026-01-01T00:00:00.000Z" } as ThreadHeader;
 const PLACE = { seq: 7, hash: "h".repeat(22), text: "A summary.", toolChanges: [] };

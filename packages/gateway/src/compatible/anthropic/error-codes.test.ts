@@ -3,7 +3,7 @@ import { test } from "node:test";
 import Anthropic from "@anthropic-ai/sdk";
 import { type BeforeProvider, beforeProvider } from "../../../test/before-provider.ts";
 import { withStore } from "../../../test/with-store.ts";
-import { ERROR_CODES, type ErrorCode } from "./refusals.ts";
+import { ERROR_CODES, type ErrorCode } from "./server-state.ts";
 
 type Params = Partial<Anthropic.Beta.MessageCreateParamsNonStreaming>;
 type Block = Anthropic.Beta.BetaCompactionBlock;

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import type { AnthropicMessage } from "@palimpsest/core/message";
 import { ask, MESSAGES, type Message, user } from "../../../test/asking.ts";
 import { running } from "../../../test/running.ts";
-import { takesCarriers, withCarriers } from "./evidence-carrier.ts";
+import { takesCarriers, withCarriers } from "./vendor.ts";
 
 const BETA = "mid-conversation-system-clear-at-2026-08-21";
 const text = (said: string) => ({ type: "text", text: said });

@@ -4,27 +4,28 @@
  */
 import { type AnthropicMessage, anthropicShape } from "@palimpsest/core/message";
 import { ProblemError } from "../../http/problem.ts";
-import type { Exchange } from "../exchange.ts";
-import type { Held, HeldPlace } from "../held.ts";
-import type { Secret } from "../matching/chain.ts";
-import { findPointed } from "../pointers/pointer.ts";
+import type { Held, HeldPlace } from "../answer.ts";
+import type { Secret } from "../match.ts";
+import { findPointed } from "../pointer.ts";
 import { lengthRule } from "../policy.ts";
+import type { Exchange } from "../request.ts";
 import type { Fields, VendorRequest } from "../vendor.ts";
 import { listIn } from "../vendor.ts";
-import { type Asked, readAsked } from "./asked.ts";
+import { type Asked, readAsked } from "./edits.ts";
+import { namedMessage } from "./named-message.ts";
 import {
   type FoundBlock,
   findBlock,
   MOST_TOOL_CHANGES,
+  placeOfMessage,
   readBlock,
+  refused,
+  requestOfThread,
   signedFor,
+  systemOutline,
+  systemText,
   toolChangesIn,
-} from "./compaction-block.ts";
-import { placeOfMessage } from "./message-ids.ts";
-import { namedMessage } from "./named-message.ts";
-import { refused } from "./refusals.ts";
-import { systemOutline, systemText } from "./system-outline.ts";
-import { requestOfThread } from "./thread-request.ts";
+} from "./server-state.ts";
 
 type Messages = Exchange<AnthropicMessage>;
 

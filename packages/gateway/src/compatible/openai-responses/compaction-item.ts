@@ -5,15 +5,16 @@
  */
 import type { ThreadHeader } from "@palimpsest/core/log";
 import type { Store } from "palimpsest/stores";
-import type { HeldPlace } from "../held.ts";
-import type { Secret } from "../matching/chain.ts";
-import { findPointed, signPointer } from "../pointers/pointer.ts";
+import type { HeldPlace } from "../answer.ts";
+import type { Secret } from "../match.ts";
+import { findPointed, signPointer } from "../pointer.ts";
+import { bytesOf, formOf, type UpstreamAnswer } from "../upstream.ts";
 import type { Fields } from "../vendor.ts";
 
 const MARK = "palimpsest ";
 const KIND = "compaction";
 
-export interface CompactionPlace {
+interface CompactionPlace {
   readonly seq: number;
   /** What the conversation is known by there. */
   readonly hash: string;
@@ -49,4 +50,178 @@ export async function compactedPlace(
   if (pointed.kind === "not-found") return null;
   const { threadId, seq, salt } = pointed.pointer;
   return { threadId, seq, state: { hash: salt, pending: [], calls: [] }, otherwise: "fork" };
+}
+
+/*
+ * An answer of the Responses API under another name: the events and the body that hold the whole response are written anew,
+ * everything else passes as it came. Where a compaction was made for it, its item comes first and the others move up.
+ */
+
+interface Rewriting {
+  /** Fields of the response that are ours. */
+  readonly fields: Fields;
+  /** What comes before the provider's items. */
+  readonly first: Fields | null;
+  /** Each response that passes, and the number of the last event. */
+  seen(response: Fields | null, sequence: number): void;
+}
+
+export function rewritten(answer: UpstreamAnswer, rewriting: Rewriting): UpstreamAnswer {
+  const { "content-length": _, ...headers } = answer.headers;
+  const body = formOf(answer) === "stream" ? events(answer.body, rewriting) : whole(answer.body, rewriting);
+  return { ...answer, headers, body };
+}
+
+async function* whole(body: AsyncIterable<Uint8Array>, rewriting: Rewriting): AsyncGenerator<Uint8Array> {
+  const bytes = await bytesOf(body);
+  const response = fieldsIn(bytes.toString());
+  if (response === null) return yield bytes;
+  const own = responseOf(response, rewriting);
+  rewriting.seen(own, 0);
+  yield Buffer.from(JSON.stringify(own));
+}
+
+/** Whole events at a time, as a client takes them in. */
+async function* events(body: AsyncIterable<Uint8Array>, rewriting: Rewriting): AsyncGenerator<Uint8Array> {
+  const decoder = new TextDecoder();
+  const rewrite = blockRewriter(rewriting);
+  let rest = "";
+  for await (const piece of body) {
+    rest += decoder.decode(piece, { stream: true });
+    if (rest.includes("\r")) rest = rest.replaceAll("\r\n", "\n");
+    const end = rest.lastIndexOf("\n\n");
+    if (end === -1) continue;
+    const blocks = rest.slice(0, end).split("\n\n");
+    rest = rest.slice(end + 2);
+    yield Buffer.from(blocks.map((block) => `${rewrite(block)}\n\n`).join(""));
+  }
+  if (rest !== "") yield Buffer.from(rest);
+}
+
+const BEGINNINGS: readonly unknown[] = ["response.created", "response.queued", "response.in_progress"];
+
+function blockRewriter(rewriting: Rewriting): (block: string) => string {
+  const { first } = rewriting;
+  let isAdded = first === null;
+  return (block) => {
+    const event = fieldsIn(/^data: ?(.*)$/m.exec(block)?.[1] ?? "");
+    if (event === null) return block;
+    const { type, response, output_index: place } = event;
+    const sequence = Number(event["sequence_number"] ?? 0);
+    const whole = typeof response === "object" && response !== null ? responseOf(response as Fields, rewriting) : null;
+    const isMoved = first !== null && !BEGINNINGS.includes(type);
+    rewriting.seen(whole, isMoved ? sequence + 2 : sequence);
+    if (whole === null && !isMoved) return block;
+    const own = eventText({
+      ...event,
+      ...(isMoved && { sequence_number: sequence + 2 }),
+      ...(isMoved && typeof place === "number" && { output_index: place + 1 }),
+      ...(whole !== null && { response: whole }),
+    });
+    if (isAdded || !isMoved) return own;
+    isAdded = true;
+    return `${added(first!, sequence)}\n\n${own}`;
+  };
+}
+
+/** The item of the compaction, before everything else that is said. */
+function added(item: Fields, sequence: number): string {
+  const { encrypted_content: _, ...opened } = item;
+  return [
+    eventText({
+      type: "response.output_item.added",
+      sequence_number: sequence,
+      output_index: 0,
+      item: { ...opened, encrypted_content: "" },
+    }),
+    eventText({ type: "response.output_item.done", sequence_number: sequence + 1, output_index: 0, item }),
+  ].join("\n\n");
+}
+
+function responseOf(response: Fields, { fields, first }: Rewriting): Fields {
+  const output = Array.isArray(response["output"]) ? (response["output"] as readonly unknown[]) : [];
+  const isBegun = response["status"] === "in_progress" || response["status"] === "queued";
+  return { ...response, ...fields, output: first === null || isBegun ? output : [first, ...output] };
+}
+
+export function eventText(event: Fields): string {
+  return `event: ${String(event["type"])}\ndata: ${JSON.stringify(event)}`;
+}
+
+function fieldsIn(text: string): Fields | null {
+  if (!text.startsWith("{")) return null;
+  try {
+    return JSON.parse(text) as Fields;
+  } catch {
+    return null;
+  }
+}
+
+/* The events that a response would have been streamed as. Pure. */
+
+type NumberedEvent = Fields & { readonly type: string; readonly sequence_number: number };
+
+/** `last`: the number of the last event when it was made. Everything that says something whole stands at the end. */
+export function eventsOf(response: Fields, last: number): readonly NumberedEvent[] {
+  const begun = { ...response, status: "in_progress", output: [], usage: null, error: null, incomplete_details: null };
+  const output = response["output"] as readonly Fields[];
+  const events = [
+    { type: "response.created", response: begun },
+    { type: "response.in_progress", response: begun },
+    ...output.flatMap((item, index) => itemEvents(item, index)),
+    { type: FINAL[String(response["status"])] ?? "response.failed", response },
+  ];
+  const late = Math.max(0, last - (events.length - 1));
+  const whole = events.findIndex(({ type }) => type.endsWith(".done"));
+  const from = whole === -1 ? events.length - 1 : whole;
+  return events.map((event, index) => ({ ...event, sequence_number: index + (index >= from ? late : 0) }));
+}
+
+const FINAL: Readonly<Record<string, string>> = {
+  completed: "response.completed",
+  incomplete: "response.incomplete",
+};
+
+type Event = Fields & { readonly type: string };
+
+function itemEvents(item: Fields, index: number): readonly Event[] {
+  const at = { output_index: index };
+  const inner = { ...at, item_id: item["id"] };
+  const opened = "content" in item ? { ...item, content: [] } : item;
+  return [
+    {
+      type: "response.output_item.added",
+      ...at,
+      item: item["type"] === "function_call" ? { ...item, arguments: "" } : opened,
+    },
+    ...(item["type"] === "message" ? contentEvents(item["content"] as readonly Fields[], inner) : []),
+    ...(item["type"] === "function_call" ? callEvents(item, inner) : []),
+    { type: "response.output_item.done", ...at, item },
+  ];
+}
+
+function callEvents(item: Fields, inner: Fields): readonly Event[] {
+  const { name, arguments: input } = item;
+  return [
+    { type: "response.function_call_arguments.delta", ...inner, delta: input },
+    { type: "response.function_call_arguments.done", ...inner, name, arguments: input },
+  ];
+}
+
+function contentEvents(content: readonly Fields[], inner: Fields): readonly Event[] {
+  return content.flatMap((part, index): Event[] => {
+    const at = { ...inner, content_index: index };
+    if (part["type"] !== "output_text")
+      return [
+        { type: "response.content_part.added", ...at, part },
+        { type: "response.content_part.done", ...at, part },
+      ];
+    const { text } = part;
+    return [
+      { type: "response.content_part.added", ...at, part: { ...part, text: "" } },
+      { type: "response.output_text.delta", ...at, delta: text, logprobs: [] },
+      { type: "response.output_text.done", ...at, text, logprobs: [] },
+      { type: "response.content_part.done", ...at, part },
+    ];
+  });
 }

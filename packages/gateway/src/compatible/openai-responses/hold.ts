@@ -2,21 +2,39 @@
  * A request of the Responses API that is served from the log: `previous_response_id`, `conversation` and compaction items
  * say where it goes on, `store` and `background` how its answer can be asked for, `context_management` when it is compacted.
  */
-import { type ResponsesItem, type ResponsesMessage, responsesTurns } from "@palimpsest/core/message";
-import type { Exchange } from "../exchange.ts";
-import type { Held, HeldPlace } from "../held.ts";
-import type { Secret } from "../matching/chain.ts";
+import { type ResponsesItem, type ResponsesMessage, responsesItems, responsesTurns } from "@palimpsest/core/message";
+import type { OpenThread } from "palimpsest/session";
+import type { Begun, Held, HeldPlace, NamedAnswer } from "../answer.ts";
+import { answerWith } from "../counting.ts";
+import type { Secret } from "../match.ts";
 import { lengthRule } from "../policy.ts";
+import { shownSummary } from "../prompt.ts";
+import type { Exchange } from "../request.ts";
 import { type Fields, leadingIn, listIn } from "../vendor.ts";
-import { compactedResponse } from "./compact.ts";
-import { compactedPlace, isOurs } from "./compaction-item.ts";
-import { conversationPlace, isConversationId } from "./conversation-threads.ts";
-import { withoutReferences } from "./items.ts";
-import { namedResponse } from "./named-response.ts";
-import { type HeldParams, readParams, WITHHELD } from "./params.ts";
-import { conversationLocked, noConversation, noPrevious, notVerified, refusedParam } from "./refusals.ts";
-import { compactedPlaceOf, findResponse, isOurId, placeAfter } from "./response-ids.ts";
-import { responsesShape } from "./shape.ts";
+import { compactedPlace, compactionItem, eventsOf, eventText, isOurs, rewritten } from "./compaction-item.ts";
+import { conversationPlace, isConversationId, withoutReferences } from "./conversations.ts";
+import {
+  conversationLocked,
+  type HeldParams,
+  noConversation,
+  noPrevious,
+  notVerified,
+  readParams,
+  refusedParam,
+  responsesShape,
+  responsesUsage,
+  WITHHELD,
+} from "./params.ts";
+import {
+  compactedId,
+  compactedPlaceOf,
+  findResponse,
+  isOurId,
+  type LiveResponse,
+  placeAfter,
+  type ResponseReceipt,
+  responseId,
+} from "./response-ids.ts";
 
 type Responses = Exchange<ResponsesMessage>;
 
@@ -99,3 +117,240 @@ async function placeOf({ call }: Responses, { params, secret, compacted, at }: A
   if (place === null) throw notVerified(`input[${at}].encrypted_content`);
   return place;
 }
+
+/* The answer to a request that is held: its id, what its client sees of it while it is made, and what is kept of it. */
+
+interface Naming {
+  readonly params: HeldParams;
+  readonly secret: Secret;
+  readonly begun: Begun;
+}
+
+async function namedResponse(
+  exchange: Exchange<ResponsesMessage>,
+  { params, secret, begun }: Naming,
+): Promise<NamedAnswer<ResponsesMessage>> {
+  const { call, deps, body, request } = exchange;
+  const { ids, store, clock } = call.threads;
+  const header = await store.header(begun.threadId);
+  // It was deleted just now.
+  if (header === undefined) throw noPrevious(params.previous ?? "");
+  const { userId } = call.caller;
+  const isStored = params.store === "yes";
+  const id = isStored ? responseId(header, begun, { secret, unique: ids() }) : ids();
+  const fields = isStored ? ownFields(id, params) : {};
+  const created = Math.floor(clock().getTime() / 1000);
+  const isLater = params.background === "yes" && !request.stream;
+  const { live, end } = liveOf(begun, {
+    params,
+    stream: request.stream,
+    response: begunResponse(body, { ...fields, id, created }),
+  });
+  if (isStored) deps.responses.put(userId, id, live);
+  if (isLater) answerWith(call, live.response);
+  let sequence = 0;
+  let told: ResponseReceipt["compaction"] = null;
+  return {
+    id,
+    client: isLater ? "later" : "now",
+    rewrite(answer, compaction) {
+      const { hash } = begun;
+      told = compaction && { record: compaction.record ?? 0, seq: compaction.seq, hash, id: ids().replaceAll("-", "") };
+      const first = told && compactionItem(header, { ...told, text: compaction!.text }, { secret, id: told.id });
+      if (!isStored && first === null) return answer;
+      return rewritten(answer, {
+        fields,
+        first,
+        seen(response, number) {
+          sequence = number;
+          if (response !== null) live.response = response;
+        },
+      });
+    },
+    receipt(answer, failure) {
+      if (!isStored) return null;
+      if (failure !== null && params.background === "no") return null;
+      const response = endedResponse(live, answer?.state ?? "failed", failure);
+      live.response = response;
+      const { output: _, tools: __, instructions: ___, ...kept } = response;
+      const { instructions } = body;
+      const receipt: ResponseReceipt = {
+        type: "response",
+        response: id,
+        status: String(kept["status"]),
+        sequence,
+        fields: kept,
+        instructions: typeof instructions === "string" ? instructions.length : null,
+        compaction: told,
+      };
+      return receipt;
+    },
+    end,
+  };
+}
+
+/** What OpenAI's own server would say of a response that it holds. */
+function ownFields(id: string, { previous, conversation, background }: HeldParams): Fields {
+  return {
+    id,
+    previous_response_id: previous,
+    conversation: conversation === null ? null : { id: conversation },
+    background: background === "yes",
+    store: true,
+  };
+}
+
+function liveOf(
+  { flight }: Begun,
+  { params, stream, response }: { readonly params: HeldParams; readonly stream: boolean; readonly response: Fields },
+): { readonly live: LiveResponse; end(): void } {
+  const ended = Promise.withResolvers<void>();
+  const live: LiveResponse = {
+    flight,
+    background: params.background,
+    stream,
+    state: "running",
+    response,
+    ended: ended.promise,
+  };
+  return {
+    live,
+    end() {
+      live.state = "ended";
+      ended.resolve();
+    },
+  };
+}
+
+/** Before the provider has said anything. */
+function begunResponse(body: Fields, { created, ...own }: Fields): Fields {
+  const given = [
+    "temperature",
+    "top_p",
+    "max_output_tokens",
+    "metadata",
+    "text",
+    "reasoning",
+    "truncation",
+    "tool_choice",
+  ];
+  const echoed = Object.fromEntries(given.flatMap((name) => (body[name] == null ? [] : [[name, body[name]]])));
+  return {
+    object: "response",
+    created_at: created,
+    status: own["background"] === true ? "queued" : "in_progress",
+    model: body["model"],
+    output: [],
+    error: null,
+    incomplete_details: null,
+    instructions: body["instructions"] ?? null,
+    metadata: {},
+    parallel_tool_calls: body["parallel_tool_calls"] ?? true,
+    temperature: null,
+    tool_choice: "auto",
+    tools: body["tools"] ?? [],
+    top_p: null,
+    usage: null,
+    ...echoed,
+    ...own,
+  };
+}
+
+const DONE = ["completed", "incomplete", "failed", "cancelled"];
+
+/** As it has ended, also where the provider had no word for it. */
+function endedResponse(live: LiveResponse, state: string, failure: unknown): Fields {
+  const { response } = live;
+  if (live.state === "cancelled") return { ...response, status: "cancelled" };
+  if (DONE.includes(String(response["status"])) && failure === null) return response;
+  const isWhole = failure === null && (state === "ended" || state === "ending");
+  if (isWhole) return { ...response, status: "completed" };
+  const message = failure instanceof Error ? failure.message : messageIn(failure);
+  return { ...response, status: "failed", error: { code: "server_error", message } };
+}
+
+function messageIn(failure: unknown): string {
+  const { message } = (failure ?? {}) as { readonly message?: unknown };
+  return typeof message === "string" && message !== "" ? message : "the answer was cut off";
+}
+
+/*
+ * A compaction that is asked for: `POST /responses/compact`, and a request that ends with a `compaction_trigger`. What the
+ * request says is written to the log, the thread is compacted there, and the client gets an item that points to it.
+ */
+
+interface Compacting {
+  readonly begun: Omit<Begun, "flight">;
+  readonly thread: OpenThread<ResponsesMessage>;
+  readonly secret: Secret;
+}
+
+interface Compacted {
+  readonly id: string;
+  readonly created: number;
+  readonly item: Fields;
+  /** What the user said that is still shown. */
+  readonly said: readonly ResponsesItem[];
+}
+
+/** As a response whose only item is the compaction. */
+async function compactedResponse(exchange: Exchange<ResponsesMessage>, compacting: Compacting): Promise<void> {
+  const { call, request, body } = exchange;
+  const { id, created, item } = await compacted(exchange, compacting);
+  const response = {
+    id,
+    object: "response",
+    created_at: created,
+    status: "completed",
+    model: request.model,
+    output: [item],
+    error: null,
+    incomplete_details: null,
+    instructions: body["instructions"] ?? null,
+    metadata: body["metadata"] ?? {},
+    parallel_tool_calls: true,
+    temperature: null,
+    tool_choice: "auto",
+    tools: [],
+    top_p: null,
+    usage: NO_USAGE,
+  };
+  if (!request.stream) return answerWith(call, response);
+  call.client.head(200, { "content-type": "text/event-stream; charset=utf-8", ...call.own });
+  for (const event of eventsOf(response, 0)) await call.client.write(Buffer.from(`${eventText(event)}\n\n`));
+  call.client.end();
+}
+
+/** As `POST /responses/compact` answers it. */
+export async function compactionOf(exchange: Exchange<ResponsesMessage>, compacting: Compacting): Promise<void> {
+  const { id, created, item, said } = await compacted(exchange, compacting);
+  const output = [...said, item];
+  answerWith(exchange.call, { id, object: "response.compaction", created_at: created, output, usage: NO_USAGE });
+}
+
+async function compacted(
+  { call, request }: Exchange<ResponsesMessage>,
+  { begun, thread, secret }: Compacting,
+): Promise<Compacted> {
+  const { store, clock, ids } = call.threads;
+  const { threadId, hash } = begun;
+  const { system, tools } = request;
+  await thread.compact();
+  const { messages, sources, version: seq } = await thread.prompt({ fixed: { system, tools } });
+  const header = (await store.header(threadId))!;
+  const text = (await shownSummary(store, threadId))?.text ?? NOTHING_HIDDEN;
+  const shown = messages.filter((message, index) => sources[index] !== "summary" && isUsers(message));
+  return {
+    id: compactedId(header, { seq, hash }, secret),
+    created: Math.floor(clock().getTime() / 1000),
+    item: compactionItem(header, { seq, hash, text }, { secret, id: ids().replaceAll("-", "") }),
+    said: responsesItems(shown),
+  };
+}
+
+const isUsers = (message: ResponsesMessage): boolean => responsesShape.role(message) === "user";
+
+const NOTHING_HIDDEN = "The conversation is short: all of it is still shown.";
+
+/** What a model was asked for it is no part of this request. */
+const NO_USAGE = responsesUsage({ input: 0, output: 0, cached: 0 });

@@ -1,5 +1,13 @@
-/** What a request says of conversations that OpenAI's server would hold, and what is wrong with it, in OpenAI's codes. Pure. */
+/** The shape of the Responses API's messages. */
+import { type ResponsesMessage, type Shape, shapeOf } from "@palimpsest/core/message";
+import { ProblemError } from "../../http/problem.ts";
+import type { Secret } from "../match.ts";
+import type { CompatibleCall, CompatibleDeps } from "../serve.ts";
 import type { Fields } from "../vendor.ts";
+
+export const responsesShape = shapeOf("openai-responses") as Shape<ResponsesMessage>;
+
+/* What a request says of conversations that OpenAI's server would hold, and what is wrong with it, in OpenAI's codes. Pure. */
 
 export interface HeldParams {
   readonly previous: string | null;
@@ -13,14 +21,14 @@ export interface HeldParams {
   readonly trigger: "yes" | "no";
 }
 
-export interface ParamProblem {
+interface ParamProblem {
   readonly kind: "problem";
   readonly code: string;
   readonly message: string;
   readonly param: string;
 }
 
-export type ReadParams = { readonly kind: "params"; readonly params: HeldParams } | ParamProblem;
+type ReadParams = { readonly kind: "params"; readonly params: HeldParams } | ParamProblem;
 
 /** Answered here, and never handed on. */
 export const WITHHELD: readonly string[] = ["previous_response_id", "conversation", "background", "context_management"];
@@ -127,3 +135,91 @@ const problem = (code: string, message: string, param: string): ParamProblem => 
   message,
   param,
 });
+
+/* Refusals in OpenAI's words and codes, for what is held here. */
+
+export function refusal(
+  status: number,
+  { code, message, param = null }: { readonly code: string; readonly message: string; readonly param?: string | null },
+  headers: Readonly<Record<string, string>> = {},
+): ProblemError {
+  return new ProblemError(status, code, message, { details: { param }, headers });
+}
+
+export const refusedParam = ({ code, message, param }: ParamProblem): ProblemError =>
+  refusal(400, { code, message, param });
+
+export const noPrevious = (id: string): ProblemError =>
+  refusal(400, {
+    code: "previous_response_not_found",
+    message: `Previous response with id '${id}' not found.`,
+    param: "previous_response_id",
+  });
+
+export const noResponse = (id: string): ProblemError =>
+  refusal(404, { code: "not_found", message: `Response with id '${id}' not found.` });
+
+export const noConversation = (id: string): ProblemError =>
+  refusal(404, { code: "not_found", message: `Conversation with id '${id}' not found.` });
+
+export const noItem = (id: string, param: string | null = null): ProblemError =>
+  refusal(404, { code: "not_found", message: `Item with id '${id}' not found.`, param });
+
+/** Their clients try again where a header says so. */
+export const conversationLocked = (): ProblemError =>
+  refusal(
+    400,
+    {
+      code: "conversation_locked",
+      message: "Another process is currently operating on this conversation. Please retry in a few seconds.",
+      param: "conversation",
+    },
+    { "x-should-retry": "true", "retry-after-ms": "250" },
+  );
+
+export const notVerified = (param: string): ProblemError =>
+  refusal(400, {
+    code: "invalid_encrypted_content",
+    message:
+      "The encrypted content of a compaction item could not be verified: it was changed, or its conversation is gone.",
+    param,
+  });
+
+/* A request to a resource that is held here, and what it says. */
+
+export interface HeldCall {
+  readonly call: CompatibleCall;
+  readonly deps: CompatibleDeps;
+  readonly secret: Secret;
+  readonly query: URLSearchParams;
+}
+
+/** Nothing is an empty object. */
+export async function bodyOf(call: CompatibleCall): Promise<Fields> {
+  const text = (await call.body()).toString();
+  try {
+    const value: unknown = JSON.parse(text === "" ? "{}" : text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Fields;
+  } catch {
+    // Said below.
+  }
+  throw refusal(400, { code: "bad-json", message: "the body is no JSON object" });
+}
+
+/** What a response took, as the Responses API says it. */
+interface Took {
+  readonly input: number;
+  readonly output: number;
+  readonly cached: number;
+  readonly reasoning?: number;
+}
+
+export function responsesUsage({ input, output, cached, reasoning = 0 }: Took) {
+  return {
+    input_tokens: input,
+    input_tokens_details: { cached_tokens: cached },
+    output_tokens: output,
+    output_tokens_details: { reasoning_tokens: reasoning },
+    total_tokens: input + output,
+  };
+}

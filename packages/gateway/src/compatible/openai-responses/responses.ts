@@ -1,14 +1,113 @@
-/** Responses by their id: as they stand in the log, or as they are being made. */
-import { commit, withWriter } from "palimpsest/internal/threads";
-import type { HeldCall } from "./held-call.ts";
-import { itemPage } from "./items.ts";
-import { pageIn, pageOf } from "./paging.ts";
-import { noResponse, refusal } from "./refusals.ts";
-import { followResponse } from "./replay.ts";
-import { deletedPatch, type FoundResponse, findResponse } from "./response-ids.ts";
-import { storedResponse } from "./stored-response.ts";
+/** What OpenAI's API has beside asking: responses by their id, conversations and their items. All of it from the log. */
 
-export async function retrieveResponse(held: HeldCall, id: string): Promise<unknown> {
+import { setTimeout as pause } from "node:timers/promises";
+import type { MessageRecord, UsageRecord } from "@palimpsest/core/log";
+import { type ResponsesItem, type ResponsesMessage, responsesItems } from "@palimpsest/core/message";
+import { commit, withWriter } from "palimpsest/internal/threads";
+import type { Store } from "palimpsest/stores";
+import { ProblemError } from "../../http/problem.ts";
+import { converseWith } from "../converse.ts";
+import { answerWith } from "../counting.ts";
+import { type KeptRequest, keptRequest } from "../find.ts";
+import type { Client } from "../flight.ts";
+import type { Secret } from "../match.ts";
+import { policyOf } from "../policy.ts";
+import { summaryIn } from "../prompt.ts";
+import { readExchange } from "../request.ts";
+import type { CompatibleCall, CompatibleDeps } from "../serve.ts";
+import type { Fields } from "../vendor.ts";
+import { compactionItem, eventsOf, eventText } from "./compaction-item.ts";
+import {
+  createConversation,
+  createItems,
+  deleteConversation,
+  deleteItem,
+  isConversationId,
+  itemPage,
+  listItems,
+  pageIn,
+  pageOf,
+  retrieveConversation,
+  retrieveItem,
+  updateConversation,
+} from "./conversations.ts";
+import { compactionOf, holdResponses } from "./hold.ts";
+import { type HeldCall, noResponse, refusal, responsesUsage } from "./params.ts";
+import {
+  deletedPatch,
+  type FoundResponse,
+  findResponse,
+  isOurId,
+  type LiveResponse,
+  type ResponseReceipt,
+} from "./response-ids.ts";
+import { openaiResponses } from "./vendor.ts";
+
+type Work = (held: HeldCall, ...ids: string[]) => Promise<unknown>;
+
+/** Method and path; ids are what stands for `*`. The answer is written unless the work has done so. */
+const ROUTES: readonly (readonly [string, string, Work])[] = [
+  ["POST", "/responses/compact", compactNow],
+  ["GET", "/responses/*", retrieveResponse],
+  ["DELETE", "/responses/*", deleteResponse],
+  ["POST", "/responses/*/cancel", cancelResponse],
+  ["GET", "/responses/*/input_items", listInput],
+  ["POST", "/conversations", createConversation],
+  ["GET", "/conversations/*", retrieveConversation],
+  ["POST", "/conversations/*", updateConversation],
+  ["DELETE", "/conversations/*", deleteConversation],
+  ["POST", "/conversations/*/items", createItems],
+  ["GET", "/conversations/*/items", listItems],
+  ["GET", "/conversations/*/items/*", retrieveItem],
+  ["DELETE", "/conversations/*/items/*", deleteItem],
+];
+
+/** False: it is none of these, or names what only OpenAI knows. */
+export async function serveHeld(call: CompatibleCall, deps: CompatibleDeps): Promise<boolean> {
+  const parts = call.path.split("/").map(decoded);
+  const route = ROUTES.find(([method, path]) => method === call.method && idsIn(path, parts) !== null);
+  if (route === undefined || call.threads.store.matches === undefined || !isServed(call, deps)) return false;
+  const ids = idsIn(route[1], parts)!;
+  const isForeign = ids[0] !== undefined && !isOurId(ids[0]) && !isConversationId(ids[0]);
+  if (isForeign && hasVendor(deps)) return false;
+  const secret = Buffer.from(await deps.secret());
+  const answer = await route[2]({ call, deps, secret, query: new URLSearchParams(call.search) }, ...ids);
+  if (answer !== undefined) answerWith(call, answer);
+  return true;
+}
+
+function isServed({ headers, caller }: CompatibleCall, { settings }: CompatibleDeps): boolean {
+  const { mode, compaction } = policyOf(headers, settings, caller.userId);
+  return mode === "on" && compaction !== "native";
+}
+
+const hasVendor = ({ settings }: CompatibleDeps): boolean =>
+  settings.models.some(({ provider, base_url }) => provider === "openai" && base_url == null);
+
+function idsIn(path: string, parts: readonly string[]): string[] | null {
+  const pattern = path.split("/");
+  if (pattern.length !== parts.length) return null;
+  const ids: string[] = [];
+  for (const [index, name] of pattern.entries()) {
+    const part = parts[index]!;
+    if (name === "*" && part !== "") ids.push(part);
+    else if (name !== part) return null;
+  }
+  return ids;
+}
+
+/** A part of a path as it was before it was encoded. */
+export function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw new ProblemError(400, "invalid", "the path is not well formed");
+  }
+}
+
+/* Responses by their id: as they stand in the log, or as they are being made. */
+
+async function retrieveResponse(held: HeldCall, id: string): Promise<unknown> {
   const { call, deps, query } = held;
   const found = await ownResponse(held, id);
   const live = deps.responses.get(call.caller.userId, id);
@@ -33,7 +132,7 @@ async function ownResponse({ call, secret }: HeldCall, id: string): Promise<Foun
 }
 
 /** It can't be asked for any more, nor gone on from. Its words stay in the log. */
-export async function deleteResponse(held: HeldCall, id: string): Promise<unknown> {
+async function deleteResponse(held: HeldCall, id: string): Promise<unknown> {
   const { call, deps } = held;
   const found = await ownResponse(held, id);
   const live = deps.responses.get(call.caller.userId, id);
@@ -61,7 +160,7 @@ const busy = () =>
     { "retry-after-ms": "250" },
   );
 
-export async function cancelResponse(held: HeldCall, id: string): Promise<unknown> {
+async function cancelResponse(held: HeldCall, id: string): Promise<unknown> {
   const { call, deps } = held;
   const found = await ownResponse(held, id);
   const live = deps.responses.get(call.caller.userId, id);
@@ -84,9 +183,168 @@ export async function cancelResponse(held: HeldCall, id: string): Promise<unknow
 }
 
 /** All that its provider was to answer: the conversation up to there. */
-export async function listInput(held: HeldCall, id: string): Promise<unknown> {
+async function listInput(held: HeldCall, id: string): Promise<unknown> {
   const { call, secret, query } = held;
   const { pointer } = await ownResponse(held, id);
   const { threadId, seq: to } = pointer;
   return pageOf(await itemPage(call.threads.store, { threadId, to, ...pageIn(query) }, secret));
+}
+
+/* A response as the log has it. */
+
+async function storedResponse({ call, secret }: HeldCall, found: FoundResponse): Promise<Fields> {
+  const { id, pointer, header, answer, receipt } = found;
+  const { store, ids } = call.threads;
+  const request = await keptRequest(store, pointer.threadId, answer?.seq ?? pointer.seq);
+  const status = receipt?.status ?? (await statusOf(found, { store, owner: ids() }));
+  return {
+    object: "response",
+    created_at: Math.floor(Date.parse(answer?.at ?? header.createdAt) / 1000),
+    status,
+    model: "unknown",
+    error: status === "failed" ? { code: "server_error", message: "it was cut off before it was answered" } : null,
+    incomplete_details: null,
+    instructions: instructionsIn(request, receipt),
+    metadata: {},
+    parallel_tool_calls: true,
+    temperature: null,
+    tool_choice: "auto",
+    tools: request?.tools ?? [],
+    top_p: null,
+    usage: answer === null ? null : await usageOf(store, pointer.threadId, answer.seq),
+    ...receipt?.fields,
+    id,
+    output: [...(await compactionIn(store, found, secret)), ...(answer === null ? [] : outputOf(answer))],
+  };
+}
+
+/** They are the beginning of all that a system prompt said. */
+function instructionsIn(request: KeptRequest | null, receipt: ResponseReceipt | null): string | null {
+  const characters = receipt?.instructions ?? null;
+  return request === null || characters === null ? null : request.system.slice(0, characters);
+}
+
+/** The item of the compaction that was made for it, made again. */
+async function compactionIn(
+  store: Store,
+  { header, receipt }: FoundResponse,
+  secret: Secret,
+): Promise<readonly Fields[]> {
+  const told = receipt?.compaction ?? null;
+  const summary = told && (await summaryIn(store, header.id, told.record));
+  return summary === null ? [] : [compactionItem(header, { ...told!, text: summary.text }, { secret, id: told!.id })];
+}
+
+/** One without an answer is being made elsewhere, or was when whoever made it stopped. */
+async function statusOf(
+  { answer, pointer }: FoundResponse,
+  { store, owner }: { readonly store: Store; readonly owner: string },
+): Promise<string> {
+  if (answer !== null) return answer.origin === "aborted" ? "incomplete" : "completed";
+  const taken = await store.acquireLease(pointer.threadId, owner, 1000);
+  if (taken.kind === "acquired") await store.releaseLease(taken.lease);
+  return taken.kind === "busy" ? "in_progress" : "failed";
+}
+
+function outputOf({ body }: MessageRecord): readonly ResponsesItem[] {
+  return responsesItems([JSON.parse(body) as ResponsesMessage]);
+}
+
+async function usageOf(store: Store, threadId: string, of: number): Promise<Fields | null> {
+  const range = [of + 1, of + 2] as const;
+  let usage: UsageRecord | null = null;
+  for await (const { record } of store.records(threadId, { range, kinds: ["usage"] }))
+    if (record.kind === "usage" && record.of === of) usage = record;
+  if (usage === null) return null;
+  const { input, output, cacheRead: cached } = usage;
+  return responsesUsage({ input, output, cached });
+}
+
+/*
+ * A response as a stream, for whoever lost it or comes later: the very events while they are in memory, with their numbers;
+ * else events made from what the log has, numbered so that whoever asks for what comes after one misses nothing.
+ */
+
+const STREAM = { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache" };
+
+interface Followed {
+  readonly found: FoundResponse;
+  readonly live: LiveResponse | undefined;
+  /** The number of the last event that the client has; -1: none. */
+  readonly after: number;
+}
+
+async function followResponse(held: HeldCall, { found, live, after }: Followed): Promise<undefined> {
+  const { client, own } = held.call;
+  if (live?.stream && !found.redacted) {
+    live.flight.attach(behind(client, after));
+    return live.ended as Promise<undefined>;
+  }
+  client.head(200, { ...STREAM, ...own });
+  const ended = live === undefined ? await untilAnswered(held, found) : await afterEnd(held, live, found);
+  const response = await storedResponse(held, ended);
+  for (const event of eventsOf(response, ended.receipt?.sequence ?? 0))
+    if (event.sequence_number > after) await client.write(Buffer.from(`${eventText(event)}\n\n`));
+  client.end();
+  return undefined;
+}
+
+async function afterEnd(held: HeldCall, live: LiveResponse, found: FoundResponse): Promise<FoundResponse> {
+  await live.ended;
+  return again(held, found);
+}
+
+const again = async ({ call, secret }: HeldCall, { id }: FoundResponse): Promise<FoundResponse> => {
+  const found = await findResponse(call.threads.store, id, secret);
+  if (found === null) throw noResponse(id);
+  return found;
+};
+
+const PAUSE_MS = 250;
+
+/** Another instance makes it: the log says when it is done. */
+async function untilAnswered(held: HeldCall, found: FoundResponse): Promise<FoundResponse> {
+  let now = found;
+  while (!held.call.client.left.aborted && (await storedResponse(held, now))["status"] === "in_progress") {
+    await pause(PAUSE_MS);
+    now = await again(held, found);
+  }
+  return now;
+}
+
+/** Only events behind this number. Bytes come as whole events. */
+function behind(client: Client, after: number): Client {
+  if (after < 0) return client;
+  return {
+    ...client,
+    async write(bytes) {
+      const blocks = Buffer.from(bytes).toString().split("\n\n");
+      const kept = blocks.filter((block) => block !== "" && numberOf(block) > after);
+      if (kept.length > 0) await client.write(Buffer.from(kept.map((block) => `${block}\n\n`).join("")));
+    },
+  };
+}
+
+function numberOf(block: string): number {
+  try {
+    const { sequence_number: number } = JSON.parse(/^data: ?(.*)$/m.exec(block)?.[1] ?? "") as Fields;
+    return typeof number === "number" ? number : Number.MAX_SAFE_INTEGER;
+  } catch {
+    return Number.MAX_SAFE_INTEGER;
+  }
+}
+
+/* `POST /responses/compact`: the conversation that the request names or brings, compacted in the log. */
+
+async function compactNow({ call, deps, secret }: HeldCall): Promise<undefined> {
+  const read = await readExchange(call, deps, openaiResponses);
+  if (read.kind === "problem") throw new ProblemError(400, "invalid", read.message);
+  const exchange = await holdResponses(read.exchange);
+  const { held } = exchange;
+  if (held === null) throw new ProblemError(400, "invalid", "what it names is not held here");
+  await converseWith({
+    ...exchange,
+    held: { ...held, instead: (begun, thread) => compactionOf(exchange, { begun, thread, secret }) },
+  });
+  return undefined;
 }

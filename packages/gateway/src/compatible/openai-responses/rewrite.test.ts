@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { eventParser } from "../answer-body.ts";
 import type { Fields } from "../vendor.ts";
-import { eventParser } from "../wire/server-events.ts";
-import { eventsOf } from "./response-events.ts";
-import { eventText, rewritten } from "./rewrite.ts";
+import { eventsOf, eventText, rewritten } from "./compaction-item.ts";
 
 const ITEM = {
   type: "message",

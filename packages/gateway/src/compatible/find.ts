@@ -1,0 +1,369 @@
+/** Asks the store which threads a request may belong to, in as few reads as it takes, and has `match` decide. */
+import type { MessageRecord } from "@palimpsest/core/log";
+import { convert, type Dialect, type Shape } from "@palimpsest/core/message";
+import { type LeftOpen, leftOpen } from "palimpsest/internal/threads";
+import { type OpenThread, type OpenThreadOptions, openThread } from "palimpsest/session";
+import type { MatchRow, MatchRows, Store } from "palimpsest/stores";
+import { createThread, fork, type ThreadDeps } from "palimpsest/threads";
+import type { HeldPlace } from "./answer.ts";
+import {
+  type Candidate,
+  type ChainState,
+  chainOf,
+  depthOf,
+  goOn,
+  keyed,
+  type Match,
+  match,
+  type Place,
+  type Request,
+  type Secret,
+  START,
+} from "./match.ts";
+
+export interface Asking<M> extends Request {
+  readonly messages: readonly M[];
+  readonly shape: Shape<M>;
+  readonly secret: Secret;
+  /** The thread that the client named. */
+  readonly named: string | null;
+  /** For a thread that is made now. */
+  readonly agentName: string;
+}
+
+export type MatchingStore = Store & { readonly matches: MatchRows };
+
+export async function findMatch<M extends object>(store: MatchingStore, asking: Asking<M>): Promise<Match> {
+  const { named, group } = asking;
+  const rows = await deepestRows(store, asking);
+  const candidates = await Promise.all(rows.map((row) => candidateOf(store, asking, row)));
+  const hasNamed = named !== null && (await store.header(named)) !== undefined;
+  const run = candidates.length === 0 ? await runIn(store, asking, hasNamed) : null;
+  const newest =
+    candidates.length === 0 && run === null && group !== null ? await store.matches.newest(group) : undefined;
+  return match(asking, { candidates, run, named: hasNamed ? named : null, groupThread: newest?.threadId ?? null });
+}
+
+/** Threads alike at the deepest place; more than a few are no help. */
+const MOST_ALIKE = 8;
+/** Places asked for at once, from the last answer on: a conversation that goes on is known by one of its last. */
+const FIRST_PLACES = 4;
+const PLACES = 256;
+
+async function deepestRows<M>({ matches }: MatchingStore, { places, named }: Asking<M>): Promise<readonly MatchRow[]> {
+  let asked: string[] = [];
+  let most = FIRST_PLACES;
+  for (let at = places.length - 1; at >= 0; at -= 1) {
+    if (places[at]!.answer !== null) asked.push(places[at]!.hash);
+    if (asked.length < most && at > 0) continue;
+    const rows = asked.length === 0 ? [] : await matches.find(asked);
+    const own = named === null ? rows : rows.filter(({ threadId }) => threadId === named);
+    if (own.length > 0) return own.filter(({ hash }) => hash === own[0]!.hash).slice(0, MOST_ALIKE);
+    asked = [];
+    most = PLACES;
+  }
+  return [];
+}
+
+async function candidateOf<M extends object>(store: Store, asking: Asking<M>, row: MatchRow): Promise<Candidate> {
+  const { messages, shape } = asking;
+  const depth = depthOf(asking, row.hash) ?? 0;
+  const from: ChainState = { hash: row.hash, pending: [], calls: shape.calls(messages[depth - 1]!) };
+  return { ...row, tail: await tailOf(store, asking, { row, from }), state: "free" };
+}
+
+/** What stands behind a place, up to the next answer. */
+async function tailOf<M extends object>(
+  store: Store,
+  { shape, secret }: Pick<Asking<M>, "shape" | "secret">,
+  { row, from }: { readonly row: Pick<MatchRow, "threadId" | "seq" | "version">; readonly from: ChainState },
+): Promise<readonly Place[]> {
+  const places: Place[] = [];
+  if (row.version <= row.seq) return places;
+  let state = from;
+  const query = { range: [row.seq + 1, row.version], kinds: ["message"] } as const;
+  for await (const { record } of store.records(row.threadId, query)) {
+    if (record.kind !== "message") continue;
+    const next = chainOf(messagesOf(record, shape), { shape, secret, from: state });
+    state = next.state;
+    places.push(...next.places);
+    if (next.places.some(({ answer }) => answer !== null)) break;
+  }
+  return places;
+}
+
+function messagesOf<M extends object>({ body, dialect }: MessageRecord, shape: Shape<M>): readonly M[] {
+  const value: unknown = JSON.parse(body);
+  if (dialect === shape.dialect) return [value as M];
+  return convert([value as never], dialect, shape.dialect as Dialect) as unknown as readonly M[];
+}
+
+/** A run of one's own answers: fewer could be anybody's. */
+const LEAST_ANSWERS = 2;
+
+/** Looks for the request as a stretch in the middle of a thread of that name or group: its client cut the head off. */
+async function runIn<M extends object>(store: MatchingStore, asking: Asking<M>, hasNamed: boolean) {
+  const { places, messages, named, group, shape, secret } = asking;
+  const answers = places.flatMap(({ answer }, index) => (answer === null ? [] : [{ answer, index }]));
+  const last = answers.at(-1);
+  if (last === undefined || answers.length < LEAST_ANSWERS || (!hasNamed && group === null)) return null;
+  const scope = hasNamed ? { threadId: named! } : { group: group! };
+  const rows = await store.matches.answers(scope, [last.answer]);
+  for (const row of rows.toReversed().slice(0, MOST_ALIKE)) {
+    const stands = await standsThere(store, asking, { row, messages: messages.slice(0, last.index + 1) });
+    if (!stands) continue;
+    const from: ChainState = { hash: places[last.index]!.hash, pending: [], calls: shape.calls(messages[last.index]!) };
+    const tail = await tailOf(store, { shape, secret }, { row, from });
+    return { ...row, tail, state: "free" as const, depth: last.index + 1 };
+  }
+  return null;
+}
+
+/** Whether exactly these messages stand in the log up to the row's answer. */
+async function standsThere<M extends object>(
+  store: Store,
+  { shape, secret }: Asking<M>,
+  { row, messages }: { readonly row: MatchRow; readonly messages: readonly M[] },
+): Promise<boolean> {
+  const stored: M[] = [];
+  const query = { range: [1, row.seq], kinds: ["message"], order: "descending" } as const;
+  for await (const { record } of store.records(row.threadId, query)) {
+    if (record.kind !== "message") continue;
+    stored.unshift(...messagesOf(record, shape));
+    if (stored.length >= messages.length) break;
+  }
+  if (stored.length < messages.length) return false;
+  const hash = (list: readonly M[]) => chainOf(list, { shape, secret, from: { ...START } }).places.at(-1)?.hash;
+  return hash(stored.slice(-messages.length)) === hash(messages);
+}
+
+/*
+ * From a match to a thread that the request holds: made, forked or gone on with. Where another request got there first,
+ * the conversation goes on in a fork of its own: nobody waits, and nothing is written between another's words.
+ */
+
+/** A thread that a request holds from before its words are written until its answer is. */
+export interface Claimed<M> {
+  readonly thread: OpenThread<M>;
+  /** Gives it back, and leaves it open for the next request. The first time counts. */
+  release(): Promise<void>;
+}
+
+interface ClaimOptions<M extends object> extends OpenThreadOptions<M> {
+  /** Threads of one name that are open with other settings are others. */
+  readonly label: string;
+}
+
+export interface OpenThreads {
+  /** `busy`: another request works on it. */
+  claim<M extends object>(options: ClaimOptions<M>): Promise<Claimed<M> | "busy" | "missing">;
+  close(): Promise<void>;
+}
+
+/** Most that are kept in memory. */
+const KEPT = 256;
+
+export function openThreads(deps: Pick<ThreadDeps, "clock" | "ids">): OpenThreads {
+  const left = leftOpen<OpenThread<object>>(KEPT, (thread) => thread.close().catch(() => {}));
+  return {
+    async claim<M extends object>({ label, ...options }: ClaimOptions<M>) {
+      const { store, id } = options;
+      const key = JSON.stringify([store.userId, id, label]);
+      const thread = await heldThread(left, key, { ...options, deps, lease: "held", ifMissing: "refuse" });
+      if (typeof thread === "string") return thread;
+      let released = false;
+      const release = async (): Promise<void> => {
+        if (released) return;
+        released = true;
+        await thread.release();
+        left.leave(key, thread);
+      };
+      return { thread, release };
+    },
+    close: left.close,
+  };
+}
+
+async function heldThread<M extends object>(
+  left: LeftOpen<OpenThread<object>>,
+  key: string,
+  options: OpenThreadOptions<M>,
+): Promise<OpenThread<M> | "busy" | "missing"> {
+  // The key names the shape it was opened with.
+  const before = left.take(key) as OpenThread<M> | null;
+  if (before !== null) {
+    const held = await before.hold();
+    if (held === "held") return before;
+    left.leave(key, before);
+    return held.kind;
+  }
+  const opened = await openThread(options);
+  if (opened.kind === "open") return opened.thread;
+  if (opened.kind === "busy" || opened.kind === "missing") return opened.kind;
+  throw new Error(`thread ${options.id} can't be opened: ${opened.problem}`);
+}
+
+interface Claiming<M extends object> {
+  readonly deps: ThreadDeps;
+  readonly asking: Asking<M>;
+  readonly claim: (threadId: string) => Promise<Claimed<M> | "busy" | "missing">;
+}
+
+export interface ClaimedThread<M> {
+  readonly outcome: "new" | "extended" | "forked";
+  readonly id: string;
+  /** How many of the request's messages it has. */
+  readonly known: number;
+  readonly claimed: Claimed<M>;
+}
+
+type Matched = Exclude<Match, { readonly kind: "passed" }>;
+
+/** Null: it is gone, or changes faster than it can be claimed. */
+export async function claimMatch<M extends object>(
+  match: Matched,
+  claiming: Claiming<M>,
+): Promise<ClaimedThread<M> | null> {
+  switch (match.kind) {
+    case "new":
+      return claimNew(match.parent, claiming);
+    case "forked":
+      return claimFork(match.thread, match, claiming);
+    case "extended": {
+      const { thread: id, known, instead } = match;
+      const claimed = await claiming.claim(id);
+      if (claimed === "missing") return null;
+      if (claimed === "busy") {
+        const head = await claiming.deps.store.head(id);
+        return claimFork(id, instead ?? { at: head?.version ?? 0, known: 0 }, claiming);
+      }
+      if (instead === null || instead.version === (await claimed.thread.changes()).version)
+        return { outcome: "extended", id, known, claimed };
+      // Somebody wrote to it after it was looked at.
+      await claimed.release();
+      return claimFork(id, instead, claiming);
+    }
+  }
+}
+
+async function claimFork<M extends object>(
+  from: string,
+  { at, known }: { readonly at: number; readonly known: number },
+  { deps, claim }: Claiming<M>,
+): Promise<ClaimedThread<M> | null> {
+  const as = `c-${deps.ids()}`;
+  const forked = await fork(deps, from, { as, at });
+  const claimed = forked.kind === "forked" ? await claim(as) : "missing";
+  return typeof claimed === "string" ? null : { outcome: "forked", id: as, known, claimed };
+}
+
+/** Its id is made of what it begins with, so that a first request which failed and comes again finds its thread. */
+async function claimNew<M extends object>(
+  parent: string | null,
+  claiming: Claiming<M>,
+): Promise<ClaimedThread<M> | null> {
+  const { deps, asking, claim } = claiming;
+  const { named, group, places, secret, agentName } = asking;
+  const id = named ?? `c-${keyed(secret, `thread\n${group}\n${places.at(-1)?.hash}`)}`;
+  const made = await createThread(deps, { id, parent, agentName });
+  const claimed = await claim(id);
+  if (typeof claimed !== "string") {
+    const known = made === "created" ? 0 : await beginningIn(id, claiming);
+    const outcome = made === "created" ? "new" : "extended";
+    if (known !== null) return { outcome, id, known, claimed };
+    await claimed.release();
+  }
+  if (named !== null) return null;
+  const other = `c-${deps.ids()}`;
+  await createThread(deps, { id: other, parent, agentName });
+  const own = await claim(other);
+  return typeof own === "string" ? null : { outcome: "new", id: other, known: 0, claimed: own };
+}
+
+/** How many of the request's messages a thread has that holds nothing else; null: it has been answered, or is about something else. */
+async function beginningIn<M extends object>(id: string, { deps, asking }: Claiming<M>): Promise<number | null> {
+  const { shape, secret, places } = asking;
+  let state: ChainState = { ...START };
+  let known = 0;
+  for await (const { record } of deps.store.records(id, { kinds: ["message"] })) {
+    if (record.kind !== "message") continue;
+    const next = chainOf(messagesOf(record, shape), { shape, secret, from: state });
+    state = next.state;
+    for (const { hash } of next.places) {
+      if (places[known]?.hash !== hash) return null;
+      known += 1;
+    }
+  }
+  return known;
+}
+
+/* From a place that a client names to a thread that its request holds: gone on with there, or forked. */
+
+/** Null: it is gone, or changes faster than it can be held. Throws the place's refusal where it may not be forked. */
+export async function claimPlace<M extends object>(
+  place: HeldPlace,
+  claiming: Claiming<M> & { readonly deps: { readonly store: MatchingStore } },
+): Promise<ClaimedThread<M> | null> {
+  const found = await matchPlace(place, claiming);
+  if (place.otherwise === "fork") return claimMatch(found, claiming);
+  const claimed = await claiming.claim(place.threadId);
+  if (claimed === "missing") return null;
+  if (claimed === "busy") throw place.otherwise;
+  const known = found.kind === "extended" ? found.known : 0;
+  return { outcome: "extended", id: place.threadId, known, claimed };
+}
+
+/** Answers that stand behind the place and came back with the request are known by what they say. */
+async function matchPlace<M extends object>(
+  { threadId, seq, state }: HeldPlace,
+  { deps: { store }, asking }: Claiming<M> & { readonly deps: { readonly store: MatchingStore } },
+): Promise<Exclude<Match, { readonly kind: "passed" | "new" }>> {
+  const rows = await deepestRows(store, asking);
+  const candidates = await Promise.all(rows.map((row) => candidateOf(store, asking, row)));
+  const known = match(asking, { candidates, run: null, named: null, groupThread: null });
+  if (known.kind === "extended" || known.kind === "forked") return known;
+  const head = await store.head(threadId);
+  const row = { threadId, seq, version: head?.version ?? seq };
+  const tail = await tailOf(store, asking, { row, from: state });
+  const { group, fixed } = asking;
+  const candidate: Candidate = {
+    ...row,
+    hash: state.hash,
+    group,
+    fixed,
+    updatedAt: head?.updatedAt ?? "",
+    tail,
+    state: "free",
+  };
+  return goOn(asking, candidate);
+}
+
+/* What a request said beside its messages, as the log keeps it: once, where it differs from the one before. */
+
+export interface KeptRequest {
+  /** All its words, as one text. */
+  readonly system: string;
+  readonly tools: readonly unknown[];
+}
+
+interface RequestEvent {
+  readonly stored?: { readonly system: string; readonly tools: string };
+  readonly system?: string;
+  readonly tools?: readonly unknown[];
+}
+
+/** As it stood at that record; null: its words were erased. */
+export async function keptRequest(store: Store, threadId: string, seq: number): Promise<KeptRequest | null> {
+  const { stored, system = "", tools = [] } = await lastRequest(store, threadId, seq);
+  if (stored === undefined) return { system, tools };
+  const [words, list] = await Promise.all([store.prompts?.get(stored.system), store.prompts?.get(stored.tools)]);
+  if (words === undefined || list === undefined) return null;
+  return { system: words, tools: JSON.parse(list) as readonly unknown[] };
+}
+
+async function lastRequest(store: Store, threadId: string, seq: number): Promise<RequestEvent> {
+  const query = { range: [1, seq], kinds: ["event"], order: "descending" } as const;
+  for await (const { record } of store.records(threadId, query))
+    if (record.kind === "event" && record.event.type === "request") return record.event as RequestEvent;
+  return {};
+}

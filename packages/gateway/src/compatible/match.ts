@@ -1,0 +1,322 @@
+/**
+ * Decides which thread a request belongs to, from what it is known by and what the store has. Every outcome says how many
+ * of the request's messages the thread holds already: only the rest is written. Pure: whoever calls it has asked the store.
+ */
+
+import { createHash, hash as digest } from "node:crypto";
+import type { Part, ResultPart, Role, Shape } from "@palimpsest/core/message";
+import type { MatchRow } from "palimpsest/stores";
+
+export interface Request {
+  /** After each message of the conversation, leading system messages left out. */
+  readonly places: readonly Place[];
+  readonly group: string | null;
+  /** Of system prompt and tools. */
+  readonly fixed: string;
+  readonly sideCall: "likely" | "no";
+}
+
+/** A conversation in the store that the request begins with. */
+export interface Candidate extends Omit<MatchRow, "answer"> {
+  /** What the thread holds after that answer, as it continues the request's chain: up to its next answer. */
+  readonly tail: readonly Place[];
+  /** Somebody writes to it at this moment. */
+  readonly state: "free" | "busy";
+}
+
+export type Match =
+  | { readonly kind: "new"; readonly parent: string | null }
+  /** The thread goes on; it has `known` of the messages. Where somebody else gets there first, it is forked instead. */
+  | { readonly kind: "extended"; readonly thread: string; readonly known: number; readonly instead: Instead | null }
+  /** A thread of its own that shares the records up to `at`, which hold `known` of the messages. */
+  | { readonly kind: "forked"; readonly thread: string; readonly at: number; readonly known: number }
+  | { readonly kind: "passed"; readonly reason: "side-call" };
+
+/** What was seen of the thread, and where it is forked if it has changed since or is held. */
+interface Instead {
+  /** Up to where a fork shares the records, and how many of the messages they hold. */
+  readonly at: number;
+  readonly known: number;
+  /** Where its log ended. */
+  readonly version: number;
+}
+
+export interface Findings {
+  readonly candidates: readonly Candidate[];
+  /** A thread in whose middle the request begins: its client has cut the head off. Only looked for by name or group. */
+  readonly run: Run | null;
+  /** The thread that the client named, if there is one of this name. */
+  readonly named: string | null;
+  /** The group's thread that changed last, if the group has one. */
+  readonly groupThread: string | null;
+}
+
+/** `depth`: how many of the request's messages, from its first on, stand there in a row, the last of them an answer. */
+type Run = Candidate & { readonly depth: number };
+
+export function match(request: Request, { candidates, run, named, groupThread }: Findings): Match {
+  const best =
+    deepest(request, candidates) ??
+    (run && { candidate: run, depth: run.depth, more: unanswered(request, run, run.depth) });
+  if (best !== null) return joining(request, best);
+  // Whoever names a thread may send only what is new.
+  if (named !== null) return { kind: "extended", thread: named, known: 0, instead: null };
+  if (groupThread !== null && request.sideCall === "likely") return { kind: "passed", reason: "side-call" };
+  return { kind: "new", parent: groupThread };
+}
+
+/** From a place in a thread that the client has named: all of its messages come after it. */
+export function goOn(request: Request, candidate: Candidate): Extract<Match, { readonly thread: string }> {
+  return joining(request, { candidate, depth: 0, more: unanswered(request, candidate, 0) });
+}
+
+interface Hit {
+  readonly candidate: Candidate;
+  /** How many of the request's messages stand up to the answer. */
+  readonly depth: number;
+  /** How many more the thread has, unanswered; null: it goes on otherwise. */
+  readonly more: number | null;
+}
+
+/** How to go on with a thread that has been found. */
+function joining(request: Request, { candidate, depth, more }: Hit): Extract<Match, { readonly thread: string }> {
+  const { threadId: thread, seq, state } = candidate;
+  if (more === null || state === "busy") return { kind: "forked", thread, at: seq, known: depth };
+  const known = Math.min(depth + more, request.places.length);
+  return { kind: "extended", thread, known, instead: { at: seq, known: depth, version: candidate.version } };
+}
+
+function deepest(request: Request, candidates: readonly Candidate[]): Hit | null {
+  const hits = candidates.flatMap((candidate): Hit[] => {
+    const depth = depthOf(request, candidate.hash);
+    return depth === null ? [] : [{ candidate, depth, more: unanswered(request, candidate, depth) }];
+  });
+  return hits.toSorted((a, b) => compare(request, a, b))[0] ?? null;
+}
+
+/** How many messages stand up to a place. Looked for from the end: that is where a conversation goes on. */
+export function depthOf({ places }: Pick<Request, "places">, hash: string): number | null {
+  for (let at = places.length - 1; at >= 0; at -= 1) if (places[at]!.hash === hash) return at + 1;
+  return null;
+}
+
+/** The deepest; of several the same group, then one that ends there, then the same system and tools, then the newest. */
+function compare({ group, fixed }: Request, a: Hit, b: Hit): number {
+  const rank = ({ candidate, depth, more }: Hit): readonly number[] => [
+    depth,
+    Number(group !== null && candidate.group === group),
+    Number(more !== null),
+    Number(candidate.fixed === fixed),
+    Date.parse(candidate.updatedAt) || 0,
+  ];
+  const [left, right] = [rank(a), rank(b)];
+  const at = left.findIndex((value, index) => value !== right[index]);
+  return at === -1 ? 0 : right[at]! - left[at]!;
+}
+
+/** How many unanswered messages follow. A thread ends where it was found if all it has after that is what this request asks again: its run failed. */
+function unanswered({ places }: Request, { tail }: Candidate, depth: number): number | null {
+  const repeats = tail.every(({ hash, answer }, index) => answer === null && places[depth + index]?.hash === hash);
+  return repeats ? tail.length : null;
+}
+
+/*
+ * What a conversation is known by: one hash after each message, made from the one before and from what the message says.
+ * Left out is what clients change without anything being said: how it is spelled, ids, cache marks, reasoning, and what
+ * goes before the first message (system prompt, tools, model). Keyed, so that nobody can guess words from a hash. Pure.
+ */
+
+export interface Place {
+  /** Of everything said up to this message. */
+  readonly hash: string;
+  /** Of this message alone, where it is an answer. */
+  readonly answer: string | null;
+}
+
+/** Where a chain stands: enough to go on from there. */
+export interface ChainState {
+  readonly hash: string;
+  /** Results that are not part of the hash yet: they count in the order of their calls, whatever order they came in. */
+  readonly pending: readonly Pending[];
+  /** Ids of the calls they answer. */
+  readonly calls: readonly string[];
+}
+
+interface Pending {
+  readonly at: number;
+  readonly text: string;
+}
+
+export const START: ChainState = { hash: "palimpsest", pending: [], calls: [] };
+
+interface ChainOptions<M> {
+  readonly shape: Shape<M>;
+  readonly secret: Secret;
+  readonly from?: ChainState;
+}
+
+export interface Chained {
+  readonly places: readonly Place[];
+  readonly state: ChainState;
+}
+
+/** A place for each message; system messages at the start have none of their own and leave the chain where it was. */
+export function chainOf<M>(messages: readonly M[], options: ChainOptions<M>): Chained {
+  const steps = chainSteps(messages, options);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** The same in steps of one message, for whoever does other work between two of them. */
+export function* chainSteps<M>(
+  messages: readonly M[],
+  { shape, secret, from = START }: ChainOptions<M>,
+): Generator<void, Chained> {
+  let state = from;
+  const places: Place[] = [];
+  for (const message of messages) {
+    const isLeading = state === START && shape.role(message) === "system";
+    const added = isLeading ? { state, answer: null } : after(state, message, { shape, secret });
+    state = added.state;
+    places.push({ hash: flushed(state, secret).hash, answer: added.answer });
+    yield;
+  }
+  return { places, state };
+}
+
+export type Secret = string | Buffer;
+
+/** HMAC-SHA256 in two plain hashes: an object for each message would cost ten times as much. Also for what is no message. */
+export function keyed(secret: Secret, text: string): string {
+  const { inner, outer } = padsOf(secret);
+  const first = digest("sha256", Buffer.concat([inner, Buffer.from(text)]), "buffer");
+  return digest("sha256", Buffer.concat([outer, first]), "base64url").slice(0, HASH_LENGTH);
+}
+
+interface Pads {
+  readonly inner: Buffer;
+  readonly outer: Buffer;
+}
+
+let known: (Pads & { readonly secret: Secret }) | null = null;
+
+/** As RFC 2104 has them; the last secret's are kept, since there is mostly one. */
+function padsOf(secret: Secret): Pads {
+  if (known?.secret === secret) return known;
+  const bytes = Buffer.from(secret as string);
+  const key = Buffer.alloc(64);
+  (bytes.length > 64 ? createHash("sha256").update(bytes).digest() : bytes).copy(key);
+  known = { secret, inner: key.map((byte) => byte ^ 0x36) as Buffer, outer: key.map((byte) => byte ^ 0x5c) as Buffer };
+  return known;
+}
+
+/** 132 bits. */
+const HASH_LENGTH = 22;
+
+interface Added {
+  readonly state: ChainState;
+  readonly answer: string | null;
+}
+
+function after<M>(
+  state: ChainState,
+  message: M,
+  { shape, secret }: { readonly shape: Shape<M>; readonly secret: Secret },
+): Added {
+  const role = shape.role(message);
+  const parts = shape.parts(message);
+  const results = parts.filter((part) => part.kind === "result");
+  const rest = parts.filter((part) => part.kind !== "result");
+  const pending = results.map((part) => ({ at: placeOf(part, state.calls), text: resultText(part) }));
+  const waiting = { ...state, pending: [...state.pending, ...pending] };
+  if (role === "tool" && normalized("user", rest) === EMPTY_USER) return { state: waiting, answer: null };
+  const said = normalized(role === "tool" ? "user" : role, rest);
+  const hash = link(flushed(waiting, secret).hash, said, secret);
+  const calls = role === "assistant" ? shape.calls(message) : [];
+  return {
+    state: { hash, pending: [], calls },
+    answer: role === "assistant" ? keyed(secret, `answer\n${said}`) : null,
+  };
+}
+
+/** With the results that wait: in the order of their calls. */
+function flushed(state: ChainState, secret: Secret): ChainState {
+  if (state.pending.length === 0) return state;
+  const ordered = state.pending.toSorted((a, b) => a.at - b.at).map(({ text }) => text);
+  return { ...state, hash: link(state.hash, JSON.stringify(["tool", ...ordered]), secret), pending: [] };
+}
+
+function link(before: string, said: string, secret: Secret): string {
+  return keyed(secret, `${before}\n${said}`);
+}
+
+/** A result that answers no call of the answer before it stands where it came. */
+function placeOf({ id }: ResultPart, calls: readonly string[]): number {
+  const at = calls.indexOf(id);
+  return at === -1 ? calls.length : at;
+}
+
+function resultText({ text, isError, images }: ResultPart): string {
+  return JSON.stringify([text, isError, ...images.map(partText)]);
+}
+
+/** What one message says, as text that is the same for all spellings of it. */
+function normalized(role: Role, parts: readonly Part[]): string {
+  return JSON.stringify([role, ...parts.map(partText).filter((text) => text !== null)]);
+}
+
+const EMPTY_USER = normalized("user", []);
+
+/** Null: it says nothing. */
+function partText(part: Part): string | null {
+  switch (part.kind) {
+    case "text":
+      return part.text === "" ? null : `t${part.text}`;
+    case "reasoning":
+      return null;
+    case "call":
+      return `c${part.name}\n${argumentsText(part.input)}`;
+    case "result":
+      return `r${resultText(part)}`;
+    case "image":
+      return part.source.kind === "url" ? `u${part.source.url}` : `i${bytesHash(part.source.data)}`;
+    case "file":
+      return part.data === "" ? `u${part.ref}` : `i${part.encoding === "base64" ? bytesHash(part.data) : part.data}`;
+    case "other":
+      return `o${canonical(withoutMarks(JSON.parse(part.json)))}`;
+  }
+}
+
+function bytesHash(base64: string): string {
+  return createHash("sha256").update(Buffer.from(base64, "base64")).digest("base64url");
+}
+
+/** Arguments are what they mean: spaces and the order of keys don't count, and nothing is an empty object. */
+function argumentsText(input: string): string {
+  return input.trim() === "" ? "{}" : canonicalText(input);
+}
+
+function canonicalText(json: string): string {
+  try {
+    return canonical(JSON.parse(json));
+  } catch {
+    return json;
+  }
+}
+
+/** Of a block that we only carry: what the server or a client adds to it, and what is null. */
+function withoutMarks(block: object): object {
+  return Object.fromEntries(Object.entries(block).filter(([name, field]) => field !== null && !MARKS.includes(name)));
+}
+
+const MARKS = ["cache_control", "prompt_cache_breakpoint", "id", "status"];
+
+/** JSON text with its keys in order. */
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
+  const fields = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${canonical(field)}`).join(",")}}`;
+}
