@@ -63,7 +63,7 @@ const plainPrototype: Rival = {
   build: async (thread) => askerOf(thread, prototype(thread, { cut: (text) => [text], neighbors: 0, user: 1 })),
 };
 
-const passagePrototype: Rival = {
+export const passagePrototype: Rival = {
   name: "BM25, passages, neighbors, user doubled",
   variant: "k1 1.2, b 0.75",
   build: async (thread) => askerOf(thread, prototype(thread, { cut: passagesOf, neighbors: 0.5, user: 2 })),

@@ -1,12 +1,16 @@
 /**
  * How near in meaning a text is to the question, as an embedder sees it: vectors as bytes, their angle, and what it adds to
- * the ranking by words. A weak extra term: it reorders what words have found and finds nothing by itself. Pure.
+ * the ranking by words. It reorders what words have found as a weak extra term, and proposes a few messages that they haven't
+ * found, which come after the first hits: an embedder that is of no use costs little. Pure.
  */
 import type { IndexedDoc } from "./port.ts";
-import type { RankedHit } from "./rank.ts";
+import type { Hit, RankedHit } from "./rank.ts";
 
 /** By the order of the docs: a cosine, or null where there is no vector. */
 export type Closeness = (docs: readonly IndexedDoc[]) => Promise<readonly (number | null)[]>;
+
+/** The entries that are nearest to the question of all that are compared, nearest first. */
+export type Propose = () => Promise<readonly IndexedDoc[]>;
 
 /** So many of the best are looked at. */
 export const COMPARED = 200;
@@ -43,4 +47,31 @@ export function withCloseness(hits: readonly RankedHit[], cosines: readonly (num
   return hits
     .map((hit, at) => ({ ...hit, score: hit.score * gain(cosines[at] ?? (at < cosines.length ? average : least)) }))
     .sort((a, b) => b.exact - a.exact || b.score - a.score);
+}
+
+/** The first hits are those that words have found. */
+const FIRST_BY_WORDS = 10;
+/** So many proposals at most. */
+export const PROPOSED = 10;
+
+/** After the first ten hits every second one is a proposal, as long as there are any; where words find fewer, proposals follow them. */
+export function withProposals(hits: readonly Hit[], proposed: readonly IndexedDoc[]): Hit[] {
+  const placed = hits.slice(0, FIRST_BY_WORDS);
+  const refs = new Set(placed.map(({ doc }) => refOf(doc)));
+  const fresh = proposed.filter((doc) => !refs.has(refOf(doc))).slice(0, PROPOSED);
+  const chosen = new Map(fresh.map((doc) => [refOf(doc), doc]));
+  const found = new Map(hits.map((hit) => [refOf(hit.doc), hit]));
+  const rest = hits.slice(FIRST_BY_WORDS).filter(({ doc }) => !chosen.has(refOf(doc)));
+  for (let at = 0; at < Math.max(fresh.length, rest.length); at += 1) {
+    const proposal = fresh[at];
+    // What words have found further down keeps its score.
+    if (proposal !== undefined) placed.push(found.get(refOf(proposal)) ?? { doc: proposal, score: 0 });
+    const hit = rest[at];
+    if (hit !== undefined) placed.push(hit);
+  }
+  return placed;
+}
+
+function refOf({ threadId, seq }: IndexedDoc): string {
+  return `${threadId}#${seq}`;
 }

@@ -75,7 +75,7 @@ function addText(text: string, add: (text: string, weight: number, counts: "coun
     eachTerm(part, (term) => passages.set(term, (passages.get(term) ?? 0) | (1 << passage)));
   }
   // What stands nearly everywhere tells no passage from another.
-  for (const [term, bits] of passages) if (4 * countOf(bits) > 3 * starts.length) passages.delete(term);
+  for (const [term, bits] of passages) if (3 * countOf(bits) > 2 * starts.length) passages.delete(term);
   return passages;
 }
 

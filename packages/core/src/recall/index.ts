@@ -1,5 +1,5 @@
 export type { Term } from "../text/analyze.ts";
-export type { Closeness } from "./closeness.ts";
+export type { Closeness, Propose } from "./closeness.ts";
 export { type EntrySource, indexEntry } from "./entry.ts";
 export { type Indexable, type IndexableOptions, indexableText } from "./indexable.ts";
 export { MemoryIndex } from "./memory-index.ts";

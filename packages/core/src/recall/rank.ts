@@ -90,9 +90,10 @@ export function rank(
   const userFactor = userFactors(query, docs, options);
   const timeTerm = terms.findIndex(({ term }) => term === TIME_TERM);
   const standingTerm = terms.findIndex(({ term }) => term === STANDING_TERM);
+  const rare = rareIdentifiers(terms, statistics, options);
   const scored: (RankedHit & { readonly index: number })[] = [];
   docs.forEach((doc, index) => {
-    const exact = own[index]! > 0 ? exactIdentifiers(doc, terms, statistics, options) : 0;
+    const exact = rare.filter((t) => doc.frequencies[t]! >= 0.7).length;
     // Of those that hold what is asked for by its name the one that speaks most of it comes first, whoever said it.
     let score = exact === 0 ? own[index]! + sharedScore(docs, own, index, options) : own[index]!;
     if (score <= 0) return;
@@ -119,46 +120,52 @@ function ownScores(
   { k1, b, wholeShare }: RankOptions,
 ): Float64Array {
   const width = terms.length;
-  const idf = terms.map((term) => inverseFrequency(term, statistics));
+  const gains = Float64Array.from(terms, (term) => inverseFrequency(term, statistics) * (k1 + 1));
   const averageLength = statistics.totalLength / Math.max(1, statistics.entries) || 1;
   const scores = new Float64Array(docs.length);
+  const inPassages = new PassageSums(k1);
   docs.forEach(({ length, passages }, index) => {
     const norm = k1 * (1 - b + (b * length) / averageLength);
     let score = 0;
     for (let at = index * width, t = 0; t < width; at += 1, t += 1) {
       const frequency = pooled[at]!;
-      if (frequency > 0) score += (idf[t]! * frequency * (k1 + 1)) / (frequency + norm);
+      if (frequency <= 0) continue;
+      score += (gains[t]! * frequency) / (frequency + norm);
+      if (passages !== null) inPassages.add(gains[t]!, frequency, passages[t]!);
     }
-    scores[index] =
-      passages === null
-        ? (wholeShare + 1) * score
-        : wholeShare * score + bestPassage(passages, { idf, pooled, start: index * width, k1 });
+    scores[index] = passages === null ? (wholeShare + 1) * score : wholeShare * score + inPassages.takeBest();
   });
   return scores;
 }
 
-interface PassageScores {
-  readonly idf: readonly number[];
-  readonly pooled: Float64Array;
-  readonly start: number;
-  readonly k1: number;
-}
+/** What the passages of one message score by their own words. All have about the same length, so none is set off for it. */
+class PassageSums {
+  readonly #k1: number;
+  readonly #sums = new Float64Array(MOST_PASSAGES);
+  #everywhere = 0;
 
-/** What the best passage scores by its own words. All passages have about the same length, so none is set off for it. */
-function bestPassage(passages: ArrayLike<number>, { idf, pooled, start, k1 }: PassageScores): number {
-  const sums = new Float64Array(MOST_PASSAGES);
-  let everywhere = 0;
-  for (let t = 0; t < idf.length; t += 1) {
-    const frequency = pooled[start + t]!;
-    if (frequency <= 0) continue;
-    const bits = passages[t]!;
+  constructor(k1: number) {
+    this.#k1 = k1;
+  }
+
+  /** `bits`: in which passages the term stands; none of them: it belongs to all of the message. */
+  add(gain: number, frequency: number, bits: number): void {
     // How often it stands in which of several isn't kept: once in each.
     const inOne = (bits & (bits - 1)) === 0 ? frequency : Math.min(frequency, 1);
-    const score = (idf[t]! * inOne * (k1 + 1)) / (inOne + k1);
-    if (bits === 0) everywhere += score;
-    for (let rest = bits; rest !== 0; rest &= rest - 1) sums[31 - Math.clz32(rest & -rest)]! += score;
+    const score = (gain * inOne) / (inOne + this.#k1);
+    if (bits === 0) this.#everywhere += score;
+    for (let rest = bits; rest !== 0; rest &= rest - 1) this.#sums[31 - Math.clz32(rest & -rest)]! += score;
   }
-  return everywhere + Math.max(...sums);
+
+  /** The best passage's; the next message begins anew. */
+  takeBest(): number {
+    let best = 0;
+    for (const sum of this.#sums) if (sum > best) best = sum;
+    const score = this.#everywhere + best;
+    this.#sums.fill(0);
+    this.#everywhere = 0;
+    return score;
+  }
 }
 
 /**
@@ -322,16 +329,11 @@ function dateNearness(at: string, { dates }: Query): number {
   return dates.reduce((best, date) => Math.max(best, nearness(at, date)), 0);
 }
 
-function exactIdentifiers(
-  doc: IndexedDoc,
+/** Places of the terms that go before everything else where they stand: identifiers that few entries hold. */
+function rareIdentifiers(
   terms: readonly QueryTerm[],
-  statistics: ScopeStatistics,
-  options: RankOptions,
-): number {
-  let termCount = 0;
-  terms.forEach((term, t) => {
-    const rare = (statistics.holding.get(term.term) ?? 0) <= options.rareIdentifier;
-    if (term.exact && rare && doc.frequencies[t]! >= 0.7) termCount += 1;
-  });
-  return termCount;
+  { holding }: ScopeStatistics,
+  { rareIdentifier }: RankOptions,
+): number[] {
+  return terms.flatMap(({ term, exact }, t) => (exact && (holding.get(term) ?? 0) <= rareIdentifier ? [t] : []));
 }

@@ -2,9 +2,9 @@
  * One search: read the question, ask the index for statistics and candidates, rank. The index does the reading, everything that
  * decides is here and in the pure functions it calls.
  */
-import { type Closeness, COMPARED, withCloseness } from "./closeness.ts";
+import { type Closeness, COMPARED, type Propose, withCloseness, withProposals } from "./closeness.ts";
 import type { IndexedDoc, RecallIndex, Scope, ScopeStatistics, Seek } from "./port.ts";
-import { analyzeQuery, type QueryTerm } from "./query.ts";
+import { analyzeQuery, type Query, type QueryTerm } from "./query.ts";
 import { type Hit, inverseFrequency, RANKING, type RankOptions, rank } from "./rank.ts";
 import { TYPED_TERM } from "./standing.ts";
 
@@ -16,6 +16,8 @@ export interface SearchOptions {
   readonly matches?: number;
   /** How near the best hits are in meaning, where an embedder says so: a weak extra term. */
   readonly closeness?: Closeness;
+  /** What is near in meaning, whatever its words: a few of them come after the first ten hits. */
+  readonly propose?: Propose;
   /** `holders`: only entries that hold a word of the question themselves, not those that only stand beside one. */
   readonly only?: "holders" | undefined;
   /** `with`: standing instructions and preferences are looked for as well. */
@@ -39,7 +41,6 @@ export async function search(
   question: string,
   options: SearchOptions = {},
 ): Promise<SearchResult> {
-  const ranking = options.ranking ?? RANKING;
   const query = analyzeQuery(question);
   if (query.terms.length === 0) return { kind: "nothing", reason: "no-terms" };
   const terms = query.terms.map(({ term }) => term);
@@ -47,24 +48,39 @@ export async function search(
   const standing = options.standing === "with" && {
     standing: await newestStanding(index, scope, terms, statistics),
   };
-  const seeks = planSeeks(query.terms, statistics, options.matches);
-  if (seeks.length === 0) return { kind: "nothing", reason: "no-match", ...standing };
-  const candidates = await index.candidates(scope, { terms, seeks, reach: ranking.neighborWeights.length });
   const limit = Math.max(1, options.limit ?? 20);
-  const { closeness } = options;
-  const most = closeness === undefined ? limit : Math.max(limit, COMPARED);
-  const all = rank(query, candidates, statistics, options.only === "holders" ? ranking : { ...ranking, limit: most });
-  // Before they are cut: what stands beside many holders could fill all the places.
-  const ranked = (options.only === "holders" ? all.filter(({ doc }) => holdsAny(doc, query.terms)) : all).slice(
-    0,
-    most,
-  );
-  const compared = ranked.slice(0, COMPARED).map(({ doc }) => doc);
-  const ordered = closeness === undefined ? ranked : withCloseness(ranked, await closeness(compared));
-  const hits = ordered.slice(0, limit).map(({ doc, score }) => ({ doc, score }));
+  const byWords = await rankedByWords(index, scope, { query, statistics, limit, options });
+  const { propose } = options;
+  const all = propose === undefined ? byWords : withProposals(byWords, await propose());
+  const hits = all.slice(0, limit).map(({ doc, score }) => ({ doc, score }));
   if (hits.length === 0) return { kind: "nothing", reason: "no-match", ...standing };
   const weights = new Map(query.terms.map((term) => [term.term, inverseFrequency(term, statistics)]));
   return { kind: "found", hits, weights, ...standing };
+}
+
+interface WordSearch {
+  readonly query: Query;
+  readonly statistics: ScopeStatistics;
+  readonly limit: number;
+  readonly options: SearchOptions;
+}
+
+async function rankedByWords(
+  index: RecallIndex,
+  scope: Scope,
+  { query, statistics, limit, options }: WordSearch,
+): Promise<readonly Hit[]> {
+  const { closeness, only, matches, ranking = RANKING } = options;
+  const seeks = planSeeks(query.terms, statistics, matches);
+  if (seeks.length === 0) return [];
+  const terms = query.terms.map(({ term }) => term);
+  const candidates = await index.candidates(scope, { terms, seeks, reach: ranking.neighborWeights.length });
+  const most = closeness === undefined ? limit : Math.max(limit, COMPARED);
+  const all = rank(query, candidates, statistics, only === "holders" ? ranking : { ...ranking, limit: most });
+  // Before they are cut: what stands beside many holders could fill all the places.
+  const ranked = (only === "holders" ? all.filter(({ doc }) => holdsAny(doc, query.terms)) : all).slice(0, most);
+  const compared = ranked.slice(0, COMPARED).map(({ doc }) => doc);
+  return closeness === undefined ? ranked : withCloseness(ranked, await closeness(compared));
 }
 
 function holdsAny({ frequencies }: IndexedDoc, terms: readonly QueryTerm[]): boolean {

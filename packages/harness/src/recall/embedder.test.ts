@@ -40,6 +40,19 @@ for (const engine of ENGINES) {
       }
     });
 
+    test("proposes messages without a word of the question, in a fork too, but not to people", async (t) => {
+      const store = await open(t);
+      const writer = await writeThread(store, "t");
+      await say(writer, "the canine barks", "a loan", "another loan", "the last loan");
+      await fork(writer, "t", { as: "fork", at: 4 });
+      const embedder = embedsBy("loan");
+      const ask = (threadId: string, only?: "holders") => seqs(store, threadId, { question: "dogs", embedder, only });
+      assert.deepEqual(await ask("t"), []);
+      await keepEmbedded({ store, embedder }, "t", NEVER);
+      for (const threadId of ["t", "fork"]) assert.equal((await ask(threadId))[0], 1, threadId);
+      assert.deepEqual(await ask("t", "holders"), []);
+    });
+
     test("asks for each message once, and again for all when the model or its dimension is another", async (t) => {
       const store = await open(t);
       const writer = await writeThread(store, "t");
@@ -188,9 +201,12 @@ function places(last: number) {
 async function seqs(
   store: FullStore,
   threadId: string,
-  { question, embedder }: { readonly question: string; readonly embedder?: EmbeddingModelV4 },
+  {
+    question,
+    ...settings
+  }: { readonly question: string; readonly embedder?: EmbeddingModelV4; only?: "holders" | undefined },
 ): Promise<number[]> {
-  const outcome = await searchThread(store, threadId, question, { embedder });
+  const outcome = await searchThread(store, threadId, question, settings);
   return outcome.kind === "found" ? outcome.hits.map(({ seq }) => seq) : [];
 }
 

@@ -1,17 +1,24 @@
 /**
  * An optional embedder beside the search by words: any embedding model of the AI SDK. Vectors are made behind the turns, never
- * in an append, and kept in the store's tables. A search compares the best hits by them where they are there; an embedder
- * that fails, is slow or has changed costs a search its extra term and nothing else. One that fails is left alone for a while.
+ * in an append, and kept in the store's tables. A search compares the best hits by them where they are there, and in a thread the
+ * newest messages; an embedder that fails, is slow or has changed costs a search its extra term and nothing else. One that fails is left alone for a while.
  */
-import { cosine, packVector } from "@palimpsest/core/internal/recall";
+import { cosine, PROPOSED, packVector } from "@palimpsest/core/internal/recall";
 import { errorText } from "@palimpsest/core/internal/text";
-import type { Closeness } from "@palimpsest/core/recall";
+import type { Closeness, IndexedDoc, Propose } from "@palimpsest/core/recall";
 import { type EmbeddingModel, embedMany } from "ai";
 import { untilAborted } from "../abort.ts";
-import type { EmbedderName, IndexedSegment, SearchableStore, VectorTable } from "../stores/search-tables.ts";
+import type {
+  EmbedderName,
+  IndexedSegment,
+  SearchableStore,
+  SearchTables,
+  VectorTable,
+} from "../stores/search-tables.ts";
 import { catchUpShare, type IndexDeps, isSearchable } from "./catch-up.ts";
 import { createEmbedderPause, type EmbedderPause } from "./embedder-pause.ts";
-import { readMessages, refOf } from "./messages.ts";
+import { type MessagePlace, readMessages, refOf } from "./messages.ts";
+import { alongSegments } from "./stored-index.ts";
 
 /** What an embedder took, and that it stopped working. */
 export type EmbeddingEvent =
@@ -113,30 +120,66 @@ export interface ComparedSearch {
   readonly tell: Tell;
 }
 
-/** How near hits are to the question; null where no embedder can say so. */
-export function closenessTo(question: string, { store, segments, embedder: model, tell }: ComparedSearch): Closeness {
+/** How near hits are to the question, and what else of a thread is near to it; nothing where no embedder can say so. */
+export function meaningOf(
+  question: string,
+  { store, segments, embedder: model, tell }: ComparedSearch,
+): { readonly closeness: Closeness; readonly propose: Propose } {
   const { vectors } = store.search;
   const embedder = embedderOf(model);
-  return async (docs) => {
-    try {
-      const request = { signal: AbortSignal.timeout(QUESTION_MS), retries: 0, tell };
-      const [own] = vectors ? await embedder.embed([question], request) : [];
-      if (!vectors || !own) return [];
-      // In a thread's scope what a fork inherited is under the fork's name; its vectors are its parent's.
-      const owners = docs.map(({ threadId, seq, ordinal }) => {
-        const inherited = segments.find((one) => one.cut !== null && ordinal <= one.cut);
-        return { threadId: inherited?.threadId ?? threadId, seq };
-      });
-      const known = await vectors.read({ model: embedder.name.model, dimension: own.length }, owners);
-      const byPlace = new Map(known.map((one) => [refOf(one), one.vector]));
-      return owners.map((place) => {
-        const vector = byPlace.get(refOf(place));
-        return vector === undefined ? null : cosine(own, vector);
-      });
-    } catch {
-      return [];
-    }
+  let asked: Promise<Int8Array | null> | undefined;
+  const ofQuestion = (): Promise<Int8Array | null> => {
+    const request = { signal: AbortSignal.timeout(QUESTION_MS), retries: 0, tell };
+    asked ??= embedder.embed([question], request).then(([own]) => own ?? null);
+    return asked;
   };
+  const cosines = async (places: readonly MessagePlace[]): Promise<(number | null)[]> => {
+    const own = vectors === undefined || places.length === 0 ? null : await ofQuestion();
+    if (vectors === undefined || own === null) return [];
+    const known = await vectors.read({ model: embedder.name.model, dimension: own.length }, places);
+    const byPlace = new Map(known.map((one) => [refOf(one), one.vector]));
+    return places.map((place) => {
+      const vector = byPlace.get(refOf(place));
+      return vector === undefined ? null : cosine(own, vector);
+    });
+  };
+  return {
+    // In a thread's scope what a fork inherited is under the fork's name; its vectors are its parent's.
+    closeness: (docs) =>
+      cosines(
+        docs.map(({ threadId, seq, ordinal }) => {
+          const inherited = segments.find((one) => one.cut !== null && ordinal <= one.cut);
+          return { threadId: inherited?.threadId ?? threadId, seq };
+        }),
+      ).catch(() => []),
+    propose: () => nearest(store.search, segments, cosines).catch(() => []),
+  };
+}
+
+/** So many of a thread's newest messages are compared with a question: about 3 MB of vectors. */
+const NEWEST_COMPARED = 2_000;
+
+/** Those of the thread's newest messages that are nearest in meaning, nearest first. */
+async function nearest(
+  tables: SearchTables,
+  segments: readonly IndexedSegment[],
+  cosines: (places: readonly MessagePlace[]) => Promise<readonly (number | null)[]>,
+): Promise<IndexedDoc[]> {
+  const own = segments.at(-1);
+  if (own === undefined) return [];
+  const last = own.newest?.ordinal ?? segments.at(-2)?.cut ?? -1;
+  const ranges = alongSegments(
+    { threadId: own.threadId, first: Math.max(0, last + 1 - NEWEST_COMPARED), last },
+    segments,
+  );
+  const entries = await tables.entries(ranges);
+  const near = (await cosines(entries)).flatMap((value, at) =>
+    value === null ? [] : [{ value, entry: entries[at]! }],
+  );
+  near.sort((a, b) => b.value - a.value || b.entry.ordinal - a.entry.ordinal);
+  return near
+    .slice(0, 2 * PROPOSED)
+    .map(({ entry }) => ({ ...entry, threadId: own.threadId, frequencies: [], passages: null }));
 }
 
 interface EmbeddingDeps extends IndexDeps {

@@ -6,7 +6,7 @@ import type { Store } from "../stores/store.ts";
 import { recallShape } from "./catch-up.ts";
 import type { SearchHit } from "./search.ts";
 
-type MessagePlace = Pick<SearchHit, "threadId" | "seq">;
+export type MessagePlace = Pick<SearchHit, "threadId" | "seq">;
 interface Shown extends Pick<SearchHit, "id" | "role" | "text" | "at"> {
   /** What a person typed in this thread. */
   readonly typed: string;

@@ -9,7 +9,7 @@ import type { IndexedSegment, SearchableStore, UserIndex } from "../stores/searc
 import type { Store } from "../stores/store.ts";
 import { StoreError } from "../stores/store-error.ts";
 import { catchUpShare, type IndexDeps, isSearchable, shareWork } from "./catch-up.ts";
-import { closenessTo, type OnEmbedding } from "./embedder.ts";
+import { type EmbeddingEvent, meaningOf, type OnEmbedding } from "./embedder.ts";
 import { type IndexProgress, progressOf } from "./index-steps.ts";
 import { readMessages, refOf } from "./messages.ts";
 import { scanLog } from "./scan.ts";
@@ -69,7 +69,7 @@ export interface SearchSettings {
   readonly k?: number;
   /** What is known of the tools in the log, beside recall's own. */
   readonly tools?: FindToolFacts | undefined;
-  /** Compares the best hits by meaning as well, as far as their vectors are there. */
+  /** Compares the best hits by meaning as well, and in one thread adds messages that only it finds, as far as their vectors are there. */
   readonly embedder?: EmbeddingModel | undefined;
   /** What the embedder takes, and that it fails. */
   readonly onEmbedding?: OnEmbedding | undefined;
@@ -160,14 +160,16 @@ async function run(
 ): Promise<SearchOutcome> {
   const asking = scope.kind === "thread" ? scope.threadId : (askedBy ?? null);
   const compared = embedder !== undefined && isSearchable(store) && { store, segments, embedder };
+  const tell = (event: EmbeddingEvent): void => onEmbedding?.(event, asking, store.userId);
+  const meaning = compared && meaningOf(question, { ...compared, tell });
   const result = await search(index, scope, question, {
     // A date or a name is a word of the question, too, and stands in no text: some more are asked for.
     limit: only === undefined ? limit : limit + EXTRA,
     standing,
     only,
-    ...(compared && {
-      closeness: closenessTo(question, { ...compared, tell: (event) => onEmbedding?.(event, asking, store.userId) }),
-    }),
+    ...(meaning && { closeness: meaning.closeness }),
+    // People see messages with their words only.
+    ...(meaning && only === undefined && { propose: meaning.propose }),
   });
   const ranked = result.kind === "found" ? result.hits : [];
   const docs = [...ranked.map(({ doc }) => doc), ...(result.standing ?? [])];

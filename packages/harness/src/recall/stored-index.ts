@@ -125,7 +125,7 @@ function around(threadId: string, ordinals: ReadonlySet<number>, reach: number):
 }
 
 /** A range of the scope's ordinals, cut where the entries pass from one thread to the next. */
-function alongSegments({ first, last }: OrdinalRange, segments: readonly IndexedSegment[]): OrdinalRange[] {
+export function alongSegments({ first, last }: OrdinalRange, segments: readonly IndexedSegment[]): OrdinalRange[] {
   const ranges: OrdinalRange[] = [];
   let from = first;
   for (const { threadId, cut } of segments) {

@@ -24,8 +24,14 @@ export type Ranker = (question: string) => Promise<readonly number[]> | readonly
 /** More than any budget shows. */
 const MOST = 400;
 
-/** `ranking`: the constants of the ranking; the product's own unless told. */
-export function ours(ranking?: SearchOptions["ranking"]): (thread: SearchedThread) => Promise<Asker> {
+interface OwnOptions {
+  /** The constants of the ranking; the product's own unless told. */
+  readonly ranking?: SearchOptions["ranking"];
+  /** What an embedder says to a question; none is asked unless told. */
+  readonly meaning?: (thread: SearchedThread, question: string) => Pick<SearchOptions, "closeness" | "propose">;
+}
+
+export function ours({ ranking, meaning }: OwnOptions = {}): (thread: SearchedThread) => Promise<Asker> {
   return async (thread) => {
     const { turns } = thread;
     const index = indexOf(thread);
@@ -35,6 +41,7 @@ export function ours(ranking?: SearchOptions["ranking"]): (thread: SearchedThrea
         limit: MOST,
         standing: "with",
         ...(ranking !== undefined && { ranking }),
+        ...meaning?.(thread, question),
       });
       const hits = result.kind === "found" ? result.hits.filter(({ doc }) => doc.seq < before) : [];
       const ranked = hits.map(({ doc }) => doc.seq);
