@@ -4,7 +4,7 @@ import type { McpServer } from "@modelcontextprotocol/server";
 import { checkThreadId } from "@palimpsest/core/log";
 import type { Home } from "palimpsest/internal/home";
 import { correctedHits } from "palimpsest/internal/memory";
-import { coverText, findText, hitsText, hitsWithin, readText } from "palimpsest/internal/recall";
+import { coverText, findText, hitsText, hitsWithin, readText, whyNothing } from "palimpsest/internal/recall";
 import { type SearchHit, searchAll } from "palimpsest/recall";
 import { z } from "zod";
 import { failed, told } from "./answer.ts";
@@ -65,7 +65,7 @@ async function foundAnywhere(home: Home, query: string, room: number): Promise<s
     ...(await home.embedding()),
   });
   const cover = coverText(outcome);
-  if (outcome.kind === "nothing") return `Nothing found (${outcome.reason}): try other words.${cover}`;
+  if (outcome.kind === "nothing") return `${whyNothing(outcome.reason)}${cover}`;
   const [first, ...rest] = outcome.hits;
   const text = await hitsText(outcome.hits, {
     tokens: room,

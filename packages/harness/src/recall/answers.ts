@@ -7,7 +7,15 @@ import { renderHits } from "@palimpsest/core/recall";
 import { charsPerToken } from "@palimpsest/core/tokens";
 import type { ThreadDeps } from "../thread/writer.ts";
 import { refOf } from "./messages.ts";
-import { coverNote, type SearchCover, type SearchHit, type ShownWith, searchAll, searchThread } from "./search.ts";
+import {
+  coverNote,
+  type SearchCover,
+  type SearchHit,
+  type ShownWith,
+  searchAll,
+  searchThread,
+  whyNothing,
+} from "./search.ts";
 import { mapOfThread } from "./thread-map.ts";
 
 interface FindOptions {
@@ -51,8 +59,8 @@ export async function findText(
   const room = tokens - (map?.tokens ?? 0);
   const text = await hitsText(hits, { tokens: room, question: query, corrected, ...shown });
   if (result.kind === "nothing" && course === "")
-    return `Nothing found (${result.reason}): try other words.${cover}${text === "" ? "" : `\n${text}`}`;
-  return `${course}${text || (course === "" ? "Nothing found: try other words." : "")}${cover}`;
+    return `${whyNothing(result.reason)}${cover}${text === "" ? "" : `\n${text}`}`;
+  return `${course}${text || (course === "" ? whyNothing("no-match") : "")}${cover}`;
 }
 
 /** How many hits to ask for: they are shown in short windows, and some that don't fit are left out. */

@@ -3,5 +3,5 @@ export { coverText, findText, hitsText, hitsWithin, mapNote, readText } from "./
 export { recallShape } from "./catch-up.ts";
 export { keepEmbedded, untilEmbedded } from "./embedder.ts";
 export { indexProgress } from "./indexing.ts";
-export { coverNote } from "./search.ts";
+export { coverNote, whyNothing } from "./search.ts";
 export { mapOfThread } from "./thread-map.ts";

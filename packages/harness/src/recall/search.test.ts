@@ -12,6 +12,7 @@ import { bothEngines, ENGINES } from "../testing/both-engines.ts";
 import { say, writeThread } from "../testing/thread-writer.ts";
 import { appendMessages, fork, type RecordInput, redact, threadDeps, undo } from "../thread/threads.ts";
 import { commit } from "../thread/writer.ts";
+import { findText } from "./answers.ts";
 import { catchUp, rebuildIndex } from "./catch-up.ts";
 import { readTurns } from "./messages.ts";
 import { searchAll, searchThread } from "./search.ts";
@@ -79,6 +80,27 @@ for (const engine of ENGINES) {
       const nothing = await searchThread(store, "t", "zeppelin", { standing: "with" });
       assert.deepEqual([nothing.kind, nothing.standing?.map(({ seq }) => seq)], ["nothing", [1]]);
       assert.equal((await searchThread(store, "t", "soup")).standing, undefined);
+      await store.close();
+    });
+
+    test("a question that can't be looked for, a huge one and one in any script get one sentence or hits", async () => {
+      const store = await open();
+      const writer = await writeThread(store, "t");
+      await say(
+        writer,
+        "The harbor crane is broken.",
+        "\u10d3\u10d8\u10da\u10d0 \u10db\u10e8\u10d5\u10d8\u10d3\u10dd\u10d1\u10d8\u10e1\u10d0",
+      );
+      const ask = (question: string) => findText({ store }, "t", question, { tokens: 500 });
+      for (const empty of ["", "   ", "the of and", '?!*"()'])
+        assert.equal(
+          await ask(empty),
+          "The question has no word that could be looked for: name something that was said.",
+        );
+      assert.equal(await ask("zeppelin"), "Nothing found: try other words.");
+      assert.equal(await findText({ store }, "missing", "crane", { tokens: 500 }), "There is no such thread.");
+      assert.match(await ask(`crane ${"and more words ".repeat(7_000)}`), /harbor crane/);
+      assert.match(await ask("\u10d3\u10d8\u10da\u10d0"), /\u10d3\u10d8\u10da\u10d0/);
       await store.close();
     });
 

@@ -54,6 +54,18 @@ export interface SearchCover {
   readonly building?: IndexProgress;
 }
 
+/** Why nothing was found, in a sentence. */
+export function whyNothing(reason: "no-terms" | "no-match" | "missing"): string {
+  switch (reason) {
+    case "no-terms":
+      return "The question has no word that could be looked for: name something that was said.";
+    case "no-match":
+      return "Nothing found: try other words.";
+    case "missing":
+      return "There is no such thread.";
+  }
+}
+
 /** What was not searched and why, in a sentence; null: nothing. */
 export function coverNote({ unindexed = 0, building }: SearchCover): string | null {
   if (unindexed === 0) return null;
