@@ -84,8 +84,8 @@ export function rank(
 ): RankedHit[] {
   const docs = [...candidates].sort(inConversationOrder);
   const { terms } = query;
-  const pooled = poolFrequencies(docs, terms, options);
-  const own = ownScores(docs, pooled, query, statistics, options);
+  const pool = poolFrequencies(docs, terms, options);
+  const own = ownScores(docs, pool.frequencies, query, statistics, options);
   const named = namedSpeaker(query, docs);
   const userFactor = userFactors(query, docs, options);
   const timeTerm = terms.findIndex(({ term }) => term === TIME_TERM);
@@ -108,7 +108,7 @@ export function rank(
     scored.push({ doc, score, exact, index });
   });
   scored.sort((a, b) => b.exact - a.exact || b.score - a.score || -inConversationOrder(a.doc, b.doc));
-  return inPrecedence(scored, termSets(docs, pooled, terms, options), options.limit);
+  return inPrecedence(scored, termSets(docs, pool, options), options.limit);
 }
 
 /** What each entry scores by the terms that it holds or has gathered. */
@@ -194,28 +194,23 @@ function sharesScores(
 /** What an entry holds, what it takes from its neighbors, and whose it is, for the promise of precedence.ts. */
 function termSets(
   docs: readonly IndexedDoc[],
-  pooled: Float64Array,
-  terms: readonly QueryTerm[],
+  { holds: own, gathered: all }: Pool,
   options: RankOptions,
 ): (hit: { readonly doc: IndexedDoc; readonly index: number; readonly exact: number }) => TermSets {
-  const known: Bits[] = [];
-  const gatheredAt = (index: number): Bits => {
-    known[index] ??= termsIn(pooled, index * terms.length, terms);
-    return known[index];
-  };
   return ({ doc, index, exact }) => {
-    const gathered = gatheredAt(index);
-    // Only what is short gathers: of a long entry both are the same.
-    const isShort = doc.length <= options.shortLength;
-    const holds = isShort ? termsIn(doc.frequencies, 0, terms) : gathered;
+    const [holds, gathered] = [bitsAt(own, index), bitsAt(all, index)];
     let scoresBy = gathered;
     for (const neighbor of exact === 0 ? [index - 1, index + 1] : [])
-      if (sharesScores(docs, index, neighbor, options)) scoresBy = union(scoresBy, gatheredAt(neighbor));
+      if (sharesScores(docs, index, neighbor, options)) scoresBy = union(scoresBy, bitsAt(all, neighbor));
     // What holds no term itself has all of them from around it.
     const isEmpty = holds[0] === 0 && holds[1] === 0;
     const gathers = isEmpty || gathered[0] !== holds[0] || gathered[1] !== holds[1];
-    return { holds, scoresBy, gathers, isShort, isUsers: doc.speaker === USER };
+    return { holds, scoresBy, gathers, isShort: doc.length <= options.shortLength, isUsers: doc.speaker === USER };
   };
+}
+
+function bitsAt(bits: Int32Array, index: number): Bits {
+  return [bits[index * 2]!, bits[index * 2 + 1]!];
 }
 
 function union(a: Bits, b: Bits): Bits {
@@ -249,17 +244,6 @@ function userFactors({ asks }: Query, docs: readonly IndexedDoc[], options: Rank
   };
 }
 
-/** Those of the terms that are found by and stand there. */
-function termsIn(frequencies: ArrayLike<number>, start: number, terms: readonly QueryTerm[]): Bits {
-  let [low, high] = [0, 0];
-  for (let t = 0; t < terms.length; t += 1) {
-    if (frequencies[start + t]! <= 0 || terms[t]!.weight <= 0) continue;
-    if (t < 32) low |= 1 << t;
-    else high |= 1 << t;
-  }
-  return [low, high];
-}
-
 function inConversationOrder(a: IndexedDoc, b: IndexedDoc): number {
   if (a.threadId !== b.threadId) return a.threadId < b.threadId ? -1 : 1;
   return a.ordinal - b.ordinal || a.seq - b.seq;
@@ -271,21 +255,38 @@ export function inverseFrequency({ term, weight }: QueryTerm, statistics: ScopeS
   return weight * Math.log(1 + (statistics.entries - holders + 0.5) / (holders + 0.5));
 }
 
-/** A row per entry, a column per term: its own frequencies plus its neighbors' share. */
-function poolFrequencies(docs: readonly IndexedDoc[], terms: readonly QueryTerm[], options: RankOptions): Float64Array {
+interface Pool {
+  /** A row per entry, a column per term: its own frequencies plus its neighbors' share. */
+  readonly frequencies: Float64Array;
+  /** Which of the terms that are found by stand in each entry itself, and which it has gathered: two numbers of bits each. */
+  readonly holds: Int32Array;
+  readonly gathered: Int32Array;
+}
+
+function poolFrequencies(docs: readonly IndexedDoc[], terms: readonly QueryTerm[], options: RankOptions): Pool {
   const width = terms.length;
   const shared = terms.filter(({ alone }) => !alone).length;
-  const pooled = new Float64Array(docs.length * width);
-  const holds = docs.map((doc, index) => {
-    let anyTerm = false;
+  const frequencies = new Float64Array(docs.length * width);
+  const holds = new Int32Array(docs.length * 2);
+  const anyShared = docs.map((doc, index) => {
+    let any = false;
     for (let t = 0; t < width; t += 1) {
-      pooled[index * width + t] = doc.frequencies[t]!;
-      anyTerm ||= t < shared && doc.frequencies[t]! > 0;
+      const own = doc.frequencies[t]!;
+      if (own <= 0) continue;
+      frequencies[index * width + t] = own;
+      any ||= t < shared;
+      if (terms[t]!.weight > 0) holds[index * 2 + (t >> 5)]! |= 1 << t;
     }
-    return anyTerm;
+    return any;
   });
+  const gathered = holds.slice();
   const give = (from: number, to: number, share: number): void => {
-    for (let t = 0; t < shared; t += 1) pooled[to * width + t]! += share * docs[from]!.frequencies[t]!;
+    for (let t = 0; t < shared; t += 1) {
+      const own = docs[from]!.frequencies[t]!;
+      if (own <= 0) continue;
+      frequencies[to * width + t]! += share * own;
+      if (terms[t]!.weight > 0) gathered[to * 2 + (t >> 5)]! |= 1 << t;
+    }
   };
   docs.forEach((doc, index) => {
     if (doc.length > options.shortLength || doc.speaker === TOOL) return;
@@ -297,11 +298,11 @@ function poolFrequencies(docs: readonly IndexedDoc[], terms: readonly QueryTerm[
       if (other.length > options.shortLength) break;
       if (distance < 1 || other.speaker === TOOL) continue;
       const share = options.neighborWeights[distance - 1]!;
-      if (holds[index]) give(index, next, share + (distance === 1 && doc.asks ? options.answerWeight : 0));
-      if (holds[next]) give(next, index, share);
+      if (anyShared[index]) give(index, next, share + (distance === 1 && doc.asks ? options.answerWeight : 0));
+      if (anyShared[next]) give(next, index, share);
     }
   });
-  return pooled;
+  return { frequencies, holds, gathered };
 }
 
 function sameSession(a: IndexedDoc, b: IndexedDoc): boolean {
