@@ -6,7 +6,7 @@
 
 import { openSqlite } from "palimpsest/stores";
 import { createThread, threadDeps } from "palimpsest/threads";
-import { draftTable } from "../packages/harness/src/compaction/draft-table.ts";
+import { draftTable } from "../packages/harness/src/compaction/drafts.ts";
 import { summarizeLongThread } from "../packages/harness/src/testing/long-summary.ts";
 import { type Bench, BenchInputError } from "./bench.ts";
 

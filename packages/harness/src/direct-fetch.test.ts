@@ -5,9 +5,9 @@ import { createAgent } from "./agent/agent.ts";
 import { createClient } from "./client/create-client.ts";
 import { directFetch, RedirectedError } from "./direct-fetch.ts";
 import { configSchema } from "./home/schema.ts";
-import { connectionTo } from "./mcp/connection.ts";
+import { connectionTo } from "./mcp/middleware.ts";
 import { configuredEmbedder } from "./models/configured-embedder.ts";
-import { resolveModel } from "./models/resolve-model.ts";
+import { resolveModel } from "./models/resolve.ts";
 
 const env = {};
 

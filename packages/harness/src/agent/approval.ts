@@ -7,7 +7,7 @@
 import type { Head } from "@palimpsest/core/log";
 import { type AiSdkMessage, aiSdkShape } from "@palimpsest/core/message";
 import type { ToolApprovalConfiguration, ToolApprovalStatus, ToolSet } from "ai";
-import { readQuotes } from "../compaction/summary-job.ts";
+import { readQuotes } from "../compaction/summary.ts";
 import type { Store } from "../stores/store.ts";
 import { type Committed, commit, type RecordInput, type Writer } from "../thread/writer.ts";
 import { AgentError, messageOf } from "./errors.ts";

@@ -3,9 +3,7 @@
  * a rate limit or a lost connection is waited out. Only while nothing was shown: what a person has read stands.
  */
 import { retryAfterMs, worthAnotherTry } from "../models/call-error.ts";
-import { costOf } from "../models/cost.ts";
-import { knownPrices, type TokenPrices } from "../models/known-prices.ts";
-import { addUsage, NO_USAGE, type Usage } from "../models/usage.ts";
+import { addUsage, costOf, knownPrices, NO_USAGE, type TokenPrices, type Usage } from "../models/facts.ts";
 import { type ModelWindow, overflowOf } from "../thread/window.ts";
 import { AgentError, modelError } from "./errors.ts";
 import type { AgentEvent, RunEnd } from "./events.ts";

@@ -7,8 +7,8 @@ import { APICallError } from "@ai-sdk/provider";
 import { PalimpsestError } from "@palimpsest/core/errors";
 import { maskSecrets } from "@palimpsest/core/internal/text";
 import { RedirectedError } from "../direct-fetch.ts";
-import { ResponseTooLarge } from "../models/bounded-fetch.ts";
 import { type CallFailure, calledAt, callFailure, retryAfterMs, statusOf, unwrapped } from "../models/call-error.ts";
+import { ResponseTooLarge } from "../models/wrap.ts";
 import type { StoreErrorCode } from "../stores/store-error.ts";
 import type { FeatureErrorCodes } from "./features.ts";
 

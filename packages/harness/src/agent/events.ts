@@ -4,7 +4,7 @@
  * never live objects.
  */
 import type { CompactionEvent } from "../compaction/events.ts";
-import type { Usage } from "../models/usage.ts";
+import type { Usage } from "../models/facts.ts";
 import type { EmbeddingEvent } from "../recall/embedder.ts";
 import type { OverflowEvent } from "../thread/session.ts";
 import type { AgentError, AgentErrorCode, ErrorFacts } from "./errors.ts";

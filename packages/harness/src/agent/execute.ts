@@ -4,8 +4,8 @@
  */
 import { checkThreadId, checkUser } from "@palimpsest/core/log";
 import { aiSdkShape } from "@palimpsest/core/message";
-import { FloorError } from "../compaction/floor-error.ts";
-import { NO_USAGE } from "../models/usage.ts";
+import { FloorError } from "../compaction/events.ts";
+import { NO_USAGE } from "../models/facts.ts";
 import type { Leased } from "../stores/leases.ts";
 import { StoreError } from "../stores/store-error.ts";
 import { createThread } from "../thread/writer.ts";

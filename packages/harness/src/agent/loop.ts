@@ -4,7 +4,7 @@
  * go on. How a run ends is a value; only what makes it fail is thrown.
  */
 
-import { addUsage } from "../models/usage.ts";
+import { addUsage } from "../models/facts.ts";
 import { overflowOf } from "../thread/window.ts";
 import { type Approving, approvalEnd, keepPending, sortCalls } from "./approval.ts";
 import { type Asking, askOneOf, type OpenBudget } from "./ask.ts";

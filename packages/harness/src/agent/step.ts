@@ -7,7 +7,7 @@ import type { LanguageModelV4Source } from "@ai-sdk/provider";
 import type { AiSdkMessage } from "@palimpsest/core/message";
 import { type ModelMessage, wrapLanguageModel } from "ai";
 import { scoped, startTimer } from "../abort.ts";
-import { withoutExecute } from "../models/without-execute.ts";
+import { withoutExecute } from "../models/wrap.ts";
 import { isOverflowFinish, markedInstructions, markedMessages } from "../thread/window.ts";
 import { AgentError, messageOf } from "./errors.ts";
 import type { Emit, StepUsage } from "./events.ts";

@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { shapeOf } from "@palimpsest/core/message";
 import type { ContentPart, LanguageModel, LanguageModelUsage, ModelMessage, TextStreamPart, ToolSet } from "ai";
-import { windowOf } from "../models/window.ts";
+import { windowOf } from "../models/facts.ts";
 import { asUser } from "../stores/users.ts";
 import type { IdentifiedMessage } from "../thread/log.ts";
 import { type OpenThreadOptions, openThread } from "../thread/open-thread.ts";

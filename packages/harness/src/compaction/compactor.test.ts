@@ -21,7 +21,7 @@ import { type Compactor, type CompactorOptions, createCompactor } from "./compac
 import { type CompactionEvent, logLine } from "./events.ts";
 import { createModelWriter } from "./model-writer.ts";
 import { ensureParts, homeOriginals } from "./part-files.ts";
-import type { SummaryWriter } from "./summary-writer.ts";
+import type { SummaryWriter } from "./summarize.ts";
 
 const folders: string[] = [];
 after(() => {

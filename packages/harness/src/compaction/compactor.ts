@@ -26,15 +26,13 @@ import type { Prompt, SizedEntry } from "@palimpsest/core/prompt";
 import type { Originals } from "@palimpsest/core/summary";
 import { nextTask } from "../abort.ts";
 import type { Conversation } from "../thread/conversation.ts";
-import type { OpenBackground } from "./background.ts";
-import { type CarryOutContext, carryOutFitting, requestedPolicy, withFigures } from "./carry-out.ts";
+import type { OpenBackground } from "./drafts.ts";
 import type { OnCompactionEvent } from "./events.ts";
-import { FloorError } from "./floor-error.ts";
-import { shortfallOf, unchanged } from "./outcome-words.ts";
+import { FloorError, shortfallOf, unchanged } from "./events.ts";
 import { SettingsError } from "./summarization.ts";
-import type { QuoteSource } from "./summary-job.ts";
-import type { SummaryWriter } from "./summary-writer.ts";
-import { createSummaryStep } from "./write-summary.ts";
+import type { SummaryWriter } from "./summarize.ts";
+import type { QuoteSource } from "./summary.ts";
+import { type CarryOutContext, carryOutFitting, createSummaryStep, requestedPolicy, withFigures } from "./summary.ts";
 
 export interface CompactorOptions<M> {
   readonly conversation: Conversation<M>;

@@ -4,13 +4,13 @@
  * unknown provider) is a failed summary like any other, so the extract stands in and an event says why.
  */
 import type { ConfigFile } from "../home/schema.ts";
-import { lightweightModel } from "../models/resolve-model.ts";
+import { lightweightModel } from "../models/resolve.ts";
 import type { Store } from "../stores/store.ts";
-import { draftTable } from "./draft-table.ts";
-import { modelSummarize } from "./model-summarize.ts";
+import { draftTable } from "./drafts.ts";
 import { createModelWriter } from "./model-writer.ts";
 import type { Summarization } from "./summarization.ts";
-import type { SummaryWriter } from "./summary-writer.ts";
+import type { SummaryWriter } from "./summarize.ts";
+import { modelSummarize } from "./summarize.ts";
 
 export function configuredWriter(
   config: ConfigFile,

@@ -1,11 +1,11 @@
 /**
  * Everything a compaction tells the outside, as one union, and DeerFlow's words for it in the debug log.
  */
-import type { CompactionOutcome, CompactPlan } from "@palimpsest/core/compaction";
+import type { CompactionOutcome, CompactPlan, Floor, PlanGoal } from "@palimpsest/core/compaction";
+import { PalimpsestError } from "@palimpsest/core/errors";
 import type { Range } from "@palimpsest/core/log";
 import type { CountSource } from "@palimpsest/core/tokens";
-import type { SummaryUsage } from "./summarize.ts";
-import type { Correction } from "./summary-writer.ts";
+import type { Correction, SummaryUsage } from "./summarize.ts";
 
 export type CompactionEvent =
   | {
@@ -72,3 +72,55 @@ export function logLine(event: CompactionEvent): string {
         : `${NAME} Unchanged (${event.outcome.reason}): ${event.outcome.detail}`;
   }
 }
+
+/* The one compaction that can't be: no prompt fits the window, whatever is shed. */
+
+/** No prompt exists: what can't be shed exceeds the window. Raised before any provider is called. */
+export class FloorError extends PalimpsestError<"floor-exceeds-window"> {
+  static override readonly kind = "FloorError";
+  readonly floor: Floor;
+  /** `configured`: of a window that is smaller because the provider refused more. */
+  constructor(floor: Floor, configured?: number) {
+    const { fixed, systems, reserve, request, summary, total, window } = floor;
+    const learned =
+      configured === undefined
+        ? ""
+        : ` (${configured} are configured, but the provider refused more than this; "palimpsest models forget" forgets that)`;
+    super(
+      "floor-exceeds-window",
+      `the smallest possible prompt needs ${total} tokens and the window has ${window}${learned}: system prompt and tools ${fixed}, ` +
+        `system messages and the acknowledgement ${systems}, reserved for the answer ${reserve}, the request ${request}, the summary ${summary}. ` +
+        "Use a model with a larger window, fewer tools or a shorter system prompt.",
+    );
+    this.floor = floor;
+  }
+}
+
+/* What a person is told of how a compaction ended. */
+
+type Unchanged = Extract<CompactionOutcome, { kind: "unchanged" }>;
+
+export function unchanged(reason: Unchanged["reason"], tokens: number): Unchanged {
+  return { kind: "unchanged", reason, tokens, detail: WHY[reason] };
+}
+
+const WHY: Readonly<Record<Unchanged["reason"], string>> = {
+  "below-trigger": "no threshold is reached and the view fits the window",
+  waiting: "the view has not grown by the minimum gain since the last attempt, and it fits",
+  "nothing-to-cut": "everything that could be hidden is already hidden or must be kept",
+  "no-shrink": "the result would not be smaller than what it replaces",
+  aborted: "it was stopped before anything was written",
+  busy: "another run holds the thread",
+  conflict: "somebody else wrote to the thread first",
+  "no-history": "there is no stored history to compact",
+};
+
+/** Null where all that was promised is kept below the trigger: the low-water mark is an aim. */
+export function shortfallOf(goal: PlanGoal): string | null {
+  return goal === "low-water" || goal === "keep" ? null : SHORTFALL[goal];
+}
+
+const SHORTFALL = {
+  less: "there is no room below the trigger for all that keep promises: less of it was kept, or long messages were shortened",
+  window: "the view fits the window, but what must stand is above the low-water mark",
+} as const;

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { openSqlite } from "../stores/sqlite.ts";
 import { summarizeLongThread } from "../testing/long-summary.ts";
 import { createThread, threadDeps } from "../thread/writer.ts";
-import { draftTable } from "./draft-table.ts";
+import { draftTable } from "./drafts.ts";
 
 for (const { tokens, killAfter } of [
   { tokens: 1_000_000, killAfter: 1 },

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { openSqlite } from "../stores/sqlite.ts";
 import { summarizeLongThread } from "../testing/long-summary.ts";
 import { createThread, threadDeps } from "../thread/writer.ts";
-import { draftTable } from "./draft-table.ts";
+import { draftTable } from "./drafts.ts";
 
 test("[F5] 100,000 tokens through an 8,000-token summarizer, killed at every call: all words read, no call repeated", async (t) => {
   const store = openSqlite({ path: ":memory:" });

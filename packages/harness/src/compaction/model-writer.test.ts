@@ -7,11 +7,11 @@ import { emptyState, SECTIONS, type SummaryState } from "@palimpsest/core/summar
 import { charsPerToken } from "@palimpsest/core/tokens";
 import fc from "fast-check";
 import { SUMMARIZERS, type SummarizerName } from "../testing/summarizers.ts";
-import type { DraftTable } from "./draft-table.ts";
+import type { DraftTable } from "./drafts.ts";
 import { createModelWriter, type ModelWriterOptions } from "./model-writer.ts";
 import { SUMMARIZER_BOUNDS } from "./summarization.ts";
+import type { SummaryJob, SummaryResult } from "./summarize.ts";
 import { type Summarize, SummarizeError, type SummaryRequest, summarizeBy } from "./summarize.ts";
-import type { SummaryJob, SummaryResult } from "./summary-writer.ts";
 
 const count = charsPerToken(4);
 

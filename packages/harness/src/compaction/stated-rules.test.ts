@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { NO_RULES, NOTHING_LIVE, rulesInForce } from "@palimpsest/core/internal/log";
 import type { MessageRecord, Origin } from "@palimpsest/core/log";
 import { type Part, shapeOf } from "@palimpsest/core/message";
-import { statedRules } from "./carry-out.ts";
 import { HOSTILE_TEXTS } from "./fixtures/hostile-rules.ts";
+import { statedRules } from "./summary.ts";
 
 const shape = shapeOf("anthropic");
 

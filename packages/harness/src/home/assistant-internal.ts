@@ -1,7 +1,7 @@
 /** What our own packages use of this folder beyond its public names. No promise is made about it. */
 
 export { mcpTools } from "../mcp/middleware.ts";
-export { switchSkill } from "../skills/switched-off.ts";
+export { switchSkill } from "../skills/middleware.ts";
 export { threadCost } from "./cost.ts";
 export { eventLog } from "./from-config.ts";
 export {

@@ -9,9 +9,8 @@ import {
   summarizationFromFile,
   summarizationFromOptions,
 } from "../compaction/summarization.ts";
-import { lightweightModel, resolveModel } from "../models/resolve-model.ts";
-import { subagentsFromConfig } from "../subagents/from-config.ts";
-import { BASH, GENERAL_PURPOSE } from "../subagents/spec.ts";
+import { lightweightModel, resolveModel } from "../models/resolve.ts";
+import { BASH, GENERAL_PURPOSE, subagentsFromConfig } from "../subagents/spec.ts";
 import { loadConfig, parseConfig } from "./config.ts";
 import { DOCUMENTED_BLOCKS } from "./fixtures/documented-blocks.ts";
 

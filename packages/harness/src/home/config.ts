@@ -4,7 +4,7 @@
  */
 import { isRecord } from "@palimpsest/core/internal/text";
 import type { z } from "zod/v4";
-import { noteUnset } from "../models/key-variables.ts";
+import { noteUnset } from "../models/resolve.ts";
 import { nearest } from "../nearest.ts";
 import { readYaml } from "../yaml.ts";
 import {

@@ -1,7 +1,7 @@
 /** The embedder that a configuration asks for, with its account: what it takes is noted with the thread it was asked for. */
 
 import { configuredEmbedder } from "../models/configured-embedder.ts";
-import { NO_USAGE } from "../models/usage.ts";
+import { NO_USAGE } from "../models/facts.ts";
 import type { EmbeddingEvent, OnEmbedding } from "../recall/embedder.ts";
 import type { ThreadDeps } from "../thread/writer.ts";
 import { noteCharge } from "./cost.ts";

@@ -7,11 +7,10 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { ThreadName, UsageRecord } from "@palimpsest/core/log";
 import { makeFolder, PRIVATE_FILE, threadFolder } from "../home-folders.ts";
-import { costOf, type ModelPrices, pricesOf, savingOf } from "../models/cost.ts";
-import type { ModelsConfig } from "../models/entry.ts";
-import { addUsage, NO_USAGE, type Usage } from "../models/usage.ts";
+import type { ModelsConfig } from "../models/facts.ts";
+import { addUsage, costOf, type ModelPrices, NO_USAGE, pricesOf, savingOf, type Usage } from "../models/facts.ts";
 import type { Store } from "../stores/store.ts";
-import { childrenOf } from "../subagents/usage.ts";
+import { childrenOf } from "../subagents/result.ts";
 
 export interface ThreadCost {
   readonly spent: number;

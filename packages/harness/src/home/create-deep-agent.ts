@@ -6,36 +6,29 @@ import { type Agent, type AgentOptions, createAgent } from "../agent/agent.ts";
 import type { Middleware } from "../agent/middleware.ts";
 import type { Summarizer } from "../agent/model.ts";
 import type { Run } from "../agent/run.ts";
-import { compactTool, summarizationWith } from "../compaction/middleware.ts";
 import {
+  compactTool,
   type Summarization,
   type SummarizationOptions,
   summarizationFromOptions,
+  summarizationWith,
 } from "../compaction/summarization.ts";
 import { threadFolder } from "../home-folders.ts";
 import { loopGuard } from "../loop-guard/middleware.ts";
 import type { Memory } from "../memory/create-memory.ts";
-import { memoryFiles } from "../memory-tool/middleware.ts";
-import { clarification } from "../middleware/clarification.ts";
-import { danglingCalls } from "../middleware/dangling-calls.ts";
-import { threadData } from "../middleware/thread-data.ts";
-import { type TitleOptions, title } from "../middleware/title.ts";
-import { todos } from "../middleware/todos.ts";
+import { memoryFiles } from "../memory-tool/create-memory-tool.ts";
+import { clarification, danglingCalls, type TitleOptions, threadData, title, todos } from "../middleware/basics.ts";
 import { recall } from "../recall/middleware.ts";
 import { type SkillsOptions, skills } from "../skills/middleware.ts";
-import { answerFiles, type KeepAnswer } from "../subagents/answer-files.ts";
 import { type SubagentsOptions, subagents } from "../subagents/middleware.ts";
-import { workspaceFor } from "../subagents/shared-workspace.ts";
+import { answerFiles, type KeepAnswer } from "../subagents/run-child.ts";
 import type { SubagentModel } from "../subagents/spec.ts";
+import { workspaceFor } from "../subagents/spec.ts";
 import type { FileCopier } from "../thread/fork.ts";
 import { type ToolOutputOptions, toolOutput } from "../tool-output/middleware.ts";
-import { fileCopier } from "../workspace/file-copier.ts";
-import { forkedFiles } from "../workspace/fork-middleware.ts";
-import { viewImage } from "../workspace/image-middleware.ts";
-import { type WorkspaceOptions, workspaceFiles } from "../workspace/middleware.ts";
-import { QUOTA } from "../workspace/quota.ts";
-import { VIRTUAL_ROOT } from "../workspace/virtual-path.ts";
-import { type Quota, threadWorkspace, type Workspace } from "../workspace/workspace.ts";
+import { QUOTA, VIRTUAL_ROOT } from "../workspace/inside.ts";
+import { forkedFiles, viewImage, type WorkspaceOptions, workspaceFiles } from "../workspace/middleware.ts";
+import { fileCopier, type Quota, threadWorkspace, type Workspace } from "../workspace/workspace.ts";
 
 export interface DeepAgentOptions extends AgentOptions {
   /** Null turns automatic compaction off. Settings resolved before, such as a file's, are taken as they are. */

@@ -14,28 +14,25 @@ import { type CompactionEvent, logLine } from "../compaction/events.ts";
 import { type Summarization, summarizationForThreads } from "../compaction/summarization.ts";
 import { mcpTools } from "../mcp/middleware.ts";
 import { type Memory, wireMemory } from "../memory/create-memory.ts";
-import { type EmitMemory, type MemoryEvent, memoryLogLine } from "../memory/events.ts";
 import { openStorage } from "../memory/open-storage.ts";
-import { givenBlockTokens } from "../memory/stable-lane.ts";
+import { givenBlockTokens } from "../memory/repository.ts";
+import { type EmitMemory, type MemoryEvent, memoryLogLine } from "../memory/storage.ts";
 import type { Extract } from "../memory/updater.ts";
-import { pricingOf } from "../models/cache-prices.ts";
-import { pricesOf } from "../models/cost.ts";
-import { readUsage } from "../models/read-usage.ts";
+import { pricesOf, pricingOf, readUsage } from "../models/facts.ts";
 import {
   givenModel,
   lightweightModel,
   lightweightModelId,
   type ResolvedModel,
   resolveModel,
-} from "../models/resolve-model.ts";
+} from "../models/resolve.ts";
 import { nearest } from "../nearest.ts";
 import type { EmbeddingEvent } from "../recall/embedder.ts";
-import { switchesIn } from "../skills/switched-off.ts";
+import { switchesIn } from "../skills/middleware.ts";
 import type { Store } from "../stores/store.ts";
-import { type SubagentEvent, subagentLogLines } from "../subagents/events.ts";
-import { subagentsFromConfig } from "../subagents/from-config.ts";
-import { workspaceFor } from "../subagents/shared-workspace.ts";
-import { usedBy } from "../workspace/quota.ts";
+import { type SubagentEvent, subagentLogLines } from "../subagents/result.ts";
+import { subagentsFromConfig, workspaceFor } from "../subagents/spec.ts";
+import { usedBy } from "../workspace/inside.ts";
 import type { Root } from "../workspace/workspace.ts";
 import { configuredEmbedding, embeddingLogLine, noteEmbedding } from "./configured-embedding.ts";
 import { noteCharge, noteSummary } from "./cost.ts";

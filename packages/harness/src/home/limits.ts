@@ -1,7 +1,7 @@
 /** Limits a configuration sets for a thread: its window and the size of its files. */
 import type { Window } from "@palimpsest/core/compaction";
 import { answerReserve, type LearnedLimits } from "@palimpsest/core/tokens";
-import { windowNow } from "../models/window.ts";
+import { windowNow } from "../models/facts.ts";
 import type { Quota } from "../workspace/workspace.ts";
 import type { ConfigFile } from "./schema.ts";
 

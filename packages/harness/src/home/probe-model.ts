@@ -1,8 +1,8 @@
 /** Asks a model for one word, to see that address, key and name are right. */
 import { generateText } from "ai";
 import { modelError } from "../agent/errors.ts";
-import type { ResolvedModel } from "../models/resolve-model.ts";
-import type { Usage } from "../models/usage.ts";
+import type { Usage } from "../models/facts.ts";
+import type { ResolvedModel } from "../models/resolve.ts";
 
 export interface Probed {
   readonly text: string;

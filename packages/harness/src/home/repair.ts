@@ -20,7 +20,7 @@ import { asUser, everyThread, everyUser } from "../stores/users.ts";
 import { completeFork, filesToCopy } from "../thread/fork.ts";
 import { eraseFacts, redact } from "../thread/redact.ts";
 import { threadDeps } from "../thread/writer.ts";
-import { fileCopier } from "../workspace/file-copier.ts";
+import { fileCopier } from "../workspace/workspace.ts";
 import type { Check } from "./doctor.ts";
 import { cleanThreadFiles } from "./home-acts.ts";
 

@@ -4,8 +4,8 @@
  */
 import { endpointsWith } from "@palimpsest/core/internal/tokens";
 import type { LearnedLimits } from "@palimpsest/core/tokens";
+import { addressOfLimits } from "../models/facts.ts";
 import { type LimitsStore, limitsOfHome } from "../models/learned-limits.ts";
-import { addressOfLimits } from "../models/window.ts";
 import type { SharedLimits } from "../stores/shared.ts";
 
 const LOOK_MS = 60_000;

@@ -10,8 +10,7 @@ import { powersOf } from "../home/powers.ts";
 import { configSchema } from "../home/schema.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
-import { modelParts, textOf } from "./answer.ts";
-import { toolNames } from "./tool-name.ts";
+import { modelParts, textOf, toolNames } from "./middleware.ts";
 
 const SERVER = fileURLToPath(new URL("../../test/mcp/server.ts", import.meta.url));
 

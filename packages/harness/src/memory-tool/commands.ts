@@ -2,9 +2,9 @@
  * The six commands of Anthropic's `memory_20250818` tool over a file port, with the texts that its models were taught on.
  * A refusal is thrown: the runner of the tool shows its message as `Error: ...`.
  */
+
+import { normalized } from "@palimpsest/core/internal/text";
 import { ToolFailure } from "../workspace/tool-failure.ts";
-import type { MemoryFiles, NamedEntry, Segments } from "./files.ts";
-import { memorySegments } from "./memory-path.ts";
 
 /** As the model sends it; what its schema says is checked here, since models don't always keep to it. */
 export type MemoryCommand =
@@ -192,4 +192,79 @@ function sizeText(bytes: number): string {
   const unit = bytes === 0 ? 0 : Math.min(3, Math.floor(Math.log(bytes) / Math.log(1024)));
   const size = bytes / 1024 ** unit;
   return `${size % 1 === 0 ? size : size.toFixed(1)}${"BKMG"[unit]}`;
+}
+
+/*
+ * Paths under `/memories`: which file a model means, and what is refused because it means another place, or could mean
+ * one to somebody else who reads it (`%2e%2e`, backslashes, full-width dots). Pure text work.
+ */
+
+export const MEMORY_ROOT = "/memories";
+
+const MOST_BYTES = 1024;
+const MOST_NAME_BYTES = 200;
+const MOST_SEGMENTS = 16;
+
+/** Throws what the tool says to a path that it doesn't take. */
+function memorySegments(path: unknown, parameter = "path"): Segments {
+  if (typeof path !== "string" || path === "") throw new ToolFailure(`Missing required parameter: ${parameter}`);
+  const shown = path.length > 120 ? `${path.slice(0, 120)}...` : path;
+  if (path !== MEMORY_ROOT && !path.startsWith(`${MEMORY_ROOT}/`))
+    throw new ToolFailure(`Path must start with /memories, got: ${shown}`);
+  const segments: string[] = [];
+  for (const segment of path.slice(MEMORY_ROOT.length).split("/")) {
+    if (segment === "" || segment === ".") continue;
+    if (segment === "..") {
+      if (segments.pop() === undefined) throw new ToolFailure(`Path ${shown} would escape /memories directory`);
+    } else segments.push(segment);
+  }
+  if (Buffer.byteLength(path) > MOST_BYTES || segments.length > MOST_SEGMENTS)
+    throw new ToolFailure(`Path ${shown} is too long: at most ${MOST_BYTES} bytes and ${MOST_SEGMENTS} folders`);
+  for (const segment of segments) {
+    if (Buffer.byteLength(segment) > MOST_NAME_BYTES)
+      throw new ToolFailure(`Path ${shown} has a name of more than ${MOST_NAME_BYTES} bytes`);
+    if (isDisguised(segment)) throw new ToolFailure(`Path ${shown} would escape /memories directory`);
+  }
+  return segments;
+}
+
+/** Control characters, backslashes, and what becomes a dot, a separator or a drive when it is decoded or normalized. */
+function isDisguised(segment: string): boolean {
+  if ([...segment].some((character) => character < " " || character === "\x7f" || character === "\\")) return true;
+  if (/%(?:2e|2f|5c|00|25)/i.test(segment)) return true;
+  const folded = normalized(segment, "NFKC");
+  return folded !== segment && (/[/\\]/.test(folded) || /^\.+$/.test(folded));
+}
+
+/**
+ * The small port that the memory tool's commands stand on: files and folders below one root, named by their segments.
+ * Whoever implements it keeps every name inside of the root; the commands decide what is asked of it and what is said.
+ */
+
+/** Below `/memories`; none: the root itself. */
+export type Segments = readonly string[];
+
+export interface MemoryFiles {
+  /** Null: nothing is there, or nothing that is a plain file or folder. */
+  look(path: Segments): Promise<MemoryEntry | null>;
+  /** The plain files and folders of a folder, by name. */
+  list(path: Segments): Promise<readonly NamedEntry[]>;
+  read(path: Segments): Promise<string>;
+  /** Whole or not at all; makes the folders that are missing. */
+  write(path: Segments, text: string): Promise<void>;
+  /** A folder with all that is in it. */
+  remove(path: Segments): Promise<void>;
+  /** Nothing stands at `to`; makes the folders that are missing. */
+  rename(path: Segments, to: Segments): Promise<void>;
+  /** One change at a time, so that none is lost between its reading and its writing. */
+  exclusively<T>(work: () => Promise<T>): Promise<T>;
+}
+
+export interface MemoryEntry {
+  readonly kind: "file" | "folder";
+  readonly bytes: number;
+}
+
+export interface NamedEntry extends MemoryEntry {
+  readonly name: string;
 }

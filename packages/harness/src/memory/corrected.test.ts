@@ -6,10 +6,10 @@ import { createDeepAgent } from "../home/create-deep-agent.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { memory } from "./middleware.ts";
+import { storeStorage } from "./open-storage.ts";
+import type { ScopeName } from "./repository.ts";
 import { openRepository } from "./repository.ts";
-import type { ScopeName } from "./scope.ts";
 import { memoryService } from "./service.ts";
-import { storeStorage } from "./store-storage.ts";
 
 const OWN: ScopeName = { userId: "default", agentName: null };
 

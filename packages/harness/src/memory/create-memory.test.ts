@@ -6,7 +6,7 @@ import { createDeepAgent } from "../home/create-deep-agent.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { createMemory } from "./create-memory.ts";
-import type { MemoryEvent } from "./events.ts";
+import type { MemoryEvent } from "./storage.ts";
 
 const SAID = "I drink green tea, always.";
 const FACT = "User drinks green tea.";

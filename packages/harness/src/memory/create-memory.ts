@@ -7,13 +7,13 @@ import { generateText } from "ai";
 import type { Middleware } from "../agent/middleware.ts";
 import type { ModelObject } from "../agent/model.ts";
 import type { Store } from "../stores/store.ts";
-import type { EmitMemory } from "./events.ts";
 import { type MemoryMiddlewareOptions, memory } from "./middleware.ts";
+import { storeStorage } from "./open-storage.ts";
 import { createMemoryQueue, type Drained, type MemoryQueue } from "./queue.ts";
 import { openRepository, type Repository } from "./repository.ts";
 import { type MemoryService, memoryService } from "./service.ts";
+import type { EmitMemory } from "./storage.ts";
 import { type MemoryStorage, MemoryStorageError } from "./storage.ts";
-import { storeStorage } from "./store-storage.ts";
 import { createUpdater, type Extract } from "./updater.ts";
 
 export interface MemoryOptions

@@ -1,13 +1,10 @@
-export type { EraseDeps, ErasedMessage } from "./erase-message.ts";
-export type { EmitMemory, MemoryEvent } from "./events.ts";
+export type { EraseDeps, ErasedMessage, ForgetRequest, ForgottenEverywhere } from "./erase-message.ts";
 export type { Evidence, EvidenceRequest } from "./evidence.ts";
 export { type FileStorageOptions, fileStorage } from "./file-storage.ts";
-export type { ForgetRequest, ForgottenEverywhere } from "./forget-everywhere.ts";
-export type { MemoryJob, MemoryPayload, MemoryTurn } from "./job.ts";
 export type { OpenStorageOptions } from "./open-storage.ts";
-export type { Drained, MemoryQueue, MemoryQueueOptions } from "./queue.ts";
-export type { Changed, Edit, Repository } from "./repository.ts";
-export type { MemoryPlace, MemoryScope, ScopeCheck, ScopeName } from "./scope.ts";
+export { storeStorage } from "./open-storage.ts";
+export type { Drained, MemoryJob, MemoryPayload, MemoryQueue, MemoryQueueOptions, MemoryTurn } from "./queue.ts";
+export type { Changed, Edit, MemoryPlace, MemoryScope, Repository, ScopeCheck, ScopeName } from "./repository.ts";
 export type {
   Added,
   Edited,
@@ -18,6 +15,7 @@ export type {
   MemoryServiceOptions,
   NewFact,
 } from "./service.ts";
+export type { EmitMemory, MemoryEvent } from "./storage.ts";
 export {
   type MemoryStorage,
   MemoryStorageError,
@@ -25,5 +23,4 @@ export {
   type SaveOptions,
   type SaveResult,
 } from "./storage.ts";
-export { storeStorage } from "./store-storage.ts";
 export type { Extract, UpdateOutcome, Updater, UpdaterOptions } from "./updater.ts";

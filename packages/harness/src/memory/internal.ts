@@ -1,10 +1,8 @@
 /** What our own packages use of this folder beyond its public names. No promise is made about it. */
-export { correctedHits } from "./corrected-hits.ts";
-export { eraseMessage } from "./erase-message.ts";
-export { forgetEverywhere } from "./forget-everywhere.ts";
-export { addQuestionEvidence, type QuestionRequest } from "./question-evidence.ts";
+
+export { eraseMessage, forgetEverywhere } from "./erase-message.ts";
+export { addQuestionEvidence, type QuestionRequest } from "./evidence.ts";
 export { createMemoryQueue } from "./queue.ts";
-export { checkScope } from "./scope.ts";
+export { checkScope, givenBlockTokens } from "./repository.ts";
 export { memoryService } from "./service.ts";
-export { forgetThread } from "./source-turns.ts";
-export { givenBlockTokens } from "./stable-lane.ts";
+export { correctedHits, forgetThread } from "./source-turns.ts";

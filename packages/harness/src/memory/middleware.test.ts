@@ -9,13 +9,12 @@ import { createDeepAgent } from "../home/create-deep-agent.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { createThread, threadDeps } from "../thread/threads.ts";
+import { forgetEverywhere } from "./erase-message.ts";
 import { fileStorage } from "./file-storage.ts";
-import { forgetEverywhere } from "./forget-everywhere.ts";
 import { memory } from "./middleware.ts";
 import { createMemoryQueue } from "./queue.ts";
-import { openRepository } from "./repository.ts";
+import { blockBudget, givenBlockTokens, openRepository } from "./repository.ts";
 import { memoryService } from "./service.ts";
-import { blockBudget, givenBlockTokens } from "./stable-lane.ts";
 import { createUpdater } from "./updater.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "palimpsest-memory-mw-"));

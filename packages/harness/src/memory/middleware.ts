@@ -14,14 +14,12 @@ import type { PromptSection } from "../agent/fixed-part.ts";
 import type { Middleware } from "../agent/middleware.ts";
 import type { Run } from "../agent/run.ts";
 import { readTurns, refOf } from "../recall/messages.ts";
-import { correctedHits } from "./corrected-hits.ts";
-import type { MemoryEvent } from "./events.ts";
 import { evidenceBudget, gatherEvidence } from "./evidence.ts";
-import { relevanceTo } from "./fact-index.ts";
 import type { MemoryQueue } from "./queue.ts";
 import type { Repository } from "./repository.ts";
-import { checkScope } from "./scope.ts";
-import { blockBudget, frozenIn, newestByHand, stableLane } from "./stable-lane.ts";
+import { blockBudget, checkScope, frozenIn, newestByHand, relevanceTo, stableLane } from "./repository.ts";
+import { correctedHits } from "./source-turns.ts";
+import type { MemoryEvent } from "./storage.ts";
 
 declare module "../agent/features.ts" {
   interface FeatureEvents {

@@ -3,11 +3,11 @@
  * drains before the process ends. The store keeps the jobs; nothing here is lost with the process. What a job does is the
  * caller's `process`, which reads the log from its own watermark.
  */
-
 import { setTimeout as pause } from "node:timers/promises";
 import { errorText } from "@palimpsest/core/internal/text";
 import { LEASE_TTL_MS } from "../stores/leases.ts";
 import {
+  type Job,
   type JobEvent,
   type JobStatus,
   type JobWorker,
@@ -18,8 +18,7 @@ import {
 } from "../stores/outbox.ts";
 import type { Store } from "../stores/store.ts";
 import { asUser } from "../stores/users.ts";
-import type { EmitMemory } from "./events.ts";
-import { MEMORY_QUEUE, type MemoryJob, type MemoryPayload, type MemoryTurn } from "./job.ts";
+import type { EmitMemory } from "./storage.ts";
 import type { UpdateOutcome } from "./updater.ts";
 
 export interface MemoryQueueOptions extends Partial<Omit<WorkOptions, "queue" | "process" | "now">> {
@@ -197,4 +196,18 @@ function workOptions(options: MemoryQueueOptions, now: () => number): WorkOption
     concurrency: options.concurrency ?? 2,
     stopMs: options.stopMs ?? 5000,
   };
+}
+
+/* What a turn asks of memory, in the outbox's words: the key is the agent, the payload says how far the log is to be read. */
+
+export const MEMORY_QUEUE = "memory";
+
+export type MemoryPayload = { readonly throughSeq: number };
+export type MemoryJob = Job<MemoryPayload>;
+
+/** Which thread, of whom, and through where. */
+export type MemoryTurn = Pick<MemoryJob, "userId" | "threadId"> & MemoryPayload & { readonly agentName: string };
+
+export function memoryJob({ userId, threadId, agentName, throughSeq }: MemoryTurn): MemoryJob {
+  return { queue: MEMORY_QUEUE, key: agentName, userId, threadId, payload: { throughSeq } };
 }

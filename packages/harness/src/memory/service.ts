@@ -27,9 +27,8 @@ import {
   type SectionPath,
   type Undo,
 } from "@palimpsest/core/memory";
-import { searchFacts } from "./fact-index.ts";
-import type { Repository } from "./repository.ts";
-import type { ScopeName } from "./scope.ts";
+import type { Repository, ScopeName } from "./repository.ts";
+import { searchFacts } from "./repository.ts";
 
 export interface MemoryServiceOptions {
   readonly repository: Repository;

@@ -5,14 +5,11 @@ import { describe, test } from "node:test";
 import { emptyDocument, type MemoryDocument, writeDocument } from "@palimpsest/core/memory";
 import { openStore } from "../stores/open.ts";
 import { bothEngines } from "../testing/both-engines.ts";
-import { customStorage } from "./custom-storage.ts";
 import { fileStorage } from "./file-storage.ts";
-import { openStorage } from "./open-storage.ts";
-import { openRepository } from "./repository.ts";
-import { checkScope, type MemoryScope, memoryPath } from "./scope.ts";
+import { customStorage, openStorage, storeStorage } from "./open-storage.ts";
+import { checkScope, type MemoryScope, memoryPath, openRepository } from "./repository.ts";
 import { memoryService } from "./service.ts";
 import type { MemoryStorage, MemoryStorageError } from "./storage.ts";
-import { storeStorage } from "./store-storage.ts";
 
 const engines = bothEngines();
 const { folder } = engines;

@@ -8,11 +8,11 @@ import { importFile } from "../import/import-file.ts";
 import { openStore } from "../stores/open.ts";
 import { withWriter } from "../thread/acts.ts";
 import { appendMessages, createThread, redact, threadDeps } from "../thread/threads.ts";
-import { type MemoryEvent, memoryLogLine } from "./events.ts";
 import { fileStorage } from "./file-storage.ts";
-import { memoryJob } from "./job.ts";
+import { memoryJob } from "./queue.ts";
 import { openRepository } from "./repository.ts";
 import { memoryService } from "./service.ts";
+import { type MemoryEvent, memoryLogLine } from "./storage.ts";
 import { createUpdater, type Extract } from "./updater.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "palimpsest-updater-"));

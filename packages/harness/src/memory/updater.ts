@@ -28,11 +28,11 @@ import { readTurns, refOf } from "../recall/messages.ts";
 import type { Store } from "../stores/store.ts";
 import { asUser } from "../stores/users.ts";
 import { hashAt } from "../thread/acts.ts";
-import type { EmitMemory } from "./events.ts";
-import type { MemoryJob } from "./job.ts";
+import type { MemoryJob } from "./queue.ts";
 import type { Repository } from "./repository.ts";
-import { checkScope, type MemoryScope } from "./scope.ts";
+import { checkScope, type MemoryScope } from "./repository.ts";
 import { dropStaleTurns } from "./source-turns.ts";
+import type { EmitMemory } from "./storage.ts";
 
 /** Asks the extraction model. It should stop at the signal, and is not waited for beyond it. */
 export type Extract = (prompt: string, signal: AbortSignal, of: LearnedThread) => Promise<string>;

@@ -14,7 +14,7 @@ import { createSizer, type Prompt } from "@palimpsest/core/prompt";
 import { type CountSource, createMeter } from "@palimpsest/core/tokens";
 import { createCompactor } from "../compaction/compactor.ts";
 import type { CompactionEvent } from "../compaction/events.ts";
-import { unchanged } from "../compaction/outcome-words.ts";
+import { unchanged } from "../compaction/events.ts";
 import type { Conversation } from "../thread/conversation.ts";
 import { inMemoryConversation, livePrompt, NO_THREAD, shownAt } from "../thread/live-prompt.ts";
 import { type CompactMessagesOptions, type Form, formOf, type Settings, settingsOf } from "./options.ts";

@@ -1,5 +1,5 @@
 export type { CompactionEvent, OnCompactionEvent } from "../compaction/events.ts";
-export { FloorError } from "../compaction/floor-error.ts";
+export { FloorError } from "../compaction/events.ts";
 export {
   type CompactedMessages,
   compactMessages,

@@ -25,8 +25,8 @@ import {
   type SummarizationOptions,
   summarizationFromOptions,
 } from "../compaction/summarization.ts";
+import type { SummaryWriter } from "../compaction/summarize.ts";
 import { summarizeBy } from "../compaction/summarize.ts";
-import type { SummaryWriter } from "../compaction/summary-writer.ts";
 import { nearest } from "../nearest.ts";
 import type { MessagesState, MessagesUsage } from "./state.ts";
 import { grownArrays } from "./state.ts";

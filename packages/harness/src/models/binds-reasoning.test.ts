@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bindsReasoning } from "./binds-reasoning.ts";
+import { bindsReasoning } from "./facts.ts";
 
 const MODELS: readonly (readonly [string, boolean])[] = [
   ["claude-fable-5-1", true],

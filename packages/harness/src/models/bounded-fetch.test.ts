@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { createAgent } from "../agent/agent.ts";
-import { boundedFetch, ResponseTooLarge } from "./bounded-fetch.ts";
+import { boundedFetch, ResponseTooLarge } from "./wrap.ts";
 
 const limits = { lineBytes: 1_000, bodyBytes: 2_000 };
 const fetch = boundedFetch(undefined, limits);

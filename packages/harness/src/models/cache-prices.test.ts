@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RELATIVE_PRICES } from "@palimpsest/core/pricing";
-import { cachePrices } from "./cache-prices.ts";
+import { cachePrices } from "./facts.ts";
 
 test("a model is priced by its own list, one that nobody knows by shares of an input token", () => {
   const minutes = 60_000;

@@ -3,9 +3,9 @@
  * opens as ever and only that request fails; its secrets are kept out of its errors.
  */
 import type { EmbeddingModelV4 } from "@ai-sdk/provider";
-import type { EmbedderEntry } from "./entry.ts";
-import { hideSecrets, secretsOf } from "./hide-secrets.ts";
-import { keyOf, loadEmbeddingModel, type Surroundings } from "./providers.ts";
+import type { EmbedderEntry } from "./facts.ts";
+import { keyOf, loadEmbeddingModel, type Surroundings } from "./resolve.ts";
+import { hideSecrets, secretsOf } from "./wrap.ts";
 
 /** One for each entry: whoever searches and whoever writes share what is known of it, such as that it fails. */
 export function configuredEmbedder(

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { costOf, pricesOf, savingOf } from "./cost.ts";
-import { knownPrices } from "./known-prices.ts";
-import { offeredModels } from "./offers.ts";
+import { costOf, knownPrices, pricesOf, savingOf } from "./facts.ts";
+import { offeredModels } from "./resolve.ts";
 
 const PRICES = { input: 2, output: 10, cacheRead: 0.5, cacheWrite: 2.5 };
 

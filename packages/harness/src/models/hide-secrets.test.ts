@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
-import { hideSecrets, secretsOf } from "./hide-secrets.ts";
+import { hideSecrets, secretsOf } from "./wrap.ts";
 
 const SECRET = "sk-0123456789";
 

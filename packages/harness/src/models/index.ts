@@ -1,13 +1,7 @@
-export type { GivenPrices } from "./cache-prices.ts";
-export type { Cost, ModelPrices } from "./cost.ts";
-export type { ModelEntry, ModelsConfig } from "./entry.ts";
-export type { TokenPrices } from "./known-prices.ts";
-export { ModelError } from "./model-error.ts";
-export type { ModelOffer } from "./offers.ts";
+export type { Cost, GivenPrices, ModelEntry, ModelPrices, ModelsConfig, TokenPrices } from "./facts.ts";
+export { type ModelWindow, windowOf } from "./facts.ts";
 export { offlineModel } from "./offline/offline-model.ts";
-export type { Surroundings } from "./providers.ts";
-export type { ModelFallback, ResolvedModel } from "./resolve-model.ts";
-export { resolveModel } from "./resolve-model.ts";
+export type { ModelFallback, ModelOffer, ResolvedModel, Surroundings } from "./resolve.ts";
+export { ModelError, resolveModel } from "./resolve.ts";
 export type { Encoding, ModelCounter, ModelName } from "./tokenizers.ts";
 export { counterFor, exactCounter, exactCounterFor } from "./tokenizers.ts";
-export { type ModelWindow, windowOf } from "./window.ts";

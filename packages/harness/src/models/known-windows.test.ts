@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { knownWindow } from "./known-windows.ts";
-import { windowOf } from "./window.ts";
+import { knownWindow, windowOf } from "./facts.ts";
 
 test("well-known models have their published windows", () => {
   const windows: Record<string, number> = {

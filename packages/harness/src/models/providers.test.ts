@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { noteUnset } from "./key-variables.ts";
-import { loadEmbeddingModel, loadLanguageModel } from "./providers.ts";
+import { loadEmbeddingModel, loadLanguageModel, noteUnset } from "./resolve.ts";
 
 const surroundings = { env: {} };
 

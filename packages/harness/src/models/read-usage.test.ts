@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readUsage } from "./read-usage.ts";
-import type { Usage } from "./usage.ts";
+import type { Usage } from "./facts.ts";
+import { readUsage } from "./facts.ts";
 
 type Figures = readonly [input: number, output: number, cacheRead: number, cacheWrite: number];
 

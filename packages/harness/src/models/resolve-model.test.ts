@@ -4,9 +4,8 @@ import { inspect } from "node:util";
 import { generateText, streamText } from "ai";
 import { parseConfig } from "../home/config.ts";
 import { startProviderServer } from "../testing/provider-server.ts";
-import type { ModelsConfig } from "./entry.ts";
-import { ModelError } from "./model-error.ts";
-import { lightweightModel, resolveModel } from "./resolve-model.ts";
+import type { ModelsConfig } from "./facts.ts";
+import { lightweightModel, ModelError, resolveModel } from "./resolve.ts";
 
 const SECRET = "sk-very-secret-0123456789";
 const env = {};

@@ -2,14 +2,11 @@
 import { resolve } from "node:path";
 import { z } from "zod";
 import type { Home } from "../home/open-home.ts";
-import { pricesOf } from "../models/cost.ts";
-import { PRICES_AS_OF } from "../models/known-prices.ts";
-import { offeredModels } from "../models/offers.ts";
-import { windowNow, windowOf } from "../models/window.ts";
+import { PRICES_AS_OF, pricesOf, windowNow, windowOf } from "../models/facts.ts";
+import { offeredModels } from "../models/resolve.ts";
+import { switchedOff, switchesIn, switchSkill } from "../skills/middleware.ts";
 import { readSkills } from "../skills/read-skills.ts";
-import { switchedOff, switchesIn, switchSkill } from "../skills/switched-off.ts";
-import { subagentsFromConfig } from "../subagents/from-config.ts";
-import { createRegistry } from "../subagents/registry.ts";
+import { createRegistry, subagentsFromConfig } from "../subagents/spec.ts";
 import { type ClosedHome, list, OperationError, operation } from "./operation.ts";
 
 const window = z.strictObject({ tokens: z.number(), source: z.string() });

@@ -4,9 +4,8 @@ import type { ThreadCost, Use } from "../home/cost.ts";
 import type { Problem } from "../import/conversation.ts";
 import type { ImportOutcome } from "../import/import-file.ts";
 import type { FileOutcome, FolderOutcome } from "../import/import-folder.ts";
-import { costOf, pricesOf } from "../models/cost.ts";
-import type { ModelsConfig } from "../models/entry.ts";
-import type { Usage } from "../models/usage.ts";
+import type { ModelsConfig, Usage } from "../models/facts.ts";
+import { costOf, pricesOf } from "../models/facts.ts";
 
 interface RunDocumentOptions {
   readonly config: ModelsConfig;

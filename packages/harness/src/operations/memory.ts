@@ -9,9 +9,9 @@ import {
 } from "@palimpsest/core/memory";
 import { z } from "zod";
 import type { Home } from "../home/open-home.ts";
-import { forgetEverywhere } from "../memory/forget-everywhere.ts";
+import { forgetEverywhere } from "../memory/erase-message.ts";
 import type { Repository } from "../memory/repository.ts";
-import { checkScope, type MemoryScope } from "../memory/scope.ts";
+import { checkScope, type MemoryScope } from "../memory/repository.ts";
 import { type MemoryService, memoryService } from "../memory/service.ts";
 import { type ClosedHome, invalid, list, OperationError, operation } from "./operation.ts";
 

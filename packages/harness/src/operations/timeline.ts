@@ -4,11 +4,7 @@
  */
 import { type LogRecord, parseHeader } from "@palimpsest/core/log";
 import type { ConfigFile } from "../home/schema.ts";
-import { costOf, pricesOf } from "../models/cost.ts";
-import { OFFLINE } from "../models/entry.ts";
-import { knownPrices } from "../models/known-prices.ts";
-import { knownWindow } from "../models/known-windows.ts";
-import { windowNow } from "../models/window.ts";
+import { costOf, knownPrices, knownWindow, OFFLINE, pricesOf, windowNow } from "../models/facts.ts";
 import type { Store } from "../stores/store.ts";
 
 export async function timelineDocument(store: Store, threadId: string, settings: ModelSettings) {

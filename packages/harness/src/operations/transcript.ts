@@ -5,7 +5,7 @@
 import type { LogRecord, MessageRecord } from "@palimpsest/core/log";
 import { type Part, shapeOf } from "@palimpsest/core/message";
 import type { Store } from "../stores/store.ts";
-import { delegationsOf } from "../subagents/delegations.ts";
+import { delegationsOf } from "../subagents/delegate.ts";
 
 export interface TranscriptQuery {
   /** Only what stands before this record. */

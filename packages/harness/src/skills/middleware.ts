@@ -2,16 +2,21 @@
  * Skills: folders of instructions, listed in the prompt and read on demand. Which ones were loaded is state; when a
  * compaction hides the reading, the text stands in the prompt from then on [F21].
  */
+
+import { randomUUID } from "node:crypto";
+import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { clip } from "@palimpsest/core/internal/text";
 import { type Tool, tool } from "ai";
 import { z } from "zod/v4";
 import type { Middleware } from "../agent/middleware.ts";
 import type { Run } from "../agent/run.ts";
 import { stateList } from "../agent/tools.ts";
+import { makeFolder, PRIVATE_FILE } from "../home-folders.ts";
 import { toolFacts } from "../tool-facts.ts";
 import { ToolFailure } from "../workspace/tool-failure.ts";
+import type { Skill } from "./read-skills.ts";
 import { readSkillFile, readSkills, type SkillsRead } from "./read-skills.ts";
-import { type LoadedSkill, renderSkills } from "./render-skills.ts";
-import { switchedOff } from "./switched-off.ts";
 
 declare module "../agent/features.ts" {
   interface FeatureEvents {
@@ -88,4 +93,76 @@ function loadSkillTool(directory: string, list: SkillsRead["skills"], note: (nam
       return skill.body;
     },
   });
+}
+
+/* Which skills of a home are switched off. Kept beside the skills' folder, whose content is what a person has trusted. */
+
+export function switchesIn(home: string): string {
+  return join(home, "skills-off.json");
+}
+
+/** A file that isn't there or can't be read switches nothing off. */
+export async function switchedOff(file: string): Promise<ReadonlySet<string>> {
+  const text = await readFile(file, "utf8").catch(() => "[]");
+  try {
+    const names: unknown = JSON.parse(text);
+    return new Set(Array.isArray(names) ? names.filter((name) => typeof name === "string") : []);
+  } catch {
+    return new Set();
+  }
+}
+
+/** Whole or not at all. The next run of every agent of the home goes by it. */
+export async function switchSkill(home: string, name: string, to: "on" | "off"): Promise<void> {
+  const file = switchesIn(home);
+  const names = new Set(await switchedOff(file));
+  if (to === "off") names.add(name);
+  else names.delete(name);
+  makeFolder(home);
+  const temporary = `${file}.${randomUUID()}.tmp`;
+  try {
+    await writeFile(temporary, `${JSON.stringify([...names].sort())}\n`, { mode: PRIVATE_FILE });
+    await rename(temporary, file);
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
+
+/*
+ * The `<skills>` block: which skills there are, and the text of those whose loading a compaction has hidden. Pure. It
+ * changes only with the folder and with a compaction, so that the provider's cache holds in between.
+ */
+
+/** A skill the agent has loaded, and where in the log. */
+interface LoadedSkill {
+  readonly name: string;
+  readonly seq: number;
+}
+
+interface SkillsView {
+  readonly skills: readonly Skill[];
+  readonly loaded: readonly LoadedSkill[];
+  /** The last message that a summary stands for. */
+  readonly hiddenThrough: number;
+  /** Most characters of loaded skills' texts in the prompt. */
+  readonly maxChars: number;
+}
+
+export function renderSkills({ skills, loaded, hiddenThrough, maxChars }: SkillsView): string {
+  if (skills.length === 0) return "";
+  const list = skills.map(({ name, description }) => `- ${name}: ${escaped(clip(description, 300))}`);
+  const hidden = loaded.filter(({ seq }) => seq <= hiddenThrough).map(({ name }) => name);
+  const lines = ["Instructions for certain kinds of work. Load one with load_skill before such work:", ...list];
+  let room = maxChars;
+  for (const { name, body } of skills.filter((skill) => hidden.includes(skill.name))) {
+    if (body.length <= room) lines.push(`\nLoaded earlier: ${name}\n${escaped(body)}`);
+    else lines.push(`\nLoaded earlier: ${name}; load it again to read it.`);
+    room -= Math.min(room, body.length);
+  }
+  return lines.join("\n");
+}
+
+/** A skill's text can't close the block it stands in. */
+function escaped(text: string): string {
+  return text.replaceAll(/<(?=\/?(?:skills|memory)\b)/gi, "&lt;");
 }

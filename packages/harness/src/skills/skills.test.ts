@@ -3,9 +3,8 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { readSkillFile, readSkills } from "./read-skills.ts";
-import { renderSkills } from "./render-skills.ts";
-import { parseSkill } from "./skill.ts";
+import { renderSkills } from "./middleware.ts";
+import { parseSkill, readSkillFile, readSkills } from "./read-skills.ts";
 
 const skill = (name: string, description = "does things", body = "Do it."): string =>
   `---\nname: ${name}\ndescription: ${description}\n---\n${body}\n`;

@@ -8,7 +8,7 @@ import type { ToolCall } from "../agent/tools.ts";
 import { createDeepAgent } from "../home/create-deep-agent.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { taskCall } from "../testing/subagent-kit.ts";
-import { delegationsOf } from "./delegations.ts";
+import { delegationsOf } from "./delegate.ts";
 
 test("a whole assistant's child has its files and guards, but no task and no questions; its answer is kept whole", async () => {
   const base = mkdtempSync(join(tmpdir(), "palimpsest-deep-"));

@@ -7,16 +7,12 @@ import { messageOf } from "../agent/errors.ts";
 import type { StepEvent } from "../agent/events.ts";
 import type { Run } from "../agent/run.ts";
 import type { Answered } from "../agent/step.ts";
+import { NO_USAGE } from "../models/facts.ts";
 import { modelCounter } from "../models/tokenizers.ts";
-import { NO_USAGE } from "../models/usage.ts";
 import { createThread, type RecordInput } from "../thread/writer.ts";
-import type { KeepAnswer } from "./answer-files.ts";
-import type { ChildMeter } from "./child-limits.ts";
-import { type Delegation, delegationsOf, withDelegation } from "./delegations.ts";
-import type { SubagentEvent } from "./events.ts";
-import type { Gate } from "./gate.ts";
-import { bounded, NO_RESPONSE, type SubagentResult } from "./result.ts";
-import { type ChildEnd, type ChildSetup, runChild } from "./run-child.ts";
+import type { SubagentEvent } from "./result.ts";
+import { bounded, NO_RESPONSE, type SubagentResult, type SubagentStatus } from "./result.ts";
+import { type ChildEnd, type ChildMeter, type ChildSetup, type KeepAnswer, runChild } from "./run-child.ts";
 import type { SubagentLimits, SubagentModel, SubagentSpec } from "./spec.ts";
 
 export interface Task {
@@ -194,3 +190,157 @@ function neverStarted({ threadId }: Task): SubagentResult {
   const reason = "the run was stopped while this was waiting for its turn; it was never started";
   return { status: "cancelled", output: NO_RESPONSE, artifacts: [], usage: NO_USAGE, threadId, reason };
 }
+
+/*
+ * What a thread has delegated, as a part of its state: a compaction renders it into the summary, so that no work is
+ * delegated twice. Pure: reads a state and makes the next list.
+ */
+
+export interface Delegation {
+  /** The tool call that asked for it. */
+  readonly id: string;
+  readonly agent: string;
+  readonly description: string;
+  readonly status: SubagentStatus | "running";
+  readonly threadId: string;
+  /** The file its whole answer is in, if there is one. */
+  readonly answer: string | null;
+  /** Since when its thread is no more: it was pruned, and can't be continued or read. */
+  readonly deletedAt?: string;
+}
+
+type State = Readonly<Record<string, unknown>>;
+
+export function delegationsOf(state: State): readonly Delegation[] {
+  const list = state["delegations"];
+  return Array.isArray(list) ? (list as Delegation[]) : [];
+}
+
+/** The head is written with every append, so the list is bounded: the oldest that have ended leave first. */
+const MOST = 100;
+const DESCRIPTION_CHARS = 200;
+
+/** A child that is continued keeps its place. */
+export function withDelegation(list: readonly Delegation[], given: Delegation): readonly Delegation[] {
+  const one = { ...given, description: [...given.description].slice(0, DESCRIPTION_CHARS).join("") };
+  const known = list.some(({ threadId }) => threadId === one.threadId);
+  const next = known ? list.map((old) => (old.threadId === one.threadId ? one : old)) : [...list, one];
+  const excess = next.length - MOST;
+  const leaving = new Set(next.filter(hasEnded).slice(0, Math.max(0, excess)));
+  return next.filter((delegation) => !leaving.has(delegation));
+}
+
+export function running(list: readonly Delegation[]): readonly Delegation[] {
+  return list.filter(({ status }) => status === "running");
+}
+
+/** The list once these threads are gone. */
+export function withDeleted(
+  list: readonly Delegation[],
+  threads: readonly string[],
+  at: string,
+): readonly Delegation[] {
+  return list.map((one) => (threads.includes(one.threadId) ? { ...one, deletedAt: at } : one));
+}
+
+/** One that was interrupted can still be continued. */
+export function hasEnded({ status }: Delegation): boolean {
+  return status !== "running" && status !== "interrupted";
+}
+
+/**
+ * Who may run now: a semaphore that is fair between parents. Each parent's children wait in the order they were asked
+ * for, and a free place goes to the parents in turn, so that one with fifty children doesn't keep another's one waiting.
+ */
+
+export interface Gate {
+  /** Resolves to the way out, once there is room; rejects when the signal aborts first. */
+  enter(parent: string, options: { readonly limit: number; readonly signal: AbortSignal }): Promise<Leave>;
+  readonly running: number;
+  readonly waiting: number;
+}
+
+type Leave = () => void;
+
+export function createGate(): Gate {
+  const line = new Line();
+  return {
+    enter(parent, { limit, signal }) {
+      if (signal.aborted) return Promise.reject(signal.reason);
+      const { promise, resolve, reject } = Promise.withResolvers<Leave>();
+      const stop = (): void => {
+        line.drop(parent, waiter);
+        reject(signal.reason);
+      };
+      const waiter: Waiter = {
+        limit,
+        admit(leave) {
+          signal.removeEventListener("abort", stop);
+          resolve(leave);
+        },
+      };
+      signal.addEventListener("abort", stop, { once: true });
+      line.join(parent, waiter);
+      return promise;
+    },
+    get running() {
+      return line.running;
+    },
+    get waiting() {
+      return line.waiting;
+    },
+  };
+}
+
+interface Waiter {
+  readonly limit: number;
+  admit(leave: Leave): void;
+}
+
+class Line {
+  running = 0;
+  /** The map's order is the parents' turn. */
+  readonly #queues = new Map<string, Waiter[]>();
+
+  get waiting(): number {
+    return [...this.#queues.values()].reduce((sum, queue) => sum + queue.length, 0);
+  }
+
+  join(parent: string, waiter: Waiter): void {
+    const queue = this.#queues.get(parent);
+    if (queue === undefined) this.#queues.set(parent, [waiter]);
+    else queue.push(waiter);
+    this.#admit();
+  }
+
+  drop(parent: string, waiter: Waiter): void {
+    const left = (this.#queues.get(parent) ?? []).filter((other) => other !== waiter);
+    if (left.length === 0) this.#queues.delete(parent);
+    else this.#queues.set(parent, left);
+    this.#admit();
+  }
+
+  #admit(): void {
+    for (const [parent, [first, ...rest]] of this.#queues) {
+      if (first === undefined || this.running >= first.limit) return;
+      this.#queues.delete(parent);
+      // To the end of the line; this loop comes to it again.
+      if (rest.length > 0) this.#queues.set(parent, rest);
+      this.running++;
+      first.admit(this.#leaveOnce());
+    }
+  }
+
+  #leaveOnce(): Leave {
+    let inside = true;
+    return () => {
+      if (!inside) return;
+      inside = false;
+      this.running--;
+      this.#admit();
+    };
+  }
+}
+
+/** The one of this process: what it bounds is the machine's and the provider's load, whatever agent asks. */
+export const processGate: Gate = createGate();

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { stateLines } from "../compaction/state-lines.ts";
+import { stateLines } from "../compaction/part-files.ts";
 import { subagentKit, taskCall } from "../testing/subagent-kit.ts";
-import { type Delegation, withDelegation } from "./delegations.ts";
+import { type Delegation, withDelegation } from "./delegate.ts";
 
 const one = (index: number, status: Delegation["status"]): Delegation => ({
   id: `call-${index}`,

@@ -4,8 +4,8 @@ import { tool } from "ai";
 import { z } from "zod";
 import { openSqlite } from "../stores/sqlite.ts";
 import { subagentKit, taskCall } from "../testing/subagent-kit.ts";
-import { subagentLogLines } from "./events.ts";
-import { createGate } from "./gate.ts";
+import { createGate } from "./delegate.ts";
+import { subagentLogLines } from "./result.ts";
 
 const look = tool({ inputSchema: z.object({}), execute: () => "seen" });
 const looking = { text: "I looked", calls: [{ name: "look", input: {} }] };

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { configSchema } from "../home/schema.ts";
-import { subagentsFromConfig } from "./from-config.ts";
-import { SUBAGENT_LIMITS } from "./spec.ts";
+import { SUBAGENT_LIMITS, subagentsFromConfig } from "./spec.ts";
 
 test("an empty configuration gives the limits that code has too", () => {
   const { agents, ...limits } = subagentsFromConfig(configSchema.parse({}));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { createGate } from "./gate.ts";
+import { createGate } from "./delegate.ts";
 
 const forever = new AbortController().signal;
 

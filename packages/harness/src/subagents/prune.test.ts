@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { stateLines } from "../compaction/state-lines.ts";
+import { stateLines } from "../compaction/part-files.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { ScriptedStep } from "../testing/scripted-model.ts";
 import { subagentKit, taskCall } from "../testing/subagent-kit.ts";
 import { withWriter } from "../thread/acts.ts";
 import { createThread, threadDeps } from "../thread/threads.ts";
 import { commit } from "../thread/writer.ts";
-import { delegationsOf } from "./delegations.ts";
+import { delegationsOf } from "./delegate.ts";
 import { pruneSubagents } from "./prune.ts";
 
 const DAY = 86_400_000;

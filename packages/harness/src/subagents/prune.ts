@@ -8,7 +8,7 @@ import { withLease } from "../stores/leases.ts";
 import { everyThread } from "../stores/users.ts";
 import { withWriter } from "../thread/acts.ts";
 import { commit, type RecordInput, type ThreadDeps } from "../thread/writer.ts";
-import { delegationsOf, hasEnded, withDeleted } from "./delegations.ts";
+import { delegationsOf, hasEnded, withDeleted } from "./delegate.ts";
 
 export interface PruneOptions {
   /** Those not changed for longer. */

@@ -2,8 +2,11 @@
  * What a child comes back with, and how it is made to fit: the parent grows by at most the bound, whatever the child
  * did. The rest is in a file or in the child's thread, and the cut says where.
  */
+
 import type { CountText } from "@palimpsest/core/tokens";
-import type { StepUsage } from "../agent/events.ts";
+import type { StepEvent, StepUsage } from "../agent/events.ts";
+import { addUsage, NO_USAGE } from "../models/facts.ts";
+import type { Store } from "../stores/store.ts";
 
 export type SubagentStatus =
   | "completed"
@@ -27,7 +30,7 @@ export interface SubagentResult {
 
 export const NO_RESPONSE = "No response";
 
-export interface Bound {
+interface Bound {
   readonly tokens: number;
   readonly count: CountText;
   /** Where the whole answer can be read. */
@@ -84,4 +87,122 @@ function someOf(artifacts: readonly string[], fit: (text: string) => boolean): r
 
 function shortened(text: string, characters: number): string {
   return text.length <= characters ? text : `${wholeStart(text, characters)}...`;
+}
+
+/* What a child tells its parent's consumer, as one union, and DeerFlow's words for it in the debug log. */
+
+interface Child {
+  /** The child's own thread. */
+  readonly threadId: string;
+  /** The parent's tool call. */
+  readonly callId: string;
+  /** The sub-agent's name. */
+  readonly agent: string;
+}
+
+export type SubagentEvent =
+  | (Child & {
+      readonly type: "subagent-start";
+      readonly description: string;
+      readonly model: string;
+      readonly maxTurns: number;
+      /** It goes on from where it was interrupted. */
+      readonly resumed: boolean;
+    })
+  | (Child & {
+      readonly type: "subagent-step";
+      readonly turn: number;
+      readonly maxTurns: number;
+      /** Names of the tools the step called. */
+      readonly tools: readonly string[];
+      readonly usage: StepUsage | null;
+      /** All steps of this child so far. */
+      readonly total: StepUsage;
+      readonly ms: number;
+    })
+  /** What is seen of its steps: its words, its tools and their inputs. Not in the log, as the like of a parent isn't. */
+  | (Child & { readonly type: "subagent-event"; readonly event: StepEvent })
+  | (Child & {
+      readonly type: "subagent-end";
+      readonly status: SubagentStatus;
+      readonly reason: string | null;
+      readonly turns: number;
+      readonly model: string;
+      readonly usage: StepUsage;
+      /** As the parent gets it, bounded. */
+      readonly output: string;
+      readonly artifacts: readonly string[];
+      readonly ms: number;
+    });
+
+const NAME = "[SubagentExecutor]";
+
+/** Several lines for one event. */
+export function subagentLogLines(event: SubagentEvent): readonly string[] {
+  switch (event.type) {
+    case "subagent-start":
+      return [
+        `${NAME} ${event.resumed ? "Resuming" : "Starting"} task: ${JSON.stringify(event.description)}`,
+        `${NAME} Isolated thread: ${event.threadId}`,
+      ];
+    case "subagent-step":
+      return [stepLine(event)];
+    case "subagent-event":
+      return [];
+    case "subagent-end":
+      return [
+        `${NAME} Task ${event.status}${took(event)}${event.reason === null ? "" : `: ${event.reason}`}`,
+        `${NAME} Final output: ${JSON.stringify(event.output)}`,
+        `${NAME} Artifacts: ${JSON.stringify(event.artifacts)}`,
+      ];
+  }
+}
+
+/** Past the last turn it is asked once more, without tools, for its answer so far. */
+function stepLine({ turn, maxTurns }: Extract<SubagentEvent, { type: "subagent-step" }>): string {
+  if (turn <= maxTurns) return `${NAME} Turn ${turn}/${maxTurns} completed`;
+  return `${NAME} Answered without tools after ${maxTurns}/${maxTurns} turns`;
+}
+
+/** With all turns used the reason says how many that were. */
+function took({ status, turns }: Extract<SubagentEvent, { type: "subagent-end" }>): string {
+  return status === "turn-capped" ? "" : ` after ${turns} turns`;
+}
+
+/*
+ * What a thread and its children have used, from their logs. Each model call has one usage record in the log of the
+ * thread that made it, so every token is counted once, and each is known by thread and by model.
+ */
+
+export interface TreeUsage {
+  readonly total: StepUsage;
+  /** The thread itself first, then its children in the order they were started. */
+  readonly byThread: readonly { readonly threadId: string; readonly usage: StepUsage }[];
+  readonly byModel: Readonly<Record<string, StepUsage>>;
+}
+
+export async function treeUsage(store: Store, threadId: string): Promise<TreeUsage> {
+  const byModel = new Map<string, StepUsage>();
+  const byThread: { threadId: string; usage: StepUsage }[] = [];
+  for (const id of [threadId, ...(await childrenOf(store, threadId))]) {
+    let usage = NO_USAGE;
+    for await (const { record } of store.records(id, { kinds: ["usage"] })) {
+      if (record.kind !== "usage") continue;
+      usage = addUsage(usage, record);
+      byModel.set(record.model, addUsage(byModel.get(record.model) ?? NO_USAGE, record));
+    }
+    byThread.push({ threadId: id, usage });
+  }
+  const total = byThread.reduce((all, { usage }) => addUsage(all, usage), NO_USAGE);
+  return { total, byThread, byModel: Object.fromEntries(byModel) };
+}
+
+/** Ids of the threads that sub-agents of this one worked in, in the order they were started. */
+export async function childrenOf(store: Store, threadId: string): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  for await (const { record } of store.records(threadId, { kinds: ["event"] })) {
+    if (record.kind !== "event" || record.event.type !== "subagent-start") continue;
+    if (typeof record.event["threadId"] === "string") found.add(record.event["threadId"]);
+  }
+  return found;
 }

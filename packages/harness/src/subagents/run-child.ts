@@ -2,17 +2,23 @@
  * Runs one child to its end on its own thread: own log, compaction, window, budget and state. Only the prompt goes in,
  * only the answer comes out. However it ends, it ends as a value; no timer or listener outlives it.
  */
+
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import type { ThreadName } from "@palimpsest/core/log";
 import type { ToolSet } from "ai";
 import { type AgentOptions, createAgent } from "../agent/agent.ts";
 import { isStepEvent, type RunResult, type StepEvent, type StepUsage } from "../agent/events.ts";
+import type { ModelRequest } from "../agent/fixed-part.ts";
 import type { Middleware } from "../agent/middleware.ts";
 import type { Answered } from "../agent/step.ts";
 import type { RunContext } from "../agent/tools.ts";
+import { PRIVATE_FILE, PRIVATE_FOLDER } from "../home-folders.ts";
+import { addUsage, NO_USAGE } from "../models/facts.ts";
 import { LEASE_TTL_MS } from "../stores/leases.ts";
 import type { ThreadDeps } from "../thread/writer.ts";
-import { type Cap, type ChildMeter, childLimits, newMeter, stepLimit } from "./child-limits.ts";
-import { allowedTools, withAllowedTools } from "./child-tools.ts";
+import { factsOfTool } from "../tool-facts.ts";
 import { NO_RESPONSE, type SubagentStatus } from "./result.ts";
 import { instructionsOf, type SubagentModel, type SubagentSpec } from "./spec.ts";
 
@@ -28,7 +34,7 @@ export interface ChildSetup {
   >;
 }
 
-export interface ChildOrder extends Cap {
+interface ChildOrder extends Cap {
   readonly spec: SubagentSpec;
   readonly model: SubagentModel;
   readonly threadId: string;
@@ -158,4 +164,145 @@ function endOf({ end, text, output }: RunResult, { meter, stopped, order }: Circ
     default:
       return because("failed", `it ended as ${(end as RunResult["end"]).kind}, without an answer`);
   }
+}
+
+/*
+ * Keeps a child inside its turns and its token budget. `max_turns` counts model calls; at the cap, or while the budget
+ * still holds for one call, the child is asked once more, without tools, for its answer so far. Works from inside the
+ * child's run, so that every way out leaves a whole log.
+ */
+
+interface Cap {
+  readonly maxTurns: number;
+  readonly tokenBudget: number;
+}
+
+/** Where a child stands. */
+export interface ChildMeter {
+  turns: number;
+  usage: StepUsage;
+  /** Tokens counted against the budget; the summarizer's are among them. */
+  spent: number;
+  /** The newest words it has said, for when it has to be stopped. */
+  lastText: string;
+  capped: "turn-capped" | "token-capped" | null;
+}
+
+function newMeter(): ChildMeter {
+  return {
+    turns: 0,
+    usage: NO_USAGE,
+    spent: 0,
+    lastText: "",
+    capped: null,
+  };
+}
+
+/** The agent's own step limit must leave room for the last question. */
+function stepLimit({ maxTurns }: Cap): number {
+  return maxTurns + 1;
+}
+
+/** Internal: every child has it, and nobody else. */
+function childLimits(cap: Cap, meter: ChildMeter, onStep: (answer: Answered) => void): Middleware {
+  let closing = false;
+  const size = requestSize();
+  return {
+    name: "child-limits",
+    async beforeModel(run) {
+      if (closing) await run.say({ role: "user", content: LAST_QUESTION }, "injected");
+    },
+    async wrapModel(request, next) {
+      const asked = closing ? { ...request, tools: {} } : request;
+      if (meter.spent + size.estimate(asked) <= cap.tokenBudget) return next(asked);
+      meter.capped ??= "token-capped";
+      return { kind: "aborted", text: "" };
+    },
+    afterModel(run, answer) {
+      const took = size.settle(answer);
+      note(meter, answer, took);
+      onStep(answer);
+      if (answer.calls.length === 0) return;
+      if (closing) return run.finish({ kind: "step-limit", limit: run.step });
+      // Where the budget holds for one more call but not for two, that one is for the answer.
+      const nearlySpent = meter.spent + 2.2 * took > cap.tokenBudget;
+      closing = nearlySpent || run.step >= cap.maxTurns;
+      if (closing) meter.capped = run.step >= cap.maxTurns ? "turn-capped" : "token-capped";
+    },
+  };
+}
+
+const LAST_QUESTION =
+  "This is your last turn, and there are no tools any more. Answer the task now with what you have found so far, and say what is missing.";
+
+/** A request's tokens by its characters, corrected by what the provider last reported for one. */
+function requestSize() {
+  let characters = 0;
+  let perToken = 4;
+  return {
+    estimate({ instructions, messages, tools }: ModelRequest): number {
+      const schemas = Object.values(tools).map(({ description }) => description);
+      characters = JSON.stringify([instructions, messages, schemas]).length;
+      return characters / perToken;
+    },
+    /** What the last one took. A provider that reports nothing is estimated: a budget must hold for it too. */
+    settle({ usage }: Answered): number {
+      if (usage === null || usage.input <= 0) return characters / perToken;
+      perToken = characters / usage.input;
+      return usage.input;
+    },
+  };
+}
+
+function note(meter: ChildMeter, { text, usage }: Answered, took: number): void {
+  meter.turns++;
+  if (text.trim() !== "") meter.lastText = text;
+  meter.spent += took + (usage?.output ?? text.length / 4);
+  meter.usage = addUsage(meter.usage, usage);
+}
+
+/* Which tools a child has: those its spec allows out of what children may have, and never one that says it is not for them. */
+
+function allowedTools(tools: ToolSet, { tools: only, disallowedTools = [] }: SubagentSpec): ToolSet {
+  const allowed = Object.entries(tools).filter(
+    ([name, tool]) =>
+      factsOfTool(tool)?.children !== "none" &&
+      !disallowedTools.includes(name) &&
+      (only == null || only.includes(name)),
+  );
+  return Object.fromEntries(allowed);
+}
+
+/** Internal: a child's middleware with the tools it brings held to the spec. */
+function withAllowedTools(middleware: Middleware, spec: SubagentSpec): Middleware {
+  const { tools } = middleware;
+  if (tools === undefined) return middleware;
+  return {
+    ...middleware,
+    // Which of them are left is known in a run only.
+    brings: [],
+    tools: async (run) => allowedTools(typeof tools === "function" ? await tools(run) : tools, spec),
+  };
+}
+
+/* Keeps children's whole answers where the parent's file tools can read them; the prompt gets what fits. */
+
+/** Keeps the text and returns the path the parent's model knows it by; null: there is no place for files. */
+export type KeepAnswer = (parent: ThreadName, child: string, text: string) => Promise<string | null>;
+
+interface AnswerFolder {
+  /** On the disk. */
+  readonly directory: string;
+  /** As the model names it. */
+  readonly path: string;
+}
+
+export function answerFiles(folderOf: (parent: ThreadName) => AnswerFolder): KeepAnswer {
+  return async (parent, child, text) => {
+    const { directory, path } = folderOf(parent);
+    await mkdir(directory, { recursive: true, mode: PRIVATE_FOLDER });
+    // A child's thread id is a file name by its own rules; a continued child replaces its answer.
+    await writeFile(join(directory, `${child}.md`), text, { mode: PRIVATE_FILE });
+    return `${path}/${child}.md`;
+  };
 }

@@ -8,15 +8,14 @@ import { createMeter } from "@palimpsest/core/tokens";
 import { tool } from "ai";
 import { z } from "zod";
 import type { Middleware } from "../agent/middleware.ts";
-import { summarization } from "../compaction/middleware.ts";
+import { summarization } from "../compaction/summarization.ts";
 import { exactCounterFor } from "../models/tokenizers.ts";
 import { subagentKit, taskCall } from "../testing/subagent-kit.ts";
+import { workspaceTools } from "../workspace/tools-writing.ts";
 import { threadWorkspace } from "../workspace/workspace.ts";
-import { workspaceTools } from "../workspace/workspace-tools.ts";
-import { answerFiles } from "./answer-files.ts";
-import { subagentLogLines } from "./events.ts";
-import { workspaceFor } from "./shared-workspace.ts";
-import { treeUsage } from "./usage.ts";
+import { subagentLogLines, treeUsage } from "./result.ts";
+import { answerFiles } from "./run-child.ts";
+import { workspaceFor } from "./spec.ts";
 
 test("analysing data.csv takes a child fifty messages and the parent two: same files, own history, shared artifact", async () => {
   const base = mkdtempSync(join(tmpdir(), "palimpsest-subagents-"));

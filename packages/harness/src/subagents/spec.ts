@@ -2,9 +2,15 @@
  * What a sub-agent is: what it is for, what it is told, what it may use and how far it may go. A spec runs nothing; that
  * is the executor's. The built-ins are here, whole.
  */
+
+import type { ThreadHeader } from "@palimpsest/core/log";
 import type { AgentOptions } from "../agent/agent.ts";
 import type { OutputSpec } from "../agent/input.ts";
 import type { Middleware } from "../agent/middleware.ts";
+import type { ConfigFile } from "../home/schema.ts";
+import { pricingOf } from "../models/facts.ts";
+import { resolveModel } from "../models/resolve.ts";
+import { subagentWorkspace, threadWorkspace, type Workspace } from "../workspace/workspace.ts";
 
 /** A model with what is known about it: a child never uses its parent's window for a model of its own. */
 export type SubagentModel = Pick<
@@ -81,4 +87,106 @@ export const BASH: SubagentSpec = {
 /** The instructions of an agent that was given none. */
 export function instructionsOf(spec: SubagentSpec): string {
   return spec.systemPrompt ?? RULES;
+}
+
+/* The sub-agents a parent may name: the built-ins, and those given, which may replace a built-in. */
+
+export interface Registry {
+  readonly names: readonly string[];
+  find(name: string): SubagentSpec | undefined;
+  /** One line each, for the tool's description. */
+  describe(): string;
+}
+
+export function createRegistry(given: readonly SubagentSpec[] = []): Registry {
+  const specs = new Map<string, SubagentSpec>();
+  for (const spec of [GENERAL_PURPOSE, BASH, ...given]) {
+    if (!NAME.test(spec.name)) {
+      throw new RangeError(
+        `a sub-agent can't be named ${JSON.stringify(spec.name)}: letters, digits, - and _, at most 64, first a letter or digit`,
+      );
+    }
+    specs.set(spec.name, spec);
+  }
+  return {
+    names: [...specs.keys()],
+    find: (name) => specs.get(name),
+    describe: () => [...specs.values()].map(({ name, description }) => `- ${name}: ${description}`).join("\n"),
+  };
+}
+
+/** A name becomes part of a thread's header, as other agents' names do. */
+const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
+
+/* The `subagents:` block of a configuration as the middleware takes it. */
+
+type AgentFile = ConfigFile["subagents"]["agents"][string];
+
+/** `parentModel`: the name of the parent's, for agents that don't name one. */
+export function subagentsFromConfig(
+  config: ConfigFile,
+  parentModel: string | null = null,
+): SubagentLimits & { readonly agents: readonly SubagentSpec[] } {
+  const { agents, ...file } = config.subagents;
+  return {
+    maxTurns: file.max_turns,
+    maxConcurrent: file.max_concurrent,
+    maxPerRun: file.max_per_run,
+    timeoutSeconds: file.timeout_seconds,
+    tokenBudget: file.token_budget,
+    resultTokens: file.result_tokens,
+    retentionDays: file.retention_days,
+    agents: Object.entries(agents).map(([name, agent]) => ({
+      name,
+      ...described(name, agent),
+      disallowedTools: agent.disallowed_tools,
+      skills: agent.skills,
+      model: config.models.length === 0 ? null : once(() => modelOf(config, agent, parentModel)),
+      maxTurns: agent.max_turns,
+      timeoutSeconds: agent.timeout_seconds,
+      tokenBudget: agent.token_budget,
+    })),
+  };
+}
+
+/** A built-in agent whose limits alone are set stays what it is. */
+function described(name: string, agent: AgentFile): Pick<SubagentSpec, "description" | "systemPrompt" | "tools"> {
+  const builtIn = [GENERAL_PURPOSE, BASH].find((one) => one.name === name);
+  if (agent.description === undefined && builtIn !== undefined) {
+    const { description, systemPrompt, tools = null } = builtIn;
+    return { description, systemPrompt: agent.system_prompt ?? systemPrompt, tools: agent.tools ?? tools };
+  }
+  return { description: agent.description ?? "", systemPrompt: agent.system_prompt, tools: agent.tools };
+}
+
+async function modelOf(config: ConfigFile, agent: AgentFile, parentModel: string | null): Promise<SubagentModel> {
+  const models = config.models.map((entry) => ({ ...entry, thinking: agent.thinking_enabled }));
+  const { language, window, maxOutputTokens, baseUrl, pricing } = await resolveModel(
+    { ...config, models },
+    agent.model ?? parentModel,
+  );
+  const prices = pricingOf({ pricing });
+  return {
+    model: language,
+    contextWindow: window.tokens,
+    ...(maxOutputTokens !== null && { maxOutputTokens }),
+    ...(baseUrl !== null && { baseUrl }),
+    ...(prices !== null && { prices }),
+  };
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+
+/* Which folders a run works in: its thread's, or for a child its parent's files and a past of its own. */
+
+export function workspaceFor(base: string, thread: ThreadHeader): Workspace {
+  const { user, kind, parent } = thread;
+  if (kind !== "subagent" || parent === null) return threadWorkspace(base, thread);
+  return subagentWorkspace(threadWorkspace(base, { user, id: parent }), base, thread);
 }

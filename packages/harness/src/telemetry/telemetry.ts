@@ -16,7 +16,7 @@ import type { AgentEvent, RunEnd } from "../agent/events.ts";
 import type { ModelRequest } from "../agent/fixed-part.ts";
 import type { Middleware, RunFacts } from "../agent/middleware.ts";
 import type { StepOutcome } from "../agent/step.ts";
-import type { Usage } from "../models/usage.ts";
+import type { Usage } from "../models/facts.ts";
 
 export interface TelemetryOptions {
   /** Also what was asked, answered and given to tools. */

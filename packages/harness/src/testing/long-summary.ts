@@ -7,10 +7,10 @@ import { NO_OWN_WORDS } from "@palimpsest/core/internal/compaction";
 import { NO_QUOTES, NOWHERE } from "@palimpsest/core/internal/summary";
 import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
 import { charsPerToken } from "@palimpsest/core/tokens";
-import type { DraftTable } from "../compaction/draft-table.ts";
+import type { DraftTable } from "../compaction/drafts.ts";
 import { createModelWriter } from "../compaction/model-writer.ts";
+import type { SummaryJob, SummaryResult } from "../compaction/summarize.ts";
 import { type Summarize, SummarizeError } from "../compaction/summarize.ts";
-import type { SummaryJob, SummaryResult } from "../compaction/summary-writer.ts";
 import { SUMMARIZERS } from "./summarizers.ts";
 
 export interface LongSummaryOptions {

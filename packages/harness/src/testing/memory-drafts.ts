@@ -1,7 +1,7 @@
 /**
  * Drafts that are kept in memory, for playbacks without a store.
  */
-import type { DraftTable } from "../compaction/draft-table.ts";
+import type { DraftTable } from "../compaction/drafts.ts";
 
 export function memoryDrafts(): DraftTable {
   const kept = new Map<string, string>();

@@ -5,8 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { extractInput } from "@palimpsest/core/internal/memory";
 import type { MessageRecord } from "@palimpsest/core/log";
-import type { MemoryJob } from "../memory/job.ts";
-import type { MemoryQueue } from "../memory/queue.ts";
+import type { MemoryJob, MemoryQueue } from "../memory/queue.ts";
 import type { UpdateOutcome } from "../memory/updater.ts";
 import type { Store } from "../stores/store.ts";
 import { prepare, type RecordInput, type Writer } from "../thread/writer.ts";

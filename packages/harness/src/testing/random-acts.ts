@@ -30,7 +30,7 @@ import { type Dialect, forRequest, rulesOf, type Shape, shapeOf, violations } fr
 import { createSizer, type Prompt } from "@palimpsest/core/prompt";
 import { charsPerToken, createMeter } from "@palimpsest/core/tokens";
 import { type Compactor, createCompactor } from "../compaction/compactor.ts";
-import { FloorError } from "../compaction/floor-error.ts";
+import { FloorError } from "../compaction/events.ts";
 import type { Conversation } from "../thread/conversation.ts";
 import { foldingView, livePrompt, NO_THREAD } from "../thread/live-prompt.ts";
 import type { RecordInput } from "../thread/writer.ts";

@@ -5,11 +5,9 @@ import { type Agent, type AgentOptions, createAgent } from "../agent/agent.ts";
 import type { AgentEvent } from "../agent/events.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { Store } from "../stores/store.ts";
-import { type Delegation, delegationsOf } from "../subagents/delegations.ts";
-import type { SubagentEvent } from "../subagents/events.ts";
-import { createGate } from "../subagents/gate.ts";
+import { createGate, type Delegation, delegationsOf } from "../subagents/delegate.ts";
 import { type SubagentsOptions, subagents } from "../subagents/middleware.ts";
-import type { SubagentResult } from "../subagents/result.ts";
+import type { SubagentEvent, SubagentResult } from "../subagents/result.ts";
 import { type ScriptedCall, type ScriptedModel, type ScriptedStep, scriptedModel } from "./scripted-model.ts";
 
 export interface SubagentKit {

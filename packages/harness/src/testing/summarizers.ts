@@ -4,8 +4,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { createModelWriter } from "../compaction/model-writer.ts";
-import type { Summarize, SummaryAnswer, SummaryRequest } from "../compaction/summarize.ts";
-import type { SummaryWriter } from "../compaction/summary-writer.ts";
+import type { Summarize, SummaryAnswer, SummaryRequest, SummaryWriter } from "../compaction/summarize.ts";
 
 export type SummarizerName = "extractive" | "failing" | "empty" | "too-long" | "refusing" | "slow" | "garbage" | "echo";
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
+import { storeStorage } from "../memory/open-storage.ts";
 import { createMemoryQueue } from "../memory/queue.ts";
 import { openRepository } from "../memory/repository.ts";
 import { memoryService } from "../memory/service.ts";
-import { storeStorage } from "../memory/store-storage.ts";
 import { openStore } from "../stores/open.ts";
 import type { FullStore } from "../stores/store.ts";
 import { bothEngines, ENGINES } from "../testing/both-engines.ts";

@@ -14,10 +14,9 @@ import {
   type SummarizationOptions,
   summarizationFromOptions,
 } from "../compaction/summarization.ts";
+import type { SummaryWriter } from "../compaction/summarize.ts";
 import { summarizeBy } from "../compaction/summarize.ts";
-import type { SummaryWriter } from "../compaction/summary-writer.ts";
-import { bindsReasoning } from "../models/binds-reasoning.ts";
-import { cachePrices, type GivenPrices } from "../models/cache-prices.ts";
+import { bindsReasoning, cachePrices, type GivenPrices } from "../models/facts.ts";
 import type { LimitsStore } from "../models/learned-limits.ts";
 import { type GivenCounter, modelCounter } from "../models/tokenizers.ts";
 import type { HeldLease, Lease, Store } from "../stores/store.ts";

@@ -10,20 +10,19 @@ import type { UsageFlaw, UsageRecord } from "@palimpsest/core/log";
 import { type RuleSet, repair, type Shape } from "@palimpsest/core/message";
 import type { Prices } from "@palimpsest/core/pricing";
 import type { FixedSize, Prompt, SizerOptions } from "@palimpsest/core/prompt";
-import { drafting } from "../compaction/background.ts";
 import {
   type Compactor,
   type CompactorOptions,
   type CompactRequest,
   createCompactor,
 } from "../compaction/compactor.ts";
-import { type DraftTable, draftTable } from "../compaction/draft-table.ts";
+import { type DraftTable, drafting, draftTable } from "../compaction/drafts.ts";
 import type { CompactionEvent } from "../compaction/events.ts";
 import type { Summarization } from "../compaction/summarization.ts";
-import { readQuotes } from "../compaction/summary-job.ts";
-import type { SummaryWriter } from "../compaction/summary-writer.ts";
+import type { SummaryWriter } from "../compaction/summarize.ts";
+import { readQuotes } from "../compaction/summary.ts";
+import type { Usage } from "../models/facts.ts";
 import type { ModelCounter } from "../models/tokenizers.ts";
-import type { Usage } from "../models/usage.ts";
 import { pace } from "../pace.ts";
 import { type Opening, thoughtBinder } from "./fixed-request.ts";
 import { countOnReports, livePrompt, type OpenSizer, openSizer, shownAt } from "./live-prompt.ts";

@@ -4,7 +4,7 @@ import { randomConversation, render } from "@palimpsest/core/internal/testing";
 import { rulesOf, type Shape, shapeOf, violations } from "@palimpsest/core/message";
 import { answerReserve } from "@palimpsest/core/tokens";
 import fc from "fast-check";
-import { FloorError } from "../compaction/floor-error.ts";
+import { FloorError } from "../compaction/events.ts";
 import { summarizationFromOptions } from "../compaction/summarization.ts";
 import { openSqlite } from "../stores/index.ts";
 import { withWriter } from "./acts.ts";

@@ -7,7 +7,7 @@ import { fit } from "@palimpsest/core/internal/tokens";
 import type { Budget, Count } from "@palimpsest/core/tokens";
 import { createCompactor } from "../compaction/compactor.ts";
 import { homeOriginals } from "../compaction/part-files.ts";
-import { readQuotes } from "../compaction/summary-job.ts";
+import { readQuotes } from "../compaction/summary.ts";
 import type { Store } from "../stores/store.ts";
 import type { SizedThread } from "./sized-thread.ts";
 

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { recognize } from "./output-kind.ts";
-import { preview } from "./preview.ts";
+import { preview, recognize } from "./preview.ts";
 
 const LOG = Array.from({ length: 12_000 }, (_, index) =>
   index === 7_531

@@ -5,9 +5,8 @@
  */
 import { posix } from "node:path";
 import { ReadWriteFs, type ReadWriteFsOptions } from "just-bash";
-import { protectedFailure, protectedIn } from "./protected.ts";
-import { noRoom, quotaOf, usedBy } from "./quota.ts";
-import type { RootName } from "./virtual-path.ts";
+import type { RootName } from "./inside.ts";
+import { noRoom, protectedFailure, protectedIn, quotaOf, usedBy } from "./inside.ts";
 import type { Quota, Workspace } from "./workspace.ts";
 
 /** The room that is left, for all folders of one workspace. */

@@ -3,8 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { copyWorkspace } from "./copy-workspace.ts";
-import { threadWorkspace } from "./workspace.ts";
+import { copyWorkspace, threadWorkspace } from "./workspace.ts";
 
 test("a fork's copied folders are open to their owner alone", async (t) => {
   const base = mkdtempSync(join(tmpdir(), "palimpsest-copy-"));

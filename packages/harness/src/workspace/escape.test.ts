@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import fc from "fast-check";
-import { resolveVirtual, virtualPath } from "./virtual-path.ts";
+import { resolveVirtual, virtualPath } from "./inside.ts";
+import { imageTools, workspaceTools } from "./tools-writing.ts";
 import { prepareWorkspace, threadWorkspace, type Workspace } from "./workspace.ts";
-import { imageTools, workspaceTools } from "./workspace-tools.ts";
 
 const SECRET = "the-host-secret";
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";

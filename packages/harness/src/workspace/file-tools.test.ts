@@ -5,11 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import fc from "fast-check";
-import { copyWorkspace } from "./copy-workspace.ts";
-import { editText } from "./edit-text.ts";
-import { type LinesRead, readLines } from "./read-lines.ts";
-import { prepareWorkspace, subagentWorkspace, threadWorkspace, type Workspace } from "./workspace.ts";
-import { imageTools, workspaceTools } from "./workspace-tools.ts";
+import { editText, type LinesRead, readLines } from "./read-write.ts";
+import { imageTools, workspaceTools } from "./tools-writing.ts";
+import { copyWorkspace, prepareWorkspace, subagentWorkspace, threadWorkspace, type Workspace } from "./workspace.ts";
 
 describe("file tools", () => {
   let base: string;

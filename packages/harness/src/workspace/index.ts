@@ -1,5 +1,5 @@
 export { type FileCopier, forkWithFiles } from "../thread/fork.ts";
+export { VIRTUAL_ROOT } from "./inside.ts";
 export { ToolFailure } from "./tool-failure.ts";
-export { VIRTUAL_ROOT } from "./virtual-path.ts";
+export { type WorkspaceToolOptions, type WorkspaceTools, workspaceTools } from "./tools-writing.ts";
 export { prepareWorkspace, type Quota, threadWorkspace, type Workspace } from "./workspace.ts";
-export { type WorkspaceToolOptions, type WorkspaceTools, workspaceTools } from "./workspace-tools.ts";

@@ -3,14 +3,12 @@
  * the handle of its parent, without following links. A link made between a check and its use is met by the open itself.
  * Where the system has no `/proc/self/fd`, a component is addressed by its path and checked again after it was opened.
  */
-import { existsSync, constants as FLAGS } from "node:fs";
-import { type FileHandle, lstat, mkdir, open } from "node:fs/promises";
+import { type Dirent, existsSync, constants as FLAGS } from "node:fs";
+import { type FileHandle, lstat, mkdir, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { PRIVATE_FOLDER } from "../home-folders.ts";
-import { protectedFailure, protectedIn } from "./protected.ts";
 import { codeOf, failureFor, ToolFailure } from "./tool-failure.ts";
-import { type Place, resolveVirtual, virtualPath } from "./virtual-path.ts";
-import type { Root, Workspace } from "./workspace.ts";
+import type { Quota, Root, Workspace } from "./workspace.ts";
 
 const BY_HANDLE = existsSync("/proc/self/fd");
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = FLAGS;
@@ -159,5 +157,164 @@ async function stillThere(handle: FileHandle, path: string): Promise<void> {
   const [opened, named] = await Promise.all([handle.stat(), lstat(path)]);
   if (opened.ino !== named.ino || opened.dev !== named.dev) {
     throw Object.assign(new Error("changed while it was opened"), { code: "ESTALE" });
+  }
+}
+
+/**
+ * Virtual paths: what the model may name, and which folder of the thread a name stands for. Pure text work: it decides
+ * where a path would lead, and refuses what can't be inside. That nothing on the disk leads elsewhere is checked when
+ * the file is opened (`inside.ts`).
+ */
+
+export const VIRTUAL_ROOT = "/mnt/user-data";
+
+export const ROOT_NAMES = ["workspace", "uploads", "outputs", "history", "tool-outputs"] as const;
+export type RootName = (typeof ROOT_NAMES)[number];
+
+/** A name inside one of the thread's folders; no segments: the folder itself. */
+export interface Place {
+  readonly root: RootName;
+  readonly segments: readonly string[];
+}
+
+type Resolved =
+  | { readonly kind: "place"; readonly place: Place }
+  /** `/mnt/user-data` itself: it can be listed and searched, and holds only the folders. */
+  | { readonly kind: "top" }
+  | { readonly kind: "refused"; readonly problem: string };
+
+const MAX_NAME_BYTES = 255;
+const MAX_PATH_BYTES = 4096;
+
+/** Relative paths start in the workspace. Names are compared exactly, so another case is another name. */
+export function resolveVirtual(path: string): Resolved {
+  const problem = unusable(path);
+  if (problem !== null) return { kind: "refused", problem };
+  const from = path.startsWith("/") ? path : `${VIRTUAL_ROOT}/workspace/${path}`;
+  const segments = collapse(from);
+  if (segments === null || segments[0] !== "mnt" || segments[1] !== "user-data") return outside(path);
+  const [root, ...inner] = segments.slice(2);
+  if (root === undefined) return { kind: "top" };
+  if (!isRootName(root)) return outside(path);
+  const long = inner.find((name) => bytes(name) > MAX_NAME_BYTES);
+  if (long !== undefined) {
+    return { kind: "refused", problem: `the name "${long.slice(0, 40)}..." is longer than ${MAX_NAME_BYTES} bytes` };
+  }
+  return { kind: "place", place: { root, segments: inner } };
+}
+
+/** The one spelling of a place. */
+export function virtualPath({ root, segments }: Place): string {
+  return [VIRTUAL_ROOT, root, ...segments].join("/");
+}
+
+function unusable(path: string): string | null {
+  if (path === "") return "the path is empty";
+  if (path.includes("\0")) return "the path contains a null byte";
+  if (path.includes("\\")) return `the path ${shown(path)} contains a backslash: separate folders with /`;
+  if (bytes(path) > MAX_PATH_BYTES) return `the path is longer than ${MAX_PATH_BYTES} bytes`;
+  return null;
+}
+
+/** Segments without `.` and `..`; null when `..` climbs above the top. Links are never followed, so text decides. */
+function collapse(path: string): readonly string[] | null {
+  const segments: string[] = [];
+  for (const segment of path.split("/")) {
+    if (segment === "" || segment === ".") continue;
+    if (segment !== "..") segments.push(segment);
+    else if (segments.pop() === undefined) return null;
+  }
+  return segments;
+}
+
+function outside(path: string): Resolved {
+  const roots = ROOT_NAMES.map((name) => `${VIRTUAL_ROOT}/${name}`).join(", ");
+  return { kind: "refused", problem: `${shown(path)} is outside of the workspace: use a path under one of ${roots}` };
+}
+
+function isRootName(name: string): name is RootName {
+  return (ROOT_NAMES as readonly string[]).includes(name);
+}
+
+function shown(path: string): string {
+  return JSON.stringify(path.length > 120 ? `${path.slice(0, 120)}...` : path);
+}
+
+function bytes(text: string): number {
+  return Buffer.byteLength(text);
+}
+
+/*
+ * Names of files and folders that a person's own programs run because they are there: git's hooks, an editor's tasks. In a
+ * directory of the person the agent reads them and can't change them. Pure.
+ */
+
+/** The first of the names on the way to a file, at any depth; null if there is none. */
+export function protectedIn(names: readonly string[], segments: readonly string[]): string | null {
+  if (names.length === 0) return null;
+  const folded = names.map(fold);
+  return segments.find((segment) => folded.includes(fold(segment))) ?? null;
+}
+
+export function protectedFailure(place: Place, name: string): ToolFailure {
+  return new ToolFailure(
+    `${virtualPath(place)} can't be changed: programs of the user run what is in ${name}. Tell the user what to change there.`,
+  );
+}
+
+/** Some disks take other spellings for the same name: other cases, invisible characters, dots and blanks at the end. */
+function fold(name: string): string {
+  const visible = name.replace(/\p{Default_Ignorable_Code_Point}/gu, "").replace(/(?<![. ])[. ]+$/, "");
+  const lower = visible.toLowerCase();
+  return lower === "git~1" ? ".git" : lower;
+}
+
+/*
+ * How much a thread's files may take, all its writable folders together: bytes, and entries, since empty files and
+ * folders fill a disk as well. What is there is measured when it matters and never remembered for long: a person, a
+ * sub-agent and a command may all be writing.
+ */
+
+/** Far more than an agent's work needs, and far less than a disk. */
+export const QUOTA: Quota = { bytes: 1 << 30, entries: 20_000 };
+
+export function quotaOf({ quota = QUOTA }: Workspace): Quota | null {
+  return quota;
+}
+
+export async function usedBy({ roots }: { readonly roots: Partial<Workspace["roots"]> }): Promise<Quota> {
+  const used = { bytes: 0, entries: 0 };
+  for (const { directory, access } of Object.values(roots)) {
+    if (access === "read-write") await add(directory, used);
+  }
+  return used;
+}
+
+/** Refuses what would not fit any more. */
+export async function assertRoom(workspace: Workspace, more: Quota): Promise<void> {
+  const quota = quotaOf(workspace);
+  if (quota === null) return;
+  const used = await usedBy(workspace);
+  if (used.bytes + more.bytes > quota.bytes || used.entries + more.entries > quota.entries) throw noRoom(quota);
+}
+
+export function noRoom(quota: Quota): ToolFailure {
+  return new ToolFailure(
+    `The thread's files may take ${megabytes(quota.bytes)} MB and ${quota.entries} files and folders in all, and this would be more: remove some first.`,
+  );
+}
+
+function megabytes(bytes: number): number {
+  return Math.round((bytes / (1 << 20)) * 10) / 10;
+}
+
+/** Adds what a folder holds. Whatever vanishes on the way takes no room. */
+export async function add(directory: string, used: { bytes: number; entries: number }): Promise<void> {
+  const entries: readonly Dirent[] = await readdir(directory, { withFileTypes: true }).catch(() => []);
+  used.entries += entries.length;
+  for (const entry of entries) {
+    const path = join(directory, entry.name);
+    if (entry.isDirectory()) await add(path, used);
+    else used.bytes += (await lstat(path).catch(() => null))?.size ?? 0;
   }
 }

@@ -1,10 +1,15 @@
 /** Gives the agent its thread's folders: the file tools, the shell, and a word about what lies where. */
+
+import type { AiSdkMessage, AiSdkPart } from "@palimpsest/core/message";
 import type { ToolSet } from "ai";
 import type { Middleware } from "../agent/middleware.ts";
 import type { Run } from "../agent/run.ts";
-import { HOST_WARNING } from "./host-shell.ts";
+import { stateList } from "../agent/tools.ts";
+import { FILES_COPIED, type FileCopier, filesToCopy } from "../thread/fork.ts";
+import { HOST_WARNING } from "./shell.ts";
+import type { SeenImage } from "./tools-reading.ts";
+import { imageTools, workspaceTools } from "./tools-writing.ts";
 import { prepareWorkspace, type Workspace } from "./workspace.ts";
-import { workspaceTools } from "./workspace-tools.ts";
 
 export interface WorkspaceOptions {
   readonly workspace: (run: Run) => Workspace;
@@ -37,3 +42,65 @@ export function workspaceFiles({ workspace, ...options }: WorkspaceOptions): Mid
     },
   };
 }
+
+/* Gives a fork the files that a killed process didn't get to copy, before its first run works with them. */
+
+/** Internal: the deep agent adds it where it gives forks their files. */
+export function forkedFiles({ copy }: FileCopier): Middleware {
+  return {
+    name: "forked-files",
+    async beforeAgent(run) {
+      const from = filesToCopy(run.conversation.head().state);
+      if (from === null) return;
+      const { user, id } = run.conversation.header;
+      await copy({ user, id: from }, { user, id });
+      await run.commit([{ kind: "state", patch: FILES_COPIED }]);
+    },
+  };
+}
+
+/*
+ * Lets a model that sees look at images of the workspace, and notes in the thread's state which ones it has seen. In the
+ * log an image stands in its tool's result; in the request it stands in a user turn behind it, because not every
+ * provider takes images in results, and some would send them as text.
+ */
+
+export interface ViewImageOptions {
+  readonly workspace: (run: Run) => Workspace;
+}
+
+export function viewImage({ workspace }: ViewImageOptions): Middleware {
+  const viewed = stateList<SeenImage>("viewedImages", ({ path }) => path);
+  return {
+    name: "view-image",
+    tools: (run) => ({ ...imageTools(workspace(run), (image) => viewed.add(run, image)) }),
+    wrapModel: (request, next) => next({ ...request, messages: request.messages.flatMap(withImagesBehind) }),
+  };
+}
+
+type ResultBlock = Extract<AiSdkPart, { type: "tool-result" }>;
+
+function withImagesBehind(message: AiSdkMessage): AiSdkMessage[] {
+  if (message.role !== "tool" || typeof message.content === "string") return [message];
+  const images: AiSdkPart[] = [];
+  const content = message.content.map((block) => {
+    if (block.type !== "tool-result" || block.output.type !== "content") return block;
+    const files = block.output.value.filter((part) => part.type === "file");
+    if (files.length === 0) return block;
+    images.push(...(files as AiSdkPart[]));
+    return withoutFiles(block);
+  });
+  if (images.length === 0) return [message];
+  return [
+    { ...message, content },
+    { role: "user", content: [{ type: "text", text: "The images of these results:" }, ...images] },
+  ];
+}
+
+function withoutFiles(block: ResultBlock): ResultBlock {
+  if (block.output.type !== "content") return block;
+  const texts = block.output.value.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  return { ...block, output: { type: "text", value: [...texts, "[The image follows.]"].join("\n") } };
+}
+
+/** What kind of image a file is, by its first bytes; its name proves nothing. */

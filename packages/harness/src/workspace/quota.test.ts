@@ -5,10 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { deepAgentKit } from "../testing/agent-kit.ts";
-import { copyWorkspace } from "./copy-workspace.ts";
-import { usedBy } from "./quota.ts";
-import { prepareWorkspace, type Quota, threadWorkspace, type Workspace } from "./workspace.ts";
-import { workspaceTools } from "./workspace-tools.ts";
+import { usedBy } from "./inside.ts";
+import { workspaceTools } from "./tools-writing.ts";
+import { copyWorkspace, prepareWorkspace, type Quota, threadWorkspace, type Workspace } from "./workspace.ts";
 
 const SMALL: Quota = { bytes: 10_000, entries: 10 };
 const FULL = /may take 0 MB and 10 files and folders in all.*remove some first/;

@@ -1,12 +1,12 @@
 /**
  * The inside of the sandboxed shell, on a thread of its own: a loop that never yields blocks this thread and no other,
- * and is ended from outside. Speaks in messages only; see `sandbox-shell.ts`.
+ * and is ended from outside. Speaks in messages only; see `shell.ts`.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { Bash, InMemoryFs, MountableFs, OverlayFs } from "just-bash";
 import { BoundedFs, Room } from "./bounded-fs.ts";
+import { ROOT_NAMES, VIRTUAL_ROOT } from "./inside.ts";
 import { longRanges } from "./long-ranges.ts";
-import { ROOT_NAMES, VIRTUAL_ROOT } from "./virtual-path.ts";
 import type { Workspace } from "./workspace.ts";
 
 export interface WorkerSetup {

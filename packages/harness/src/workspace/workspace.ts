@@ -2,17 +2,19 @@
  * A workspace as a value: which directory stands behind each virtual folder, and which of them tools may write to. A
  * sub-agent's is its parent's with a history and stored tool outputs of its own. Opens and reads nothing.
  */
-import { statSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
+import { existsSync, statSync } from "node:fs";
+import { cp, lstat, mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { checkThreadId, type ThreadName } from "@palimpsest/core/log";
 import { HISTORY } from "../history-parts.ts";
 import { PRIVATE_FOLDER, threadFolder } from "../home-folders.ts";
-import { ROOT_NAMES, type RootName } from "./virtual-path.ts";
+import type { FileCopier } from "../thread/fork.ts";
+import { assertRoom, QUOTA, ROOT_NAMES, type RootName, usedBy } from "./inside.ts";
+import { codeOf } from "./tool-failure.ts";
 
 export interface Workspace {
   readonly roots: Readonly<Record<RootName, Root>>;
-  /** What the writable folders may take together; null: as much as the disk has. Not given: the default of `quota.ts`. */
+  /** What the writable folders may take together; null: as much as the disk has. Not given: the default of `inside.ts`. */
   readonly quota?: Quota | null;
 }
 
@@ -26,7 +28,7 @@ export interface Root {
   /** On the host. */
   readonly directory: string;
   readonly access: "read-write" | "read-only";
-  /** Files and folders of these names, at any depth, are read-only even so (`protected.ts`). */
+  /** Files and folders of these names, at any depth, are read-only even so (`inside.ts`). */
   readonly protect?: readonly string[];
 }
 
@@ -66,4 +68,46 @@ function isFolder(path: string): boolean {
   } catch {
     return false;
   }
+}
+
+/*
+ * A fork's files: a copy of its parent's as they are now. The history is not copied, it is made from the log; stored tool
+ * outputs are, because the forked prompt points to them. Links and pipes are left out.
+ */
+
+/** Copies nothing when it would be more than the fork may have. */
+export async function copyWorkspace(from: Workspace, to: Workspace): Promise<void> {
+  await assertRoom(to, await usedBy(from));
+  for (const name of ROOT_NAMES.filter((root) => root !== "history")) {
+    const [source, target] = [from.roots[name].directory, to.roots[name].directory];
+    // A thread without files has none to copy.
+    if (!existsSync(source)) continue;
+    await mkdir(target, { recursive: true, mode: PRIVATE_FOLDER });
+    await cp(source, target, { recursive: true, filter: isPlain }).catch(ifVanished);
+  }
+}
+
+async function isPlain(path: string): Promise<boolean> {
+  const stats = await lstat(path);
+  return stats.isFile() || stats.isDirectory();
+}
+
+/** Another process may be working in the parent's folders. */
+function ifVanished(error: unknown): void {
+  if (codeOf(error) !== "ENOENT") throw error;
+}
+
+/* The files of threads in a home, as forking and deleting a thread need them. */
+
+export function fileCopier(base: string, quota: Quota | null = QUOTA): FileCopier {
+  return {
+    async has(thread) {
+      const { roots } = threadWorkspace(base, thread);
+      for (const name of ROOT_NAMES.filter((root) => root !== "history"))
+        if ((await readdir(roots[name].directory).catch(() => [])).length > 0) return true;
+      return false;
+    },
+    copy: (from, to) => copyWorkspace(threadWorkspace(base, from), { ...threadWorkspace(base, to), quota }),
+    remove: (thread) => rm(threadFolder(base, thread), { recursive: true, force: true }),
+  };
 }

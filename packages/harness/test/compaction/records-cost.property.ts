@@ -15,7 +15,7 @@ import { charsPerToken, createMeter } from "@palimpsest/core/tokens";
 import { createCompactor } from "../../src/compaction/compactor.ts";
 import { createModelWriter } from "../../src/compaction/model-writer.ts";
 import { summarizationFromOptions } from "../../src/compaction/summarization.ts";
-import { readQuotes } from "../../src/compaction/summary-job.ts";
+import { readQuotes } from "../../src/compaction/summary.ts";
 import type { RecordQuery } from "../../src/stores/store.ts";
 import { SUMMARIZERS } from "../../src/testing/summarizers.ts";
 import { writeThread } from "../../src/testing/thread-writer.ts";

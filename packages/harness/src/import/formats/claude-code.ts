@@ -6,7 +6,7 @@
 
 import { join } from "node:path";
 import { isRecord } from "@palimpsest/core/internal/text";
-import { readUsage } from "../../models/read-usage.ts";
+import { readUsage } from "../../models/facts.ts";
 import type { ImportedMessage, ImportedUsage } from "../conversation.ts";
 import { memberSlices, withoutBreaks } from "../json-slices.ts";
 import type { Piece, ThreadSource } from "../piece.ts";

@@ -6,7 +6,7 @@
 
 import { join } from "node:path";
 import { isRecord } from "@palimpsest/core/internal/text";
-import { readUsage } from "../../models/read-usage.ts";
+import { readUsage } from "../../models/facts.ts";
 import type { Piece, ThreadSource } from "../piece.ts";
 import { timeOf } from "../time.ts";
 import { type Fields, type Format, madeMessage, type PieceReader, type PlacedValue, wordsIn } from "./format.ts";

@@ -5,7 +5,7 @@
 
 import { join } from "node:path";
 import { isRecord } from "@palimpsest/core/internal/text";
-import { readUsage } from "../../models/read-usage.ts";
+import { readUsage } from "../../models/facts.ts";
 import type { ImportedMessage } from "../conversation.ts";
 import type { Piece } from "../piece.ts";
 import { timeOf } from "../time.ts";

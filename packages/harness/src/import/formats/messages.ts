@@ -5,7 +5,7 @@
 
 import { DIALECTS, definitionOf } from "@palimpsest/core/internal/message";
 import { isRecord } from "@palimpsest/core/internal/text";
-import { readUsage } from "../../models/read-usage.ts";
+import { readUsage } from "../../models/facts.ts";
 import type { ImportedConversation, ImportedMessage } from "../conversation.ts";
 import { elementSlices, memberSlices, withoutBreaks } from "../json-slices.ts";
 import type { Piece } from "../piece.ts";

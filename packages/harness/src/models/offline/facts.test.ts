@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { factsIn } from "./facts.ts";
+import { factsIn } from "./situation.ts";
 
 const contents = (text: string) => factsIn(text).map(({ content }) => content);
 

@@ -1,4 +1,5 @@
-/** What the offline model sees of a prompt: the question, what tools answered since, and what it may call. Reads only. */
+/** What the offline model sees of a request: who said what, which tools are offered, which facts words state. */
+
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import { type AiSdkMessage, aiSdkShape, type ResultPart } from "@palimpsest/core/message";
 import { messagesOf } from "../played-answer.ts";
@@ -64,7 +65,7 @@ function rememberedIn(question: string, system: string): string[] {
     .map((line) => line.replace(/^- |^\d+ [^:]{1,40}: |(?<!\s)\s*\(confidence: [\d.]+\)$/g, ""));
 }
 
-export function textOf(message: AiSdkMessage): string {
+function textOf(message: AiSdkMessage): string {
   const parts = aiSdkShape.parts(message);
   return parts.flatMap((part) => (part.kind === "text" ? [part.text] : [])).join("\n");
 }
@@ -90,4 +91,100 @@ function offered(tools: NonNullable<LanguageModelV4CallOptions["tools"]>): Map<s
     toolsByName.set(tool.name, { name: tool.name, arguments: Object.keys(properties) });
   }
   return toolsByName;
+}
+
+export interface Spoken {
+  readonly seq: number;
+  readonly role: "user" | "assistant";
+  readonly text: string;
+}
+
+/** The words between the transcript tags, without tool traffic; null when there is no transcript. */
+export function spokenIn(prompt: string): readonly Spoken[] | null {
+  const start = prompt.indexOf("<transcript>\n");
+  const end = prompt.lastIndexOf("</transcript>");
+  if (start === -1 || end < start) return null;
+  const spoken: { seq: number; role: "user" | "assistant"; text: string }[] = [];
+  let current: (typeof spoken)[number] | null = null;
+  for (const line of prompt.slice(start + "<transcript>\n".length, end).split("\n")) {
+    const head = /^\[#(\d+) ([^\]\n]*)\]$/.exec(line);
+    if (head === null) {
+      if (current !== null) current.text += `${line.replace(/^([ \t]*)\\(?=\\*\[#\d)/, "$1")}\n`;
+      continue;
+    }
+    const [, seq, label] = head;
+    current = label === "user" || label === "assistant" ? { seq: Number(seq), role: label, text: "" } : null;
+    if (current !== null) spoken.push(current);
+  }
+  return spoken.map((piece) => ({ ...piece, text: piece.text.trim() }));
+}
+
+/** The conversation itself, where it stands before the request; its messages are numbered from 1. */
+export function spokenBefore(messages: readonly AiSdkMessage[]): readonly Spoken[] {
+  return messages.flatMap((message, index) => {
+    const { role } = message;
+    const text = textOf(message).trim();
+    return (role === "user" || role === "assistant") && text !== "" ? [{ seq: index + 1, role, text }] : [];
+  });
+}
+
+/** Facts about the user by the patterns people tell them in. What it doesn't recognize it leaves out. */
+interface PatternFact {
+  readonly content: string;
+  readonly category: "preference" | "knowledge" | "context" | "behavior" | "goal";
+  readonly confidence: number;
+  /** The user's own words. */
+  readonly quote: string;
+}
+
+type Rule = readonly [pattern: RegExp, category: PatternFact["category"], say: (found: string) => string];
+
+const REST = String.raw`([^.!?;\n]{1,160})`;
+
+const rule = (source: string, category: PatternFact["category"], say: (found: string) => string): Rule => [
+  // A name is known by its capital, so where one is asked for, case matters.
+  new RegExp(source, source.includes("\\p{Lu}") ? "gu" : "giu"),
+  category,
+  say,
+];
+
+const RULES: readonly Rule[] = [
+  rule(
+    String.raw`\b[Mm]y name is ([\p{L}][\p{L}'’-]*(?: \p{Lu}[\p{L}'’-]*){0,3})`,
+    "context",
+    (name) => `The user's name is ${name}`,
+  ),
+  rule(String.raw`\b[Cc]all me (\p{Lu}[\p{L}'’-]*)`, "preference", (name) => `The user wants to be called ${name}`),
+  rule(String.raw`\bi (?:really |always |usually )?prefer ${REST}`, "preference", (what) => `The user prefers ${what}`),
+  rule(String.raw`\bi (?:really )?(?:like|love|enjoy) ${REST}`, "preference", (what) => `The user likes ${what}`),
+  rule(
+    String.raw`\bi (?:really )?(?:don['’]?t like|dislike|hate) ${REST}`,
+    "preference",
+    (what) => `The user dislikes ${what}`,
+  ),
+  rule(
+    String.raw`\bi(?: am|['’]m)? work(?:ing)? (?:at|for) ${REST}`,
+    "context",
+    (where) => `The user works at ${where}`,
+  ),
+  rule(String.raw`\bi work as ${REST}`, "context", (what) => `The user works as ${what}`),
+  rule(String.raw`\bi(?: am|['’]m)? liv(?:e|ing) in ${REST}`, "context", (where) => `The user lives in ${where}`),
+  rule(String.raw`\bi(?: am|['’]m) from ${REST}`, "context", (where) => `The user is from ${where}`),
+  rule(String.raw`\bi(?: am|['’]m) allergic to ${REST}`, "context", (what) => `The user is allergic to ${what}`),
+  rule(String.raw`\bmy (favou?rite [\p{L} ]{1,40}? is [^.!?;\n]{1,80})`, "preference", (what) => `The user's ${what}`),
+];
+
+const CONFIDENCE = 0.9;
+
+export function factsIn(text: string): readonly PatternFact[] {
+  const facts = new Map<string, PatternFact>();
+  for (const [pattern, category, say] of RULES) {
+    for (const match of text.matchAll(pattern)) {
+      const value = match[1]!.replace(/,? (?:and (?:i|my)|but)\b.*$/is, "").trim();
+      if (value === "") continue;
+      const content = say(value);
+      facts.set(content.toLowerCase(), { content, category, confidence: CONFIDENCE, quote: match[0].trim() });
+    }
+  }
+  return [...facts.values()];
 }

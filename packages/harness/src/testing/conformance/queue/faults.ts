@@ -1,7 +1,7 @@
 /** What survives: failures, shutdowns, refusals, repetition, and a person's wish to forget. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { memoryJob } from "../../../memory/job.ts";
+import { memoryJob } from "../../../memory/queue.ts";
 import { backOffMs } from "../../../stores/outbox.ts";
 import { prepare } from "../../../thread/writer.ts";
 import { learn, learned, save } from "../../queue-learner.ts";

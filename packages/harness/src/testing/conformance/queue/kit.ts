@@ -1,7 +1,7 @@
 /** What the queue's tests share: an engine whose hours can be made to pass, and a queue on a thread of its own. */
 import { setTimeout as pause } from "node:timers/promises";
-import { memoryLogLine } from "../../../memory/events.ts";
 import { createMemoryQueue, type MemoryQueueOptions } from "../../../memory/queue.ts";
+import { memoryLogLine } from "../../../memory/storage.ts";
 import type { Job, JobEvent, JobStatus } from "../../../stores/outbox.ts";
 import type { Store } from "../../../stores/store.ts";
 import { learn, takeTurn } from "../../queue-learner.ts";

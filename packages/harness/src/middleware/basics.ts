@@ -1,0 +1,143 @@
+/**
+ * Lets the agent ask the person instead of guessing. The call ends the run with the question; the next user message is
+ * the answer.
+ */
+
+import { aiSdkShape, type Repair } from "@palimpsest/core/message";
+import { tool } from "ai";
+import { z } from "zod/v4";
+import { pendingIn } from "../agent/approval.ts";
+import type { Middleware } from "../agent/middleware.ts";
+import { type TitleLimits, titleOf } from "../thread/title.ts";
+import { toolFacts } from "../tool-facts.ts";
+
+declare module "../agent/features.ts" {
+  interface FeatureEvents {
+    readonly clarification: {
+      readonly type: "question-ask";
+      readonly question: string;
+      readonly options: readonly string[];
+    };
+  }
+  interface FeatureEnds {
+    /** The agent asked the person something; the next user message is the answer. */
+    readonly clarification: { readonly kind: "asked"; readonly question: string; readonly options: readonly string[] };
+  }
+}
+
+const QUESTION = z.object({
+  question: z.string().min(1),
+  options: z.array(z.string()).optional().describe("Answers to choose from, if there are a few"),
+});
+
+export function clarification(): Middleware {
+  return {
+    name: "clarification",
+    brings: ["ask_clarification"],
+    tools: (run) => ({
+      ask_clarification: tool({
+        description:
+          "Ask the user when the request is ambiguous or a choice is theirs to make, instead of guessing. Ends your turn; their next message is the answer.",
+        metadata: toolFacts({ act: "none" }),
+        inputSchema: QUESTION,
+        execute: ({ question, options = [] }) => {
+          run.emit({ type: "question-ask", question, options });
+          run.finish({ kind: "asked", question, options });
+          return "The question was put to the user. Their next message is the answer.";
+        },
+      }),
+    }),
+  };
+}
+
+/*
+ * Reports calls that never got a result: a run that was killed left them behind. The view gives each an error result, so
+ * the thread stays usable; this tells a person that it did. The log is not touched.
+ */
+
+declare module "../agent/features.ts" {
+  interface FeatureEvents {
+    readonly danglingCalls: { readonly type: "calls-repair"; readonly repairs: readonly Repair[] };
+  }
+}
+
+export function danglingCalls(): Middleware {
+  return {
+    name: "dangling-calls",
+    beforeAgent({ prompt, emit, conversation }) {
+      // Calls that wait for a person have no result yet, and nothing is wrong with that.
+      if (pendingIn(conversation.head().state, conversation.header.id).length > 0) return;
+      const synthesized = prompt().repairs.filter(({ kind }) => kind === "result-synthesized");
+      if (synthesized.length > 0) emit({ type: "calls-repair", repairs: synthesized });
+    },
+  };
+}
+
+/*
+ * Tells the agent which conversation it is in, so that files, tasks and notes it names can be found again. The folders
+ * themselves are the workspace's.
+ */
+
+export function threadData(): Middleware {
+  return {
+    name: "thread-data",
+    prompt: ({ threadId }) => [{ slot: "instructions", text: `This conversation is thread ${threadId}.` }],
+  };
+}
+
+/* Names a thread after its first exchange, from the user's own first words. */
+
+declare module "../agent/features.ts" {
+  interface FeatureEvents {
+    readonly title: { readonly type: "title-set"; readonly title: string };
+  }
+}
+
+export type TitleOptions = TitleLimits;
+
+export function title(limits: TitleOptions = {}): Middleware {
+  return {
+    name: "title",
+    async afterAgent(run, end) {
+      if (end.kind !== "answered" && end.kind !== "asked") return;
+      const { conversation } = run;
+      if (conversation.head().state["title"] !== undefined) return;
+      const first = conversation.view().find(({ source, message }) => source === "message" && message.role === "user");
+      if (first === undefined) return;
+      const words = aiSdkShape.parts(first.message);
+      const text = titleOf(words.map((part) => (part.kind === "text" ? part.text : "")).join(" "), limits);
+      if (text === "") return;
+      await run.commit([{ kind: "state", patch: { title: text } }]);
+      run.emit({ type: "title-set", title: text });
+    },
+  };
+}
+
+/* A list of what is to be done, for the agent to keep itself on course. It is state: a compaction can't lose it [F21]. */
+
+const todo = z.object({
+  content: z.string().min(1).max(500),
+  status: z.enum(["pending", "in_progress", "completed"]).default("pending"),
+});
+
+const INPUT = z.object({ todos: z.array(todo).max(100) });
+
+export function todos(): Middleware {
+  return {
+    name: "todos",
+    brings: ["write_todos"],
+    tools: (run) => ({
+      write_todos: tool({
+        description:
+          "Write the list of steps of a task that takes several, and keep it up to date: one in_progress, finished ones completed. Replaces the whole list.",
+        metadata: toolFacts({ act: "none" }),
+        inputSchema: INPUT,
+        execute: async ({ todos: list }) => {
+          await run.commit([{ kind: "state", patch: { todos: list.length === 0 ? null : list } }]);
+          if (list.length === 0) return "The list is empty now.";
+          return list.map(({ content, status }) => `[${status}] ${content}`).join("\n");
+        },
+      }),
+    }),
+  };
+}
