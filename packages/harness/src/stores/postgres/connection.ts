@@ -88,7 +88,7 @@ async function retrying<T>(
       return await attempt(server, (client) => work(askOn(client, limits.answerMs ?? withinMs), again), withinMs);
     } catch (error) {
       const problem = connectionProblem(error);
-      if (problem === "lost") again = true;
+      if (problem === "lost" || problem === "node") again = true;
       const patience = server.everConnected || problem === "starting" ? deadline : 0;
       if (problem === "none" || (problem !== "conflict" && Date.now() + pause > patience)) {
         throw describeProblem(error, server.target);

@@ -104,9 +104,9 @@ function jobTable({ schema, run }: Connection): JobTable {
       await run((query) => query(`UPDATE ${jobs} SET holder = NULL WHERE ${claim}`, nameOf(claimed)));
     },
     async fail(claimed, error, pauseMs) {
-      const sql = `UPDATE ${jobs} SET holder = NULL, error = $7,
-          queued = CASE revision WHEN $6 THEN ${STATED} ELSE queued END,
-          run = CASE revision WHEN $6 THEN ${STATED} + $8::float8 ELSE run END WHERE ${claim}`;
+      const sql = `WITH clock AS MATERIALIZED (SELECT ${STATED} AS at, ${STATED} + $8::float8 AS later)
+        UPDATE ${jobs} SET holder = NULL, error = $7, queued = CASE WHEN revision = $6 THEN at ELSE queued END,
+          run = CASE WHEN revision = $6 THEN later ELSE run END FROM clock WHERE ${claim}`;
       await run((query) => query(sql, [...nameOf(claimed), claimed.revision, error, pauseMs]));
     },
     async giveBack(claimed) {

@@ -9,14 +9,16 @@ import type { PostgresTarget } from "./url.ts";
 /**
  * `lost`: the connection went, the outcome is unknown. `starting`: nothing was done, the server will be back.
  * `standby`: nothing was done, this server follows another one; its place may be taken by the primary, or it becomes one.
- * `conflict`: the database took the transaction back to let another one through.
+ * `conflict`: the database took the transaction back to let another one through. `node`: one of Citus's nodes is away or went
+ * away, the outcome is unknown; the connection to the coordinator is fine.
  */
-export type ConnectionProblem = "lost" | "starting" | "standby" | "conflict" | "none";
+export type ConnectionProblem = "lost" | "starting" | "standby" | "conflict" | "node" | "none";
 
 export function connectionProblem(error: unknown): ConnectionProblem {
   if (error instanceof AggregateError) return connectionProblem(error.errors[0]);
   if (!(error instanceof Error) || error instanceof StoreError) return "none";
   const code = codeOf(error);
+  if (OF_A_NODE.test(error.message)) return "node";
   if (code === "57P03" || code === "53300") return "starting";
   if (error instanceof StandbyError) return "standby";
   if (code === "40001" || code === "40P01") return "conflict";
@@ -25,6 +27,9 @@ export function connectionProblem(error: unknown): ConnectionProblem {
   if (SOCKET_CODES.has(code)) return "lost";
   return code === "" && /connection|timeout|not queryable/i.test(error.message) ? "lost" : "none";
 }
+
+/** What the coordinator says of another server, whatever became of that one. */
+const OF_A_NODE = /connection to the remote node|connection not open|failed to (?:connect|establish connection) to/;
 
 /** What a server refuses because it may not write: a standby, or one that was told so. Unlogged tables can't even be read there. */
 export function isReadOnlyRefusal(error: unknown): boolean {
@@ -43,8 +48,14 @@ export function describeProblem(error: unknown, target: PostgresTarget): unknown
   if (!(error instanceof Error) || error instanceof StoreError) return error;
   const inner: unknown = error instanceof AggregateError ? error.errors[0] : error;
   const code = codeOf(inner as Error);
-  const reason = code === "" ? undefined : (KNOWN[code] ?? KNOWN[code.slice(0, 2)]);
+  const reason = code === "" || OF_A_NODE.test(error.message) ? undefined : (KNOWN[code] ?? KNOWN[code.slice(0, 2)]);
   if (reason) return new StoreError(reason.code, `PostgreSQL at ${target.place} ${reason.say(target)}`, error);
+  if (connectionProblem(error) === "node")
+    return new StoreError(
+      "unavailable",
+      `A node of the database at ${target.place} doesn't answer (${error.message.split("\n")[0]}). Nothing acknowledged is lost: users on other nodes go on; bring the node back, then try again.`,
+      error,
+    );
   if (connectionProblem(error) !== "none") {
     const why = (inner as Error).message || code;
     return new StoreError(

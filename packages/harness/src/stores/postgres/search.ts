@@ -45,7 +45,7 @@ export function searchTables(connection: UserConnection): SearchTables {
     pool: postingPool(connection, forgetWords),
     async late(records, after) {
       const { num, updated: owner } = after === null ? { num: 0, updated: "" } : readMark(after);
-      const sql = `SELECT t.num, t.owner AS "userId", t.id AS "threadId" FROM ${schema}.threads t ${STATE(schema)}
+      const sql = `SELECT t.num, t.owner AS "userId", t.id AS "threadId" FROM ${schema}.threads t ${STATE(schema, "t.owner")}
         WHERE (t.owner, t.num) > ($1, $2::bigint) AND t.version - coalesce(i.indexed, t.base_at) >= $3
         ORDER BY t.owner, t.num LIMIT ${LATE_PAGE}`;
       const page = await rows<{ num: number; userId: string; threadId: string }>(sql, owner, num, records);
@@ -106,10 +106,12 @@ interface SegmentRow extends QueryResultRow {
 const SEGMENT = (schema: string) => `t.id AS "threadId", t.base_at, t.version, i.indexed, i.ordinal, i.session, i.at,
   i.entries, i.length, i.merged, CASE WHEN i.large IS NOT TRUE THEN (
     SELECT json_agg(json_build_array(s.ordinal, s.first, s.size) ORDER BY s.ordinal)
-    FROM ${schema}.recall_slots s WHERE s.owner = t.owner AND s.thread = t.num) END AS slots`;
+    FROM ${schema}.recall_slots s WHERE s.owner = $1 AND s.thread = t.num) END AS slots`;
 const WHOLE = (schema: string, more = "") =>
   `SELECT ${more} ${SEGMENT(schema)}, t.base, NULL AS line_through, NULL AS cut FROM ${schema}.threads t ${STATE(schema)}`;
-const STATE = (schema: string) => `LEFT JOIN ${schema}.recall_threads i ON i.owner = t.owner AND i.thread = t.num`;
+/** Citus must be told for each table whose rows they are. */
+const STATE = (schema: string, owner = "$1") =>
+  `LEFT JOIN ${schema}.recall_threads i ON i.owner = ${owner} AND i.thread = t.num`;
 
 function toSegment(row: SegmentRow): IndexedSegment {
   const { threadId, version, ordinal, session, at, cut } = row;
