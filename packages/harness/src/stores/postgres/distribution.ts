@@ -69,3 +69,54 @@ export async function refuseUndistributed(query: Query, schema: string): Promise
     `The schema ${schema} is there already, on one server: make a new one (&schema=NAME in the store's URL) and bring the threads over with "palimpsest store copy FROM TO".`,
   );
 }
+
+/** A node that holds shards, or is to. */
+export interface NodeState {
+  readonly node: string;
+  readonly shards: number;
+  /** Of our tables. */
+  readonly bytes: number;
+  /** Its own setting, which ours don't reach; null: it doesn't answer. */
+  readonly synchronousCommit: string | null;
+}
+
+export async function nodeStates(query: Query, schema: string): Promise<readonly NodeState[]> {
+  return query<NodeState & { node: string }>(
+    `SELECT n.nodename || ':' || n.nodeport AS node, coalesce(s.shards, 0)::int AS shards, coalesce(s.bytes, 0)::float8 AS bytes,
+      CASE WHEN w.success THEN w.result END AS "synchronousCommit"
+    FROM pg_dist_node n
+    LEFT JOIN run_command_on_workers('SHOW synchronous_commit') w ON w.nodename = n.nodename AND w.nodeport = n.nodeport
+    LEFT JOIN (
+      SELECT nodename, nodeport, count(*) AS shards, sum(shard_size) AS bytes FROM citus_shards
+      WHERE split_part(table_name::text, '.', 1) = $1 GROUP BY nodename, nodeport
+    ) s ON s.nodename = n.nodename AND s.nodeport = n.nodeport
+    WHERE n.noderole = 'primary' AND n.shouldhaveshards ORDER BY n.nodeid`,
+    [schema.slice(1, -1)],
+  );
+}
+
+/** Nodes that hold much more or less than others are worth a word from this size on. */
+const WORTH_BALANCING = 256 * 1024 * 1024;
+
+export function describeNodes(nodes: readonly NodeState[]): { readonly ok: boolean; readonly detail: string } {
+  const answering = nodes.filter(({ synchronousCommit }) => synchronousCommit !== null);
+  const away = nodes.filter((node) => !answering.includes(node));
+  const hasty = answering.filter(({ synchronousCommit }) => synchronousCommit === "off");
+  const empty = answering.filter(({ shards }) => shards === 0);
+  const mean = nodes.reduce((sum, { bytes }) => sum + bytes, 0) / nodes.length;
+  const isUneven = mean > WORTH_BALANCING && nodes.some(({ bytes }) => Math.abs(bytes - mean) > mean / 5);
+  const size = (bytes: number) => `${(bytes / 1024 / 1024).toFixed(1)} MB`;
+  const each = nodes.map(({ node, shards, bytes }) => `${node} ${shards} shards, ${size(bytes)}`).join("; ");
+  const names = (some: readonly NodeState[]) => some.map(({ node }) => node).join(", ");
+  const rebalance = `run "SELECT citus_rebalance_start()"`;
+  const sentences = [
+    `spread over ${nodes.length} nodes by user (${each})`,
+    ...(away.length > 0 ? [`${names(away)} doesn't answer: the users there wait until it is back`] : []),
+    ...(hasty.length > 0
+      ? [`${names(hasty)} acknowledges what isn't on disk yet: set synchronous_commit to on there`]
+      : []),
+    ...(empty.length > 0 ? [`${names(empty)} holds nothing yet: ${rebalance}`] : []),
+    ...(away.length === 0 && empty.length === 0 && isUneven ? [`they differ by more than a fifth: ${rebalance}`] : []),
+  ];
+  return { ok: away.length + hasty.length === 0, detail: sentences.join("; ") };
+}

@@ -8,6 +8,7 @@ import { type Claim, type ClaimedJob, type JobTable, startJobLoop } from "../job
 import { type Job, type JobStatus, MAX_DELAYS, type NewJob, type Outbox } from "../outbox.ts";
 import type { Connection, Query } from "./connection.ts";
 import { NAMED, numOf, type UserConnection } from "./lineage.ts";
+import { connectionProblem } from "./problem.ts";
 
 /** The columns of `QUEUED`, one array each, for the append's statement. */
 export function jobColumns(jobs: readonly NewJob[]): readonly unknown[] {
@@ -129,15 +130,15 @@ async function take({ query, schema, again }: Taking, claim: Claim): Promise<Cla
   const standing = `SELECT ${JOB}, j.attempts, j.revision FROM ${JOINED(schema)} WHERE holder = $1`;
   const [job] = again ? await query<JobRow>(standing, [owner]) : [];
   if (job !== undefined) return claimedOf(job, owner);
-  const due = `attempts < max_attempts AND (run <= ${NOW} OR ${AHEAD("queued")})
-    AND (holder IS NULL OR (${EXPIRED()} AND holder <> ALL ($2::text[])))`;
-  const candidates = await query<{ owner: string; thread: number; key: string }>(
-    `SELECT owner, thread, key FROM ${schema}.outbox WHERE queue = $1 AND ${due} ORDER BY run LIMIT ${CANDIDATES}`,
-    [queue, alive],
+  const candidates = await query<Candidate>(CANDIDATES(`${schema}.outbox`, "$1", "$2"), [queue, alive]).catch(
+    (error: unknown) => {
+      if (connectionProblem(error) !== "node") throw error;
+      return onNodesThere(query, schema, claim);
+    },
   );
   const sql = `WITH due AS MATERIALIZED (
       SELECT ${NOW} AS at, ${NOW} + $6::float8 AS ends FROM ${schema}.outbox
-      WHERE owner = $1 AND thread = $3 AND queue = $4 AND key = $5 AND ${due} FOR UPDATE SKIP LOCKED
+      WHERE owner = $1 AND thread = $3 AND queue = $4 AND key = $5 AND ${DUE("$2")} FOR UPDATE SKIP LOCKED
     ), j AS (
       UPDATE ${schema}.outbox o SET holder = $7, leased = due.at, until = due.ends, attempts = attempts + 1
       FROM due WHERE o.owner = $1 AND o.thread = $3 AND o.queue = $4 AND o.key = $5 RETURNING o.*
@@ -149,8 +150,28 @@ async function take({ query, schema, again }: Taking, claim: Claim): Promise<Cla
   return undefined;
 }
 
+interface Candidate {
+  readonly run: number;
+  readonly owner: string;
+  readonly thread: number;
+  readonly key: string;
+}
+
+const DUE = (alive: string) => `attempts < max_attempts AND (run <= ${NOW} OR ${AHEAD("queued")})
+    AND (holder IS NULL OR (${EXPIRED()} AND holder <> ALL (${alive}::text[])))`;
 /** More than there are workers that look at the same moment: each takes the first that the others left. */
-const CANDIDATES = 32;
+const CANDIDATES = (table: string, queue: string, alive: string) =>
+  `SELECT run, owner, thread, key FROM ${table} WHERE queue = ${queue} AND ${DUE(alive)} ORDER BY run LIMIT 32`;
+
+/** A query over all shards fails with one node. Shard by shard, those of the others are found. */
+async function onNodesThere(query: Query, schema: string, { queue, alive }: Claim): Promise<readonly Candidate[]> {
+  const each = `SELECT coalesce(json_agg(d)::text, '[]') FROM (${CANDIDATES("%%s", "%L", "%L")}) d`;
+  const shards = await query<{ result: string }>(
+    "SELECT result FROM run_command_on_shards($1::regclass, format($2, $3::text, $4::text[]::text)) WHERE success",
+    [`${schema}.outbox`, each, queue, alive],
+  );
+  return shards.flatMap(({ result }) => JSON.parse(result) as Candidate[]).sort((a, b) => a.run - b.run);
+}
 
 /** The payload is text: as the server's own JSON its keys would be put in another order. */
 interface StoredJob extends Omit<Job, "payload"> {

@@ -1,6 +1,7 @@
 /** What is asked of the server beside its own upkeep: whether it answers, and a vacuum. */
 import type { Upkeep } from "../store.ts";
 import { type Connection, LONG } from "./connection.ts";
+import { describeNodes, isDistributed, nodeStates } from "./distribution.ts";
 import { buildLateIndexes, missingIndexes } from "./indexes.ts";
 
 export function upkeep(connection: Connection): Upkeep {
@@ -10,11 +11,20 @@ export function upkeep(connection: Connection): Upkeep {
     // Freed rows and the server's own log are the server's to clean (docs/stores.md).
     scrub: async () => ({ kind: "clean" }),
     async check() {
-      const sql = `SELECT current_setting('server_version') AS version, count(*) AS threads FROM ${schema}.threads`;
-      const [row] = await run((query) => query<{ version: string; threads: number }>(sql));
+      const nodes = await run(async (query) =>
+        (await isDistributed(query, schema)) ? describeNodes(await nodeStates(query, schema)) : null,
+      );
+      const [server] = await run((query) =>
+        query<{ version: string }>("SELECT current_setting('server_version') AS version"),
+      );
+      const is = `PostgreSQL ${server!.version} answers`;
+      if (nodes?.ok === false) return { ok: false, detail: `${is}; ${nodes.detail}` };
+      const sql = `SELECT count(*) AS threads FROM ${schema}.threads`;
+      const [row] = await run((query) => query<{ threads: number }>(sql));
+      const spread = nodes === null ? "" : `; ${nodes.detail}`;
       const missing = (await missingIndexes(connection)).map(({ name }) => name);
       const slow = missing.length > 0 ? `; without the index ${missing.join(", ")}: run "palimpsest store init"` : "";
-      return { ok: true, detail: `PostgreSQL ${row!.version} answers; ${row!.threads} threads${slow}` };
+      return { ok: true, detail: `${is}; ${row!.threads} threads${spread}${slow}` };
     },
     async probe() {
       const sql = `INSERT INTO ${schema}.instances (id, kind, seen) VALUES ('probe', 'probe', clock_timestamp())
