@@ -4,12 +4,15 @@
  * against memory at the end.
  */
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
+import { promisify } from "node:util";
+import { citusStore } from "palimpsest/internal/citus";
 import { createKey } from "palimpsest/internal/key-operations";
 import { startMovingPostgres } from "palimpsest/internal/postgres-faults";
 import { startPostgres } from "palimpsest/internal/postgres-server";
@@ -25,7 +28,7 @@ export interface ChaosOptions {
   /** Longest time that a process is stopped. */
   readonly stopSeconds: number;
   /** What becomes of the database: it goes down and comes back, or its standby takes its place. */
-  readonly database: "restarts" | "fails-over";
+  readonly database: "restarts" | "fails-over" | "citus";
 }
 
 export interface ChaosReport {
@@ -54,7 +57,7 @@ interface Told {
 }
 
 export async function chaos(t: TestContext, options: ChaosOptions): Promise<ChaosReport> {
-  const place = await prepare(t, options.database === "restarts" ? await restarting() : await failingOver());
+  const place = await prepare(t, await DATABASES[options.database]());
   const report: ChaosReport = {
     answered: 0,
     resumed: 0,
@@ -106,6 +109,22 @@ async function failingOver(): Promise<Database> {
   const { url, failOver, stop } = await startMovingPostgres();
   return { url: url(), fail: (round) => failOver(round % 2 === 0 ? "first" : "late"), stop };
 }
+
+/** Its nodes fail by the command in `PALIMPSEST_CITUS_FAIL`, which gets the round's number; without one its connections end. */
+async function onCitus(): Promise<Database> {
+  const at = await citusStore();
+  const command = process.env["PALIMPSEST_CITUS_FAIL"];
+  return {
+    url: at.url,
+    async fail(round) {
+      if (command !== undefined) await promisify(execFile)("sh", ["-c", `${command} ${round}`]);
+      else await at.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'palimpsest'");
+    },
+    stop: at.drop,
+  };
+}
+
+const DATABASES = { restarts: restarting, "fails-over": failingOver, citus: onCitus } as const;
 
 interface Place {
   readonly database: Database;

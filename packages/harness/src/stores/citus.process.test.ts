@@ -44,7 +44,9 @@ else {
 
   test("every statement of a turn, a search and an erasure goes to one shard, but for those of tables that the coordinator keeps", async (t) => {
     const at = await citusStore();
-    const store = (await openStore(at.url)).forUser("ada");
+    const telling = new URL(at.url);
+    telling.searchParams.set("options", "-c citus.log_remote_commands=on -c client_min_messages=notice");
+    const store = (await openStore(telling.href)).forUser("ada");
     const model = scriptedModel(({ index }) =>
       index % 2 === 0 ? { text: "I'll note it.", calls: [{ name: "write_todos", input: "none" }] } : "It is noted.",
     );
@@ -62,6 +64,10 @@ else {
     await store.outbox.makeDue("t", "memory");
     assert.equal(await store.deleteThread("t", { threadId: "t", owner: "somebody", epoch: 3 }), "deleted");
     const statements = [...heard];
+    assert.deepEqual(
+      statements.filter(({ nodes }) => nodes.size > 1).map(({ text }) => text.slice(0, 300)),
+      [],
+    );
     const plans = await plansOf(at, statements);
     t.diagnostic(`${plans.length} of ${statements.length} statements are on tables of users`);
     assert.ok(plans.length > 25, `${plans.length}`);
@@ -77,14 +83,25 @@ else {
 interface Statement {
   readonly text: string;
   readonly values: readonly unknown[];
+  /** Where the coordinator sent something for it. */
+  readonly nodes: Set<string>;
 }
 
-/** What the driver is asked for from now on, by every connection. */
+/** What the driver is asked for from now on, by every connection, and which nodes are asked for it. */
 function overhear(t: TestContext): readonly Statement[] {
   const statements: Statement[] = [];
+  const current = new Map<pg.Client, Statement>();
   const { query } = pg.Client.prototype;
-  const listening = function (this: unknown, asked: unknown, ...rest: unknown[]): unknown {
-    if (typeof asked === "object" && asked !== null && "text" in asked) statements.push(asked as Statement);
+  const listening = function (this: pg.Client, asked: unknown, ...rest: unknown[]): unknown {
+    if (typeof asked === "object" && asked !== null && "text" in asked) {
+      if (!current.has(this))
+        this.on("notice", ({ detail }) => {
+          const node = /on server (\S+)/.exec(detail ?? "")?.[1];
+          if (node !== undefined) current.get(this)!.nodes.add(node);
+        });
+      current.set(this, { ...(asked as Statement), nodes: new Set() });
+      statements.push(current.get(this)!);
+    }
     return (query as (...values: unknown[]) => unknown).call(this, asked, ...rest);
   };
   Object.assign(pg.Client.prototype, { query: listening });

@@ -41,25 +41,20 @@ export async function citusStore(): Promise<CitusStore> {
   };
 }
 
-/** The nodes that hold shards, each reached as the coordinator is. */
-export async function workerUrls(): Promise<readonly { readonly node: string; readonly url: string }[]> {
-  const nodes = await ask(
-    CITUS_URL,
-    "SELECT nodename, nodeport FROM pg_dist_node WHERE noderole = 'primary' AND shouldhaveshards ORDER BY nodeid",
+/** The address of the node that has a user's rows, reached as the coordinator is. */
+export async function nodeOf({ schema, sql }: CitusStore, userId: string): Promise<string> {
+  const [node] = await sql(
+    `SELECT n.nodename, n.nodeport FROM pg_dist_placement p JOIN pg_dist_node n USING (groupid)
+    WHERE p.shardid = get_shard_id_for_distribution_column($1::regclass, $2::text)`,
+    [`${schema}.threads`, userId],
   );
-  return nodes.map(({ nodename, nodeport }) => {
-    const address = new URL(CITUS_URL);
-    address.hostname = String(nodename);
-    address.port = String(nodeport);
-    return { node: `${nodename}:${nodeport}`, url: address.href };
-  });
+  const address = new URL(CITUS_URL);
+  address.hostname = String(node!["nodename"]);
+  address.port = String(node!["nodeport"]);
+  return address.href;
 }
 
-export async function ask(
-  url: string,
-  text: string,
-  values: readonly unknown[] = [],
-): Promise<Record<string, unknown>[]> {
+async function ask(url: string, text: string, values: readonly unknown[] = []): Promise<Record<string, unknown>[]> {
   const client = new pg.Client(url);
   await client.connect();
   try {

@@ -156,8 +156,13 @@ const WAITS = `set_config('synchronous_commit', CASE current_setting('synchronou
  * ends, which for a single statement is its own. `DURABLE`: for the disk, whatever the server's default says; `ASYNC_COMMIT`: not
  * at all. They stand in a query of their own because Citus refuses settings in the condition of a change.
  */
-export const DURABLE = `commit AS MATERIALIZED (SELECT ${WAITS} AS waits)`;
-export const ASYNC_COMMIT = `commit AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true) AS waits)`;
+export const DURABLE = commitWith(WAITS);
+export const ASYNC_COMMIT = commitWith("set_config('synchronous_commit', 'off', true)");
+
+/** `at`: the time in milliseconds. */
+function commitWith(setting: string): string {
+  return `commit AS MATERIALIZED (SELECT ${setting} AS waits, extract(epoch FROM clock_timestamp())::float8 * 1000 AS at)`;
+}
 
 /**
  * In one message: a waiting update re-reads its row; a transaction whose client has vanished ends, and its locks with it.

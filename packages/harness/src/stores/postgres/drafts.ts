@@ -1,7 +1,7 @@
 /** Drafts in PostgreSQL: a cache beside the log. A draft is never put for a thread that is gone. */
 
 import type { Drafts } from "../store.ts";
-import { NAMED, numOf, type UserConnection } from "./lineage.ts";
+import { BESIDE_NAMED, beside, NAMED, numOf, type UserConnection } from "./lineage.ts";
 
 export function drafts(connection: UserConnection): Drafts {
   const { schema, userId } = connection;
@@ -18,8 +18,8 @@ export function drafts(connection: UserConnection): Drafts {
     async put(threadId, key, value, created) {
       const rows = await connection.run((query) =>
         query(
-          `WITH thread AS (SELECT num FROM ${schema}.threads WHERE ${NAMED} FOR KEY SHARE), written AS (
-            INSERT INTO ${schema}.drafts (owner, thread, key, value, created) SELECT $1, num, $3, $4, $5 FROM thread
+          `WITH thread AS MATERIALIZED (SELECT num FROM ${schema}.threads WHERE ${NAMED} FOR KEY SHARE), written AS (
+            INSERT INTO ${schema}.drafts (owner, thread, key, value, created) SELECT named.owner, thread.num, $3, $4, $5 FROM ${beside(schema)}, thread WHERE ${BESIDE_NAMED}
             ON CONFLICT (owner, thread, key) DO UPDATE SET value = excluded.value, created = excluded.created
           ) SELECT 1 FROM thread`,
           [userId, threadId, key, value, created],

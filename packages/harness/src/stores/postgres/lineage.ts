@@ -22,6 +22,16 @@ export type ThreadName = readonly [user: string, id: string];
 /** In a statement on `threads` whose first two parameters are the name. */
 export const NAMED = "owner = $1 AND id = $2";
 
+/**
+ * The row of the named thread, for parts of a statement that write beside it: what Citus is to write on the node of a user it has
+ * to read from a table there, too, or it would hand on what it writes to every node.
+ */
+export function beside(schema: string): string {
+  return `${schema}.threads named`;
+}
+
+export const BESIDE_NAMED = "named.owner = $1 AND named.id = $2";
+
 /** The thread's number, where the first two parameters are the name. */
 export function numOf(schema: string): string {
   return `(SELECT num FROM ${schema}.threads WHERE ${NAMED})`;

@@ -1,7 +1,7 @@
 /** What conversations are known by, in PostgreSQL: the same rows and rules as in SQLite (sqlite/matches.ts). */
 import type { MatchRow, MatchRows, NewMatch } from "../store.ts";
 import type { Query } from "./connection.ts";
-import type { Inheritance, UserConnection } from "./lineage.ts";
+import { BESIDE_NAMED, beside, type Inheritance, type UserConnection } from "./lineage.ts";
 
 const COLUMNS = `t.id AS "threadId", m.seq, m.hash, m.answer, m.grp AS "group", m.fixed, t.version, t.updated_at AS "updatedAt"`;
 
@@ -37,13 +37,13 @@ export function matchRows({ schema, run, userId }: UserConnection): MatchRows {
 /** Of one read: more conversations alike than this are no help in telling which is meant. */
 const MOST = 500;
 
-/** Part of the append's statement, after its `moved`; `$1` is the user. `first`: the number of its first parameter. */
+/** Part of the append's statement, after its `moved`; the first two parameters name the thread. `first`: the number of its first parameter. */
 export function MATCHED(schema: string, first: number): string {
   const columns = ["bigint", "text", "text", "text", "text"].map((type, at) => `$${first + at}::${type}[]`);
   return `matched AS (
     INSERT INTO ${schema}.matches (owner, thread, seq, hash, answer, grp, fixed)
-    SELECT $1, moved.num, given.* FROM moved, unnest(${columns.join(", ")}) AS given
-    ON CONFLICT DO NOTHING
+    SELECT named.owner, moved.num, given.* FROM ${beside(schema)}, moved, unnest(${columns.join(", ")}) AS given
+    WHERE ${BESIDE_NAMED} ON CONFLICT DO NOTHING
   )`;
 }
 

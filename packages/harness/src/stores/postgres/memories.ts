@@ -1,6 +1,6 @@
 /** Memory documents in PostgreSQL: one row each, written by compare-and-set on the revision. */
 import type { MemoryKey, MemoryRow, MemoryRows } from "../store.ts";
-import { type Connection, DURABLE } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 
 export function memoryRows(connection: Connection): MemoryRows {
   const table = `${connection.schema}.memories`;
@@ -20,16 +20,13 @@ export function memoryRows(connection: Connection): MemoryRows {
       return row?.revision ?? 0;
     },
     put: (userId, agentName, row, expect) =>
-      connection.run(async (query, again) => {
+      connection.transaction(async (query, again) => {
         const values = [userId, agentName, row.revision, row.document];
         const change =
           expect === 0
-            ? `INSERT INTO ${table} (owner, agent, revision, document)
-              SELECT $1, $2, $3::bigint, $4 FROM commit ON CONFLICT DO NOTHING`
-            : `UPDATE ${table} SET revision = $3, document = $4
-              FROM commit WHERE owner = $1 AND agent = $2 AND revision = $5`;
-        const sql = `WITH ${DURABLE}, changed AS (${change} RETURNING 1) SELECT 1 FROM changed`;
-        const changed = await query(sql, expect === 0 ? values : [...values, expect]);
+            ? `INSERT INTO ${table} (owner, agent, revision, document) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`
+            : `UPDATE ${table} SET revision = $3, document = $4 WHERE owner = $1 AND agent = $2 AND revision = $5`;
+        const changed = await query(`${change} RETURNING 1`, expect === 0 ? values : [...values, expect]);
         if (changed.length === 1) return "saved";
         if (!again) return "conflict";
         // The first attempt lost its connection, perhaps after it was committed.

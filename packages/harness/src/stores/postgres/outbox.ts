@@ -7,7 +7,7 @@ import type { Json } from "@palimpsest/core/log";
 import { type Claim, type ClaimedJob, type JobTable, startJobLoop } from "../job-loop.ts";
 import { type Job, type JobStatus, MAX_DELAYS, type NewJob, type Outbox } from "../outbox.ts";
 import type { Connection, Query } from "./connection.ts";
-import { NAMED, numOf, type UserConnection } from "./lineage.ts";
+import { BESIDE_NAMED, beside, NAMED, numOf, type UserConnection } from "./lineage.ts";
 import { connectionProblem } from "./problem.ts";
 
 /** The columns of `QUEUED`, one array each, for the append's statement. */
@@ -23,15 +23,15 @@ export function jobColumns(jobs: readonly NewJob[]): readonly unknown[] {
   ];
 }
 
-/** Part of the append's statement, after its `moved`; `$1` is the user. `first`: the number of its first parameter. */
+/** Part of the append's statement, after its `moved`; the first two parameters name the thread. `first`: the number of its first parameter. */
 export function QUEUED(schema: string, first: number): string {
   const fresh = "waiting.holder IS NULL AND waiting.attempts = 0 AND waiting.first <= excluded.first";
   const types = ["text", "text", "text", "float8", "int"].map((type, index) => `$${first + index}::${type}[]`);
   return `queued AS (
     INSERT INTO ${schema}.outbox AS waiting (owner, thread, queue, key, payload, first, queued, run, max_attempts)
-    SELECT $1, moved.num, job.queue, job.key, job.payload, at, at, at + job.delay, job.tries
-    FROM moved, unnest(${types.join(", ")}) AS job (queue, key, payload, delay, tries), (SELECT ${NOW} AS at) AS clock
-    ON CONFLICT (owner, thread, queue, key) DO UPDATE SET
+    SELECT named.owner, moved.num, job.queue, job.key, job.payload, moved.at, moved.at, moved.at + job.delay, job.tries
+    FROM ${beside(schema)}, moved, unnest(${types.join(", ")}) AS job (queue, key, payload, delay, tries)
+    WHERE ${BESIDE_NAMED} ON CONFLICT (owner, thread, queue, key) DO UPDATE SET
       payload = excluded.payload, queued = excluded.queued,
       max_attempts = excluded.max_attempts, revision = waiting.revision + 1, attempts = 0, error = NULL,
       first = CASE WHEN ${fresh} THEN waiting.first ELSE excluded.first END,
@@ -46,7 +46,9 @@ export function outbox(connection: UserConnection): Outbox {
   const jobs = `${schema}.outbox`;
   return {
     async queue(threadId, job) {
-      const sql = `WITH moved AS (SELECT num FROM ${schema}.threads WHERE ${NAMED} FOR KEY SHARE), ${QUEUED(schema, 3)}
+      const sql = `WITH moved AS MATERIALIZED (
+          SELECT num, ${NOW} AS at FROM ${schema}.threads WHERE ${NAMED} FOR KEY SHARE
+        ), ${QUEUED(schema, 3)}
         SELECT num FROM moved`;
       const threads = await run((query) => query(sql, [userId, threadId, ...jobColumns([job])]));
       return threads.length === 1 ? "queued" : "missing";
@@ -128,13 +130,10 @@ async function take({ query, schema, again }: Taking, claim: Claim): Promise<Cla
   const { queue, owner, leaseMs, alive } = claim;
   // The claim whose connection broke may stand.
   const standing = `SELECT ${JOB}, j.attempts, j.revision FROM ${JOINED(schema)} WHERE holder = $1`;
-  const [job] = again ? await query<JobRow>(standing, [owner]) : [];
+  const [job] = again ? await query<JobRow>(standing, [owner]).catch(withoutNode) : [];
   if (job !== undefined) return claimedOf(job, owner);
   const candidates = await query<Candidate>(CANDIDATES(`${schema}.outbox`, "$1", "$2"), [queue, alive]).catch(
-    (error: unknown) => {
-      if (connectionProblem(error) !== "node") throw error;
-      return onNodesThere(query, schema, claim);
-    },
+    async (error: unknown) => withoutNode(error) && onNodesThere(query, schema, claim),
   );
   const sql = `WITH due AS MATERIALIZED (
       SELECT ${NOW} AS at, ${NOW} + $6::float8 AS ends FROM ${schema}.outbox
@@ -148,6 +147,12 @@ async function take({ query, schema, again }: Taking, claim: Claim): Promise<Cla
     if (taken !== undefined) return claimedOf(taken, owner);
   }
   return undefined;
+}
+
+/** Nothing, if a node is away: a claim that stands there runs out. */
+function withoutNode(error: unknown): [] {
+  if (connectionProblem(error) !== "node") throw error;
+  return [];
 }
 
 interface Candidate {

@@ -1,7 +1,7 @@
 /** Texts that requests repeat, in PostgreSQL: the same rows and rules as in SQLite (sqlite/prompts.ts). */
 import type { PromptText, PromptTexts } from "../store.ts";
 import type { Query } from "./connection.ts";
-import type { Inheritance, UserConnection } from "./lineage.ts";
+import { BESIDE_NAMED, beside, type Inheritance, type UserConnection } from "./lineage.ts";
 
 export function promptTexts({ schema, run, userId }: UserConnection): PromptTexts {
   const table = `${schema}.prompts`;
@@ -19,17 +19,19 @@ export function promptTexts({ schema, run, userId }: UserConnection): PromptText
   };
 }
 
-/** Part of the append's statement, after its `moved`; `$1` is the user. `first`: the number of its first parameter. */
+/** Part of the append's statement, after its `moved`; the first two parameters name the thread. `first`: the number of its first parameter. */
 export function KEPT(schema: string, first: number): string {
   const texts = `unnest($${first}::text[], $${first + 1}::text[]) AS given (hash, text)`;
   // Written again if it exists: a deletion of the last thread that named it waits, and checks again.
   return `kept AS (
     INSERT INTO ${schema}.prompts (owner, hash, text)
-    SELECT $1, given.hash, given.text FROM moved, ${texts} ORDER BY given.hash
+    SELECT named.owner, given.hash, given.text FROM ${beside(schema)}, moved, ${texts}
+    WHERE ${BESIDE_NAMED} ORDER BY given.hash
     ON CONFLICT (owner, hash) DO UPDATE SET text = excluded.text
-  ), named AS (
+  ), uses AS (
     INSERT INTO ${schema}.prompt_uses (owner, thread, hash, seq)
-    SELECT $1, moved.num, given.hash, $${first + 2}::bigint FROM moved, ${texts}
+    SELECT named.owner, moved.num, given.hash, $${first + 2}::bigint FROM ${beside(schema)}, moved, ${texts}
+    WHERE ${BESIDE_NAMED}
     ON CONFLICT DO NOTHING
   )`;
 }

@@ -9,7 +9,7 @@ import type { AppendBatch, AppendResult, RecordQuery, RedactRequest, StoredRecor
 import { ASYNC_COMMIT, DURABLE, type Query } from "./connection.ts";
 import { headValues, stateValues } from "./head.ts";
 import { HOLDS } from "./leases.ts";
-import { lineage, NAMED, type ThreadName, type UserConnection } from "./lineage.ts";
+import { BESIDE_NAMED, beside, lineage, NAMED, type ThreadName, type UserConnection } from "./lineage.ts";
 import { MATCHED, matchColumns } from "./matches.ts";
 import { jobColumns, QUEUED } from "./outbox.ts";
 import { KEPT, promptColumns } from "./prompts.ts";
@@ -43,11 +43,12 @@ async function write(query: Query, schema: string, request: Append): Promise<App
     `WITH ${flush === "later" ? ASYNC_COMMIT : DURABLE}, moved AS (
       UPDATE ${schema}.threads SET version = $4, messages = $5, updated_at = $6, head = $7, late = true,
         state = coalesce($8, state), title = CASE WHEN $8 IS NULL THEN title ELSE $9 END
-      FROM commit WHERE ${NAMED} AND version = $3 AND ${HOLDS("$10", "$11")} RETURNING num
+      FROM commit WHERE ${NAMED} AND version = $3 AND ${HOLDS("$10", "$11")} RETURNING num, commit.at
     ), written AS (
       INSERT INTO ${schema}.records (owner, thread, seq, kind, header, body, body_hash, hash)
-      SELECT $1, moved.num, new.* FROM moved,
+      SELECT named.owner, moved.num, new.* FROM ${beside(schema)}, moved,
         unnest($12::bigint[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[]) AS new
+      WHERE ${BESIDE_NAMED}
     )${more.map(({ clause }) => `, ${clause}`).join("")}
     SELECT count(*) AS moved FROM moved`,
     [

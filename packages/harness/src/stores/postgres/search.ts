@@ -15,7 +15,7 @@ import {
   unpackEntries,
 } from "../search-tables.ts";
 import type { Query } from "./connection.ts";
-import { lineage, NAMED, numOf, type ThreadName, type UserConnection } from "./lineage.ts";
+import { BESIDE_NAMED, beside, lineage, NAMED, numOf, type ThreadName, type UserConnection } from "./lineage.ts";
 import { BLOCK_SIZE, blockMerging, forgetMerged, mergedBlocks, POOL_NUM, singlePostings } from "./merged-blocks.ts";
 import { forgetPlaces, forgetSlots, holdsSlots, lockPool, postingPool } from "./posting-pool.ts";
 import { vectorTable } from "./vectors.ts";
@@ -180,9 +180,9 @@ async function writeBatch(query: Query, schema: string, name: ThreadName, batch:
   // The row is made first if need be, so that there is something to lock: two fillers of one thread take turns, and a
   // redaction waits for the batch or is seen by it.
   const [there] = await query<{ thread: number; indexed: number }>(
-    `WITH named AS MATERIALIZED (SELECT num, base_at FROM ${schema}.threads WHERE ${NAMED} FOR SHARE), held AS (
+    `WITH thread AS MATERIALIZED (SELECT num, base_at FROM ${schema}.threads WHERE ${NAMED} FOR SHARE), held AS (
       INSERT INTO ${schema}.recall_threads AS i (owner, thread, indexed, entries, length)
-      SELECT $1, num, base_at, 0, 0 FROM named
+      SELECT named.owner, thread.num, thread.base_at, 0, 0 FROM ${beside(schema)}, thread WHERE ${BESIDE_NAMED}
       ON CONFLICT (owner, thread) DO UPDATE SET indexed = i.indexed RETURNING thread, indexed
     ) SELECT thread, indexed FROM held`,
     name,

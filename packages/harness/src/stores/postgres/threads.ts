@@ -5,7 +5,7 @@
 import type { ChainedRecord, Head, ThreadHeader } from "@palimpsest/core/log";
 import { orphaned, readMark, writeMark } from "../driver.ts";
 import type { ForkRequest, Lease, Store, ThreadPage, ThreadQuery } from "../store.ts";
-import { DURABLE, LONG, type Query } from "./connection.ts";
+import { LONG, type Query } from "./connection.ts";
 import { HEAD_COLUMNS, type HeadRow, headValues, readHead, stateValues } from "./head.ts";
 import { HOLDS, LIVE } from "./leases.ts";
 import { lineage, NAMED, type UserConnection } from "./lineage.ts";
@@ -30,12 +30,12 @@ export async function head({ schema, run, userId }: UserConnection, threadId: st
 }
 
 export function createThread(
-  { schema, run }: UserConnection,
+  { schema, transaction }: UserConnection,
   header: ThreadHeader,
   head: Head,
   records: readonly ChainedRecord[] = [],
 ): Promise<"created" | "exists"> {
-  return run((query, again) => insert(query, schema, { header, head, records, base: null, baseAt: 0, again }));
+  return transaction((query, again) => insert(query, schema, { header, head, records, base: null, baseAt: 0, again }));
 }
 
 interface NewThread {
@@ -56,32 +56,28 @@ async function insert(query: Query, schema: string, thread: NewThread): Promise<
   const { header, head, records, base, baseAt, again } = thread;
   const text = JSON.stringify(header);
   const column = <K extends keyof ChainedRecord>(name: K) => records.map((record) => record[name]);
-  const created = await query(
-    `WITH ${DURABLE}, counted AS (
-      INSERT INTO ${schema}.users AS u (owner, threads) SELECT $1, 1 FROM commit
-      ON CONFLICT (owner) DO UPDATE SET threads = u.threads + 1 RETURNING threads
-    ), created AS (
-      INSERT INTO ${schema}.threads (owner, id, num, kind, header, base, base_at, ${HEAD_COLUMNS}, title)
-      SELECT $1, $2, threads, $3, $4, $5::bigint, $6::bigint, $7::bigint, $8::bigint, $9, $10, $11, $12 FROM counted
-      ON CONFLICT (owner, id) DO NOTHING RETURNING num
-    ), written AS (
-      INSERT INTO ${schema}.records (owner, thread, seq, kind, header, body, body_hash, hash)
-      SELECT $1, created.num, new.* FROM created,
-        unnest($13::bigint[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[]) AS new
-    ) SELECT 1 FROM created`,
-    [
-      header.user,
-      header.id,
-      header.kind,
-      text,
-      base,
-      baseAt,
-      ...headValues(head),
-      ...stateValues(head),
-      ...RECORD_FIELDS.map(column),
-    ],
+  const [counted] = await query<{ num: number }>(
+    `INSERT INTO ${schema}.users AS u (owner, threads) VALUES ($1, 1)
+    ON CONFLICT (owner) DO UPDATE SET threads = u.threads + 1 RETURNING threads AS num`,
+    [header.user],
   );
-  if (created.length === 1) return "created";
+  const { num } = counted!;
+  const named = [header.user, header.id, num, header.kind, text, base, baseAt];
+  const created = await query(
+    `INSERT INTO ${schema}.threads (owner, id, num, kind, header, base, base_at, ${HEAD_COLUMNS}, title)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT (owner, id) DO NOTHING RETURNING 1`,
+    [...named, ...headValues(head), ...stateValues(head)],
+  );
+  if (created.length === 1) {
+    if (records.length > 0)
+      await query(
+        `INSERT INTO ${schema}.records (owner, thread, seq, kind, header, body, body_hash, hash)
+        SELECT $1, $2::bigint, new.*
+        FROM unnest($3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[]) AS new`,
+        [header.user, num, ...RECORD_FIELDS.map(column)],
+      );
+    return "created";
+  }
   if (!again) return "exists";
   const own = await query(`SELECT 1 FROM ${schema}.threads WHERE ${NAMED} AND header = $3`, [
     header.user,
