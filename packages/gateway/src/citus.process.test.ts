@@ -43,8 +43,11 @@ gateway: { limits: { requests_per_minute: 100 } }
 `;
   const front = await keyed(t, { config });
   const [here, away] = await onTwoNodes(at);
-  const ask = (user: string, prompt: string) =>
-    front.ask("delegate", "POST", "/api/threads/t/runs", { headers: { "x-palimpsest-user": user }, body: { prompt } });
+  const ask = (userId: string, prompt: string) =>
+    front.ask("delegate", "POST", "/api/threads/t/runs", {
+      headers: { "x-palimpsest-user": userId },
+      body: { prompt },
+    });
   return { at, ask, here, away };
 }
 

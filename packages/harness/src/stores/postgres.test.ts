@@ -173,6 +173,19 @@ test("a store that is made in parts works as one that isn't, and neither becomes
   await fails(openPostgres(inSchema("never"), { partitions: 1 }), "unsuitable", /from 2 to 256/);
 });
 
+test("a distributed store needs Citus, takes no partitions, and isn't made of one that is there", async () => {
+  const distributed = true;
+  await fails(openPostgres(inSchema("spread"), { distributed }), "unsuitable", /CREATE EXTENSION citus/);
+  assert.deepEqual(await sql("SELECT 1 FROM pg_namespace WHERE nspname = 'spread'"), [], "nothing was made");
+  await fails(
+    openPostgres(inSchema("spread"), { distributed, partitions: 4 }),
+    "unsuitable",
+    /leave the partitions out/,
+  );
+  await (await openPostgres(inSchema("undistributed"))).close();
+  await fails(openPostgres(inSchema("undistributed"), { distributed }), "unsuitable", /on one server.*store copy/s);
+});
+
 test("an index that is missing, or was interrupted while it was built, is built beside other work; a good one is left alone", async (t) => {
   const store = await openPostgres(inSchema("indexed"));
   t.after(() => store.close());

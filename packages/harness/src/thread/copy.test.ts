@@ -6,6 +6,7 @@ import { openStore, storeTarget } from "../stores/open.ts";
 import type { Store } from "../stores/store.ts";
 import { StoreError } from "../stores/store-error.ts";
 import { bothEngines, ENGINES } from "../testing/both-engines.ts";
+import { citusStore, noCitus } from "../testing/citus.ts";
 import { collect } from "../testing/conformance/kit.ts";
 import { say, writeThread } from "../testing/thread-writer.ts";
 import { copyStore } from "./copy.ts";
@@ -36,6 +37,24 @@ for (const source of ENGINES) {
     await Promise.all([from.close(), to.close()]);
   });
 }
+
+test("SQLite to Citus, from there to PostgreSQL and back to Citus and SQLite: everything arrives as it was", {
+  skip: noCitus ?? false,
+}, async (t) => {
+  const [one, other] = [await citusStore(), await citusStore()];
+  const targets = [engines.fresh("SQLite"), one.url, engines.fresh("PostgreSQL"), other.url, engines.fresh("SQLite")];
+  const stores = await Promise.all(targets.map((target) => openStore(target)));
+  t.after(async () => {
+    await Promise.all(stores.map((store) => store.close()));
+    await Promise.all([one.drop(), other.drop()]);
+  });
+  await family(stores[0]!);
+  for (const [index, to] of stores.slice(1).entries()) {
+    const { copied, failed } = await copyStore(stores[index]!, to);
+    assert.deepEqual({ copied, failed }, { copied: 4, failed: [] });
+    await assertSame(stores[0]!, to);
+  }
+});
 
 test("what was erased in the source after an earlier copy is erased in the target by the next one", async () => {
   const [from, to] = [await openStore(engines.fresh("SQLite")), await openStore(engines.fresh("PostgreSQL"))];
