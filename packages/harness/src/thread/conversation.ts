@@ -211,12 +211,73 @@ function assertWhole(loaded: ThreadLoad): void {
 
 /** A body in another dialect than the conversation's is converted; where that takes several messages they are joined. */
 export function readBody<M>(record: MessageRecord, shape: Shape<M>): M {
+  const message = inDialect(record, shape);
+  const isUsers = record.origin !== "import" && record.origin !== "tool";
+  return shape.dialect !== "ai-sdk" || isUsers ? message : withoutAddresses(message);
+}
+
+function inDialect<M>(record: MessageRecord, shape: Shape<M>): M {
   const value: unknown = JSON.parse(record.body);
   if (record.dialect === shape.dialect) return value as M;
   // The message types are known only to their shapes; a body says which one it is in, and a stored thread is read in ours.
   const converted = convert([value as never], record.dialect, shape.dialect as Dialect) as unknown as readonly M[];
   const [first, ...rest] = converted;
   return rest.reduce<M>((joined, next) => shape.join(joined, next), first ?? shape.turn("user", ""));
+}
+
+// The AI SDK fetches a file that a message names by its address, from wherever this program runs. So only the user may name
+// one: of what an import or a tool brings, the address stays as text.
+
+/** Of an AI SDK message; the same object where it names none. */
+export function withoutAddresses<M>(message: M): M {
+  return replaced(message, "content", (content) => eachReplaced(content, withoutAddress));
+}
+
+function withoutAddress(part: unknown): unknown {
+  const type = fieldOf(part, "type");
+  if (type === "tool-result")
+    return replaced(part, "output", (output) =>
+      replaced(output, "value", (parts) => eachReplaced(parts, withoutAddress)),
+    );
+  if (typeof type !== "string" || !FILE_PARTS.has(type)) return part;
+  const address = ["data", "image", "url"].map((name) => addressIn(fieldOf(part, name))).find((one) => one !== null);
+  return address === undefined
+    ? part
+    : { type: "text", text: `[a file at ${address.slice(0, 300)}, which was not fetched]` };
+}
+
+const FILE_PARTS: ReadonlySet<string> = new Set([
+  "file",
+  "image",
+  "media",
+  "file-data",
+  "image-data",
+  "file-url",
+  "image-url",
+  "reasoning-file",
+]);
+
+/** As a text, a URL object, or one of the tagged forms; null: it comes with its content. Base64 has no colon. */
+function addressIn(value: unknown): string | null {
+  if (typeof value === "string") return /^(?!data:)[a-z][a-z0-9+.-]*:/i.test(value.trim()) ? value.trim() : null;
+  const named = fieldOf(value, "href") ?? fieldOf(value, "url");
+  return named === undefined ? null : addressIn(named);
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
+}
+
+function replaced<T>(value: T, name: string, change: (field: unknown) => unknown): T {
+  const before = fieldOf(value, name);
+  const after = change(before);
+  return after === before ? value : { ...value, [name]: after };
+}
+
+function eachReplaced(list: unknown, change: (one: unknown) => unknown): unknown {
+  if (!Array.isArray(list)) return list;
+  const changed = list.map(change);
+  return changed.every((one, index) => one === list[index]) ? list : changed;
 }
 
 // Whether what a load brought is all that the head says there is. Hashes are `verify`'s business; a gap shows at once.
