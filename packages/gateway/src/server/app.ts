@@ -40,7 +40,7 @@ import type { PageFiles } from "./page-files.ts";
 import { requestPlaces } from "./request-places.ts";
 import { released, responseOf } from "./response.ts";
 import type { StoreHealth } from "./store-health.ts";
-import { keptOpen, type UnderWay } from "./under-way.ts";
+import type { UnderWay } from "./under-way.ts";
 import { unwrittenBy } from "./unwritten-store.ts";
 
 export interface AppDeps {
@@ -151,9 +151,7 @@ export function createApp(deps: AppDeps): App {
           caller === null
             ? null
             : await places.take(caller, { place, request: c.req.raw, address: addressOf(c, deps.addressHeader) });
-        const ended = deps.underWay.open(
-          caller?.key == null ? null : keptOpen(c.req.raw.headers, c.env.outgoing, deps),
-        );
+        const ended = deps.underWay.open({ ...deps, caller, headers: c.req.raw.headers, outgoing: c.env.outgoing });
         const release = (): void => {
           ended();
           taken?.release();

@@ -41,24 +41,26 @@ test("one look for all requests of a credential; a store that fails cuts nobody;
   const time = new ManualTime();
   const requests = underWay(time.after);
   let looks = 0;
-  let answer: () => Promise<boolean> = async () => true;
+  let answer: () => Promise<"valid" | "revoked"> = async () => "valid";
   const cut: string[] = [];
-  const open = (name: string, credential: string) =>
+  const open = (name: string, key: string | null) =>
     requests.open({
-      credential,
-      holds() {
+      caller: { key },
+      headers: new Headers({ authorization: `Bearer ${key}` }),
+      outgoing: { destroy: () => cut.push(name) },
+      async keysOf() {
         looks += 1;
-        return answer();
+        const presented = { id: "k", userId: "ada", role: "user", state: await answer() } as const;
+        return { exist: true, presented, providerUser: null };
       },
-      cut: () => void cut.push(name),
     });
-  const ends = [open("a", "one"), open("b", "one"), open("c", "two"), requests.open(null)];
+  const ends = [open("a", "one"), open("b", "one"), open("c", "two"), open("d", null)];
   await time.pass(KEY_CHECK_MS);
   assert.deepEqual([looks, cut], [2, []]);
   answer = async () => Promise.reject(new Error("no store"));
   await time.pass(KEY_CHECK_MS);
   assert.deepEqual([looks, cut], [4, []]);
-  answer = async () => false;
+  answer = async () => "revoked";
   ends[2]!();
   await time.pass(KEY_CHECK_MS);
   assert.deepEqual([looks, cut], [5, ["a", "b"]]);

@@ -2,11 +2,11 @@
  * Which requests are being answered, so that a server can wait for the last of them before it ends, and cut off those
  * whose key was revoked or has expired meanwhile.
  */
-import type { KeyFacts } from "../access/admit.ts";
+import type { Caller, KeyFacts } from "../access/admit.ts";
 import type { After } from "../http/event-stream.ts";
 
 /** By whom a request was made. */
-export interface KeptOpen {
+interface KeptOpen {
   /** What came with it; requests with the same are looked at once. */
   readonly credential: string;
   /** Whether it would still be let in. Throws if nobody can tell. */
@@ -15,9 +15,19 @@ export interface KeptOpen {
   readonly cut: () => void;
 }
 
+interface OpenRequest {
+  /** Null: it needs none. */
+  readonly caller: Pick<Caller, "key"> | null;
+  readonly headers: Headers;
+  /** The connection, where it is a server of ours. */
+  readonly outgoing: { destroy(): unknown } | undefined;
+  /** What the store says of the key that came with it. */
+  readonly keysOf: (headers: Headers) => Promise<KeyFacts>;
+}
+
 export interface UnderWay {
   /** A request is under way until the function that comes back is called; the first time counts. */
-  open(by: KeptOpen | null): () => void;
+  open(request: OpenRequest): () => void;
   count(): number;
   /** When none is under way any more, or the time is over. */
   ended(graceMs: number): Promise<void>;
@@ -28,10 +38,11 @@ export function underWay(after: After): UnderWay {
   const waiting = new Set<() => void>();
   const watched = watchedKeys(after);
   return {
-    open(by) {
+    open({ caller, ...rest }) {
       const request = Symbol("request");
       requests.add(request);
-      const leave = by === null ? () => {} : watched(by);
+      const isWatched = caller !== null && caller.key !== null;
+      const leave = isWatched ? watched(keptOpen(rest)) : () => {};
       return () => {
         leave();
         requests.delete(request);
@@ -51,11 +62,7 @@ export function underWay(after: After): UnderWay {
   };
 }
 
-export function keptOpen(
-  headers: Headers,
-  outgoing: { destroy(): unknown } | undefined,
-  { keysOf }: { readonly keysOf: (headers: Headers) => Promise<KeyFacts> },
-): KeptOpen {
+function keptOpen({ headers, outgoing, keysOf }: Omit<OpenRequest, "caller">): KeptOpen {
   return {
     credential: ["authorization", "x-api-key", "cookie"].map((name) => headers.get(name) ?? "").join("\n"),
     async holds() {

@@ -5,9 +5,9 @@
  */
 import type { Dialect } from "@palimpsest/core/message";
 import { fork, withWriter } from "../thread/acts.ts";
-import { HeadTrail } from "../thread/head-trail.ts";
 import type { TitleLimits } from "../thread/title.ts";
 import { commit, createThread, type RecordInput, type ThreadDeps } from "../thread/writer.ts";
+import { HeadTrail } from "./head-trail.ts";
 import type { OpenedThread, Piece } from "./piece.ts";
 import { NOTHING_STORED, type Stored, ThreadDraft } from "./thread-draft.ts";
 
@@ -174,7 +174,7 @@ class ThreadsWriter {
     const forked = await fork(this.#deps, parent.job.threadId, {
       as: job.threadId,
       at: parent.draft.seqAfter(job.opened.fork!.after),
-      trail: this.#trailOf(parent),
+      headsAt: this.#trailOf(parent),
       state: { importing: { digest, part, pieces: 0 } },
     });
     if (forked.kind !== "forked") {

@@ -7,7 +7,6 @@ import { headFold, planRedo, planUndo } from "@palimpsest/core/internal/log";
 import type { Head, LogRecord, MessageRecord, Structural, UndoPlan, UsageRecord } from "@palimpsest/core/log";
 import type { Dialect } from "@palimpsest/core/message";
 import { type Leased, type LeaseOptions, withLease } from "../stores/leases.ts";
-import type { HeadTrail } from "./head-trail.ts";
 import {
   assertThreadId,
   type Committed,
@@ -153,16 +152,21 @@ export type Forked =
   | { readonly kind: "forked"; readonly threadId: string; readonly parent: string; readonly at: number }
   | { readonly kind: "exists" | "missing" | "beyond-end"; readonly threadId: string };
 
+/** `readThrough`: up to there nothing of the thread was erased. Null: only the log can tell. */
+interface HeadsAt {
+  at(seq: number, version: number): Promise<{ readonly head: Head; readonly readThrough: number } | null>;
+}
+
 interface ForkOptions {
   readonly as: string;
   readonly at?: number;
   readonly state?: Head["state"];
-  /** Of the parent, where it is forked many times. */
-  readonly trail?: HeadTrail | undefined;
+  /** Reads the parent's heads, where it is forked many times; `headAt` otherwise. */
+  readonly headsAt?: HeadsAt | undefined;
 }
 
 /** A new thread that shares the parent's records up to `at`, by default all of them, and starts with a state of its own. Nothing is copied. */
-export async function fork(deps: ThreadDeps, from: string, { as, at, state, trail }: ForkOptions): Promise<Forked> {
+export async function fork(deps: ThreadDeps, from: string, { as, at, state, headsAt }: ForkOptions): Promise<Forked> {
   const { store } = deps;
   assertThreadId(as);
   const [parent, now] = [await store.header(from), await store.head(from)];
@@ -170,7 +174,7 @@ export async function fork(deps: ThreadDeps, from: string, { as, at, state, trai
   const seq = at ?? now.version;
   if (!Number.isInteger(seq) || seq < 0 || seq > now.version) return { kind: "beyond-end", threadId: from };
   const header = { ...parent, id: as, parent: from, forkedAt: seq, createdAt: deps.clock().toISOString() };
-  const known = (await trail?.at(seq, now.version)) ?? null;
+  const known = (await headsAt?.at(seq, now.version)) ?? null;
   const start = known?.head ?? (seq === now.version ? now : await headAt(deps, from, seq));
   const own: RecordInput[] = state === undefined ? [] : [{ kind: "state", patch: state }];
   const receipts = await receiptsSince(deps, from, seq, known?.readThrough);

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { openSqlite } from "../stores/index.ts";
-import { fork, headAt, undo, withWriter } from "./acts.ts";
+import { fork, headAt, undo, withWriter } from "../thread/acts.ts";
+import { redact } from "../thread/redact.ts";
+import { commit, createThread, type RecordInput, threadDeps } from "../thread/writer.ts";
 import { HeadTrail } from "./head-trail.ts";
-import { redact } from "./redact.ts";
-import { commit, createThread, type RecordInput, threadDeps } from "./writer.ts";
 
 const message = (index: number): RecordInput => ({
   kind: "message",
@@ -35,7 +35,7 @@ test("a trail has the same head for each place as the log, through forks of fork
       for (const [index, steps] of threads.entries()) {
         const id = `t${index}`;
         if (trail === null) await createThread(deps, { id }, [message(0)]);
-        else assert.equal((await fork(deps, `t${index - 1}`, { as: id, at, trail })).kind, "forked");
+        else assert.equal((await fork(deps, `t${index - 1}`, { as: id, at, headsAt: trail })).kind, "forked");
         const inputs = steps.map((kind, place) => records[kind]!(place));
         await withWriter(deps, id, (writer) => commit(writer, inputs));
         trail = new HeadTrail(store, id, trail === null ? null : { trail, seq: at });
@@ -60,7 +60,7 @@ test("what was erased is left to the log: a fork has its receipt", async (t) => 
   const trail = new HeadTrail(store, "a");
   assert.notEqual(await trail.at(2, 3), null);
   assert.equal((await redact(deps, "a", 1)).kind, "redacted");
-  await fork(deps, "a", { as: "b", at: 2, trail });
+  await fork(deps, "a", { as: "b", at: 2, headsAt: trail });
   const events: string[] = [];
   for await (const { record } of store.records("b", { kinds: ["event"] }))
     if (record.kind === "event") events.push(record.event.type);
