@@ -1,7 +1,7 @@
 import {
-  type Check,
   type ChosenConfig,
   checkHome,
+  type HomeCheck,
   type IndexProgress,
   loadConfig,
   parseConfig,
@@ -32,7 +32,7 @@ export const run: Run<{ readonly rebuild?: boolean }> = async ({ options }, cont
 };
 
 /** Asks nothing and changes no trust: what may not be used is a check that says so. */
-async function checksOf(context: Context, derived: "skip" | "rebuild"): Promise<readonly Check[]> {
+async function checksOf(context: Context, derived: "skip" | "rebuild"): Promise<readonly HomeCheck[]> {
   const { home } = context;
   const { place, person } = context.located;
   const env = process.env;

@@ -5,7 +5,7 @@
 
 import { PalimpsestError } from "@palimpsest/core/errors";
 import type { After } from "../http/event-stream.ts";
-import type { AnswerReader, Fields, ReadAnswer } from "./vendor.ts";
+import type { AnswerReader, JsonFields, ReadAnswer } from "./vendor.ts";
 
 export interface AnswerBounds {
   /** The most that is read. */
@@ -98,12 +98,12 @@ function isPing(piece: Uint8Array): boolean {
 
 /** Server-sent events as their bytes come: whole events, whatever way the bytes were cut. */
 
-export interface ServerEvent {
+export interface UpstreamEvent {
   readonly name: string | null;
   readonly data: string;
 }
 
-export function eventParser(): (bytes: Uint8Array) => ServerEvent[] {
+export function eventParser(): (bytes: Uint8Array) => UpstreamEvent[] {
   const decoder = new TextDecoder();
   // Of an event that hasn't ended: joined once, at its end, so that a long one isn't searched again with every piece.
   let pieces: string[] = [];
@@ -126,7 +126,7 @@ export function eventParser(): (bytes: Uint8Array) => ServerEvent[] {
 }
 
 /** A block without data is a comment. */
-function eventIn(block: string): ServerEvent[] {
+function eventIn(block: string): UpstreamEvent[] {
   let name: string | null = null;
   const data: string[] = [];
   for (const line of block.split("\n")) {
@@ -150,7 +150,7 @@ export function objectReader(
 }
 
 /** An event's data as an object; null for what is none. */
-export function dataOf({ data }: Pick<ServerEvent, "data">): Readonly<Record<string, unknown>> | null {
+export function dataOf({ data }: Pick<UpstreamEvent, "data">): Readonly<Record<string, unknown>> | null {
   try {
     const value: unknown = JSON.parse(data);
     return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : null;
@@ -166,9 +166,9 @@ function lineEndsIn(text: string): number {
   return count;
 }
 
-/* Reads an answer that comes whole: its bytes are kept, and read once they are all there. */
+/* Reader for an answer that is not streamed. */
 
-export function wholeReader<M>(answerIn: (body: Fields | null) => ReadAnswer<M>): AnswerReader<M> {
+export function wholeReader<M>(answerIn: (body: JsonFields | null) => ReadAnswer<M>): AnswerReader<M> {
   const pieces: Uint8Array[] = [];
   const answer = () => answerIn(dataOf({ data: Buffer.concat(pieces).toString() }));
   return {
@@ -178,9 +178,7 @@ export function wholeReader<M>(answerIn: (body: Fields | null) => ReadAnswer<M>)
   };
 }
 
-/* How a provider fails its client: it can't be reached, breaks off, sends the request elsewhere, says too much or nothing. */
-
-/** The message is for the operator's log. */
+/** The provider can't be reached, broke off, redirected, sent too much or stayed silent. The message is for the operator's log. */
 export class UpstreamError extends PalimpsestError<"unreachable" | "redirected" | "answer-too-long" | "timed-out"> {
   static override readonly kind = "UpstreamError";
   /** What a client is told: without addresses of the operator's. */

@@ -1,7 +1,7 @@
 /**
- * One exchange of a conversation: the thread is found, what is new is written, the provider is asked with the client's own
- * bytes or, once something is hidden, with the view, and its answer passes through while it is read for the log. Whatever
- * fails on our side, the client gets its answer.
+ * One request of a conversation: find its thread, write the new messages, ask the provider, pass the answer through and log
+ * it. The provider gets the client's own bytes, or the view once something is hidden. If something of ours fails, the client
+ * still gets its answer.
  */
 import { PalimpsestError } from "@palimpsest/core/errors";
 import type { Shape } from "@palimpsest/core/message";
@@ -17,14 +17,14 @@ import { fittingMessages, questionIn } from "./prompt.ts";
 import { fieldNames, fieldSpans } from "./raw-json.ts";
 import {
   askFor,
-  askingOf,
   assertOwnReference,
   bodyFor,
-  type Engaged,
-  type Exchange,
+  type ClaimedRequest,
+  identityOf,
   mayName,
   mayNameAny,
-  readExchange,
+  type ParsedRequest,
+  parseRequest,
   storeOf,
   targetFor,
   unclearIn,
@@ -41,7 +41,7 @@ export async function converse<M extends object>(
   const policy = policyOf(call.headers, deps.settings, call.caller.userId);
   const bytes = policy.mode === "off" ? await call.body() : null;
   if (bytes !== null && (await passUnread(call, deps, { vendor, bytes })) === "passed") return;
-  const read = await readExchange(bytes === null ? call : { ...call, body: async () => bytes }, deps, vendor);
+  const read = await parseRequest(bytes === null ? call : { ...call, body: async () => bytes }, deps, vendor, policy);
   if (read.kind === "problem") {
     const { target, sent, message } = read;
     if (target.way === "converted") throw new ProblemError(400, "invalid", message);
@@ -49,45 +49,45 @@ export async function converse<M extends object>(
     const answer = await askTarget(call, place, { body: sent, signal: call.client.left });
     return relay(call, answer, { ours: PASSED, unreported: { textBytes: sent.length } });
   }
-  return converseWith(await heldOf(read.exchange));
+  return converseWith(await heldOf(read.parsed));
 }
 
-/** An exchange that was read, whatever it says of what is held. */
-export async function converseWith<M extends object>(read: Exchange<M>): Promise<void> {
+/** Also for requests that continue a thread of the vendor's server-side state. */
+export async function converseWith<M extends object>(read: ParsedRequest<M>): Promise<void> {
   const { call, deps, policy, request } = read;
   if (request.reference !== null) assertOwnReference(call, deps, read);
   if (policy.mode === "off" || request.reference !== null || call.threads.store.matches === undefined)
     return pass(read);
   const hash = await read.reading.digest();
   const flightKey = flightOf(call, hash);
-  const exchange = { ...read, hash };
+  const parsed = { ...read, hash };
   const flying = deps.flights.get(flightKey);
   if (flying !== undefined && isRetry(call.headers) && !flying.isHeard()) return flying.attach(asJoined(call.client));
   if (flying === undefined && isRetry(call.headers) && (await joinedElsewhere(call, flightKey))) return;
-  if (call.isStranger() && exchange.held?.instead == null) return introduce(exchange, flightKey);
-  const engaged = await engage(exchange).catch((error: unknown) => orUnstored(call, error));
-  if (engaged === null && exchange.held?.unread != null) throw exchange.held.unread;
-  if (engaged === null && exchange.held?.place != null)
+  if (call.isStranger() && parsed.held?.instead == null) return introduce(parsed, flightKey);
+  const turn = await engage(parsed).catch((error: unknown) => orUnstored(call, error));
+  if (turn === null && parsed.held?.unread != null) throw parsed.held.unread;
+  if (turn === null && parsed.held?.place != null)
     throw new ProblemError(503, "store-silent", "the conversation can't be read at the moment: try again");
-  if (engaged === null) return pass(exchange);
-  if (exchange.held?.instead != null) return answerInstead(exchange, engaged, exchange.held.instead);
-  return answerThrough(exchange, engaged, flightKey);
+  if (turn === null) return pass(parsed);
+  if (parsed.held?.instead != null) return answerInstead(parsed, turn, parsed.held.instead);
+  return answerThrough(parsed, turn, flightKey);
 }
 
-/** Served from the log where all is kept; else it is for the vendor, as it came. */
-async function heldOf<M extends object>(exchange: Exchange<M>): Promise<Exchange<M>> {
-  const { vendor, policy, target, call } = exchange;
+/** Reads what the request says about server-side state, if we keep it; otherwise the vendor gets the request as it came. */
+async function heldOf<M extends object>(parsed: ParsedRequest<M>): Promise<ParsedRequest<M>> {
+  const { vendor, policy, target, call } = parsed;
   if (vendor.hold === undefined || policy.mode !== "on" || call.threads.store.matches === undefined) {
-    vendor.leave?.(exchange);
-    return exchange;
+    vendor.leave?.(parsed);
+    return parsed;
   }
-  // Whoever wants the vendor's own ways gets them where the vendor is asked.
-  return policy.compaction === "native" && target.way === "raw" ? exchange : vendor.hold(exchange);
+  // With native compaction the vendor keeps the state itself.
+  return policy.compaction === "native" && target.way === "raw" ? parsed : vendor.hold(parsed);
 }
 
 const PASSED = { "x-palimpsest-match": "passed", "x-palimpsest-view": "verbatim" };
 
-/** For who wants nothing of us: a provider of the same protocol gets the body without our having read more than its model. */
+/** Mode `off`: a provider of the same protocol gets the body, of which only the model is read. */
 async function passUnread<M extends object>(
   call: CompatibleCall,
   deps: CompatibleDeps,
@@ -104,7 +104,7 @@ async function passUnread<M extends object>(
   return "passed";
 }
 
-/** Null: it doesn't say, or is no JSON object, or can be read in two ways. */
+/** Null if the body names no model, is not a JSON object, or is ambiguous. */
 async function modelIn(bytes: Buffer): Promise<string | null> {
   try {
     const names = fieldNames(bytes);
@@ -117,59 +117,59 @@ async function modelIn(bytes: Buffer): Promise<string | null> {
   }
 }
 
-/** With a key that no provider has accepted yet the provider is asked first: what it refuses is not written. */
-async function introduce<M extends object>(exchange: Exchange<M>, flightKey: string): Promise<void> {
-  const { call } = exchange;
-  const asked = await askUnkept(exchange);
+/** For a provider key that no provider has accepted yet: ask first, and write nothing if it is refused. */
+async function introduce<M extends object>(parsed: ParsedRequest<M>, flightKey: string): Promise<void> {
+  const { call } = parsed;
+  const asked = await askUnkept(parsed);
   const mayKeep = !call.isStranger() && asked.view === "verbatim";
-  const engaged = mayKeep ? await engage(exchange).catch((error: unknown) => orUnstored(call, error)) : null;
-  return engaged === null ? passOn(exchange, asked) : answerThrough(exchange, engaged, flightKey, asked.answer);
+  const turn = mayKeep ? await engage(parsed).catch((error: unknown) => orUnstored(call, error)) : null;
+  return turn === null ? passOn(parsed, asked) : answerThrough(parsed, turn, flightKey, asked.answer);
 }
 
-async function pass<M extends object>(exchange: Exchange<M>): Promise<void> {
-  return passOn(exchange, await askUnkept(exchange));
+async function pass<M extends object>(parsed: ParsedRequest<M>): Promise<void> {
+  return passOn(parsed, await askUnkept(parsed));
 }
 
-/** Unchanged, unless it can't fit: then what can be shortened without a store is. */
-async function askUnkept<M extends object>(exchange: Exchange<M>) {
-  const { call, policy } = exchange;
-  const messages = lengthRule(policy).ours === "fit" ? await fittingMessages(exchange) : null;
+/** Sends the request unchanged, or shortened by rules if it can't fit the window. */
+async function askUnkept<M extends object>(parsed: ParsedRequest<M>) {
+  const { call, policy } = parsed;
+  const messages = lengthRule(policy).ours === "fit" ? await fittingMessages(parsed) : null;
   const view = messages === null ? ("verbatim" as const) : ("compacted" as const);
-  const body = bodyFor(exchange, { messages });
-  const answer = await askFor(exchange, { messages, body }, call.client.left);
-  return { answer, view, unreported: { textBytes: (body ?? exchange.bytes).length } };
+  const body = bodyFor(parsed, { messages });
+  const answer = await askFor(parsed, { messages, body }, call.client.left);
+  return { answer, view, unreported: { textBytes: (body ?? parsed.bytes).length } };
 }
 
 async function passOn<M extends object>(
-  exchange: Exchange<M>,
+  parsed: ParsedRequest<M>,
   { answer, view, unreported }: Awaited<ReturnType<typeof askUnkept>>,
 ): Promise<void> {
-  const { call, policy } = exchange;
+  const { call, policy } = parsed;
   await relay(call, answer, { ours: { ...PASSED, "x-palimpsest-view": view }, unreported });
-  // Of what passes by the operator's or the client's wish, nothing is kept.
-  if (policy.mode !== "off") notePassed(exchange, { status: answer.status, view });
+  // In mode `off` nothing is kept, not even the facts of the request.
+  if (policy.mode !== "off") notePassed(parsed, { status: answer.status, view });
 }
 
-/** Null: a side call, or a thread that went while it was looked at. */
-async function engage<M extends object>(exchange: Exchange<M>): Promise<Engaged<M> | null> {
-  const { call, vendor } = exchange;
+/** Finds and claims the thread and appends the new messages. Null for a side call, or if the thread was deleted meanwhile. */
+async function engage<M extends object>(parsed: ParsedRequest<M>): Promise<ClaimedRequest<M> | null> {
+  const { call, vendor } = parsed;
   const { shape } = vendor;
-  const { store, claim } = storeOf(exchange);
-  const { asking, state } = await askingOf(exchange);
-  const claiming = { deps: { ...call.threads, store }, asking, claim };
-  const place = exchange.held?.place ?? null;
-  const match = place === null ? await findMatch(store, asking) : null;
+  const { store, claim } = storeOf(parsed);
+  const { identity, state } = await identityOf(parsed);
+  const context = { deps: { ...call.threads, store }, identity, claim };
+  const place = parsed.held?.place ?? null;
+  const match = place === null ? await findMatch(store, identity) : null;
   if (match?.kind === "passed") return null;
-  const thread = match === null ? await claimPlace<M>(place!, claiming) : await claimMatch<M>(match, claiming);
-  if (thread === null) return null;
+  const claimed = match === null ? await claimPlace<M>(place!, context) : await claimMatch<M>(match, context);
+  if (claimed === null) return null;
   try {
-    const rest = exchange.request.messages.slice(thread.known);
-    const bytesOfOne = exchange.bytes.length / Math.max(1, exchange.request.messages.length);
+    const rest = parsed.request.messages.slice(claimed.known);
+    const bytesOfOne = parsed.bytes.length / Math.max(1, parsed.request.messages.length);
     const atOnce = Math.max(1, Math.min(MOST_AT_ONCE, Math.floor(BYTES_AT_ONCE / bytesOfOne)));
-    const seqs = await appendInTurns(rest, thread.claimed.thread, { shape, atOnce, left: call.client.left });
-    return { thread, asking, state, question: questionIn(rest, seqs, shape) };
+    const seqs = await appendInTurns(rest, claimed.thread, { shape, atOnce, left: call.client.left });
+    return { claimed, identity, state, named: null, question: questionIn(rest, seqs, shape) };
   } catch (error) {
-    await thread.claimed.release();
+    await claimed.release();
     throw error;
   }
 }
@@ -178,10 +178,10 @@ async function engage<M extends object>(exchange: Exchange<M>): Promise<Engaged<
 const MOST_AT_ONCE = 500;
 const BYTES_AT_ONCE = 2_000_000;
 
-/** What a client asks it sends again until it is answered: only the answer is worth a wait for the disk. */
+/** The client repeats its question until it is answered, so only the answer waits for the disk. */
 const BY_ITSELF = () => ({ flush: "later" }) as const;
 
-/** Ends with all of them in the log, unless the client leaves: then the request goes on there when it comes again. */
+/** Appends all messages in batches. Stops when the client leaves; a retry continues there. */
 async function appendInTurns<M extends object>(
   messages: readonly M[],
   thread: OpenThread<M>,
@@ -192,7 +192,7 @@ async function appendInTurns<M extends object>(
   for (let at = 0; at < messages.length; at += atOnce) {
     left.throwIfAborted();
     if (steps.isDue()) await steps.turn();
-    // An answer that isn't ours was given elsewhere.
+    // An assistant message that we did not log was generated elsewhere.
     const given = messages
       .slice(at, at + atOnce)
       .map((message) => (shape.role(message) === "assistant" ? ({ message, origin: "import" } as const) : { message }));
@@ -210,7 +210,7 @@ function orUnstored(call: CompatibleCall, error: unknown): null {
   return null;
 }
 
-/** The same bytes of the same user to the same place. */
+/** Key of an answer under way: same caller, same path, same bytes. */
 function flightOf({ caller, path }: CompatibleCall, hash: string): string {
   return JSON.stringify([caller.userId, caller.key, path, hash]);
 }

@@ -7,18 +7,18 @@ import { PalimpsestError } from "@palimpsest/core/errors";
 import { type ResolvedModel, resolveModel } from "palimpsest/models";
 import { type Problem, problemOf } from "../http/problem.ts";
 import { callOptions } from "./converted-prompt.ts";
-import type { Exchange } from "./request.ts";
+import type { ParsedRequest } from "./request.ts";
 import { fetchWithin, keyMissing, type UpstreamAnswer } from "./upstream.ts";
 
 export async function convertedAnswer<M extends object>(
-  exchange: Exchange<M>,
+  parsed: ParsedRequest<M>,
   messages: readonly M[],
   signal: AbortSignal,
 ): Promise<UpstreamAnswer> {
-  const { call, vendor, request, body } = exchange;
+  const { call, vendor, request, body } = parsed;
   try {
     const options = callOptions({ request, messages, body }, vendor.shape);
-    const { language } = await modelOf(exchange);
+    const { language } = await modelOf(parsed);
     const { stream } = await language.doStream({ ...options, abortSignal: signal });
     const writer = vendor.writer({ id: call.threads.ids().replaceAll("-", ""), model: request.model, body });
     const pieces = piecesOf(stream);
@@ -34,7 +34,7 @@ export async function convertedAnswer<M extends object>(
 }
 
 /** With the key that was chosen for it: that of the request, where one came that is for it. */
-async function modelOf<M extends object>({ call, deps: { settings, env }, target }: Exchange<M>) {
+async function modelOf<M extends object>({ call, deps: { settings, env }, target }: ParsedRequest<M>) {
   const surroundings = { env, fetch: fetchWithin(call.bounds) };
   if (settings.models.length === 0) return resolveModel(settings, null, surroundings);
   const { entry, key } = target;
@@ -48,12 +48,12 @@ async function modelOf<M extends object>({ call, deps: { settings, env }, target
 
 const JSON_TYPE = "application/json";
 
-async function whole(writer: AnswerWriter, pieces: AsyncIterable<Piece>): Promise<UpstreamAnswer> {
+async function whole(writer: AnswerWriter, pieces: AsyncIterable<AnswerPiece>): Promise<UpstreamAnswer> {
   for await (const piece of pieces) writer.add(piece);
   return answerOf(200, JSON_TYPE, [JSON.stringify(writer.whole())]);
 }
 
-async function streamed(writer: AnswerWriter, pieces: AsyncGenerator<Piece>): Promise<UpstreamAnswer> {
+async function streamed(writer: AnswerWriter, pieces: AsyncGenerator<AnswerPiece>): Promise<UpstreamAnswer> {
   // A refusal comes before the first word, and has a status of its own.
   const first = await pieces.next();
   async function* texts(): AsyncGenerator<string> {
@@ -71,7 +71,7 @@ function answerOf(status: number, type: string, texts: Iterable<string> | AsyncI
   return { status, headers: { "content-type": type }, body: bytes() };
 }
 
-/* What another vendor's model fails with, as a client reads it: the provider's own verdict, or that there is none. */
+/* Errors of another vendor's model, translated for the client. */
 
 /** The answer broke off, by an error or without its end. */
 export class BrokenAnswer extends Error {
@@ -125,9 +125,9 @@ function badResponse(what: string): Problem {
   return { status: 502, code: "bad-response", message: `the model's provider ${what}` };
 }
 
-/* A model's stream as the few things that every protocol can say. */
+/* A model's stream in the few pieces that every protocol can express. */
 
-export type Piece =
+export type AnswerPiece =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "call"; readonly call: PieceCall }
   | { readonly type: "end"; readonly end: PieceEnd };
@@ -152,16 +152,16 @@ export interface PieceEnd {
 export interface AnswerWriter {
   /** What comes before the first piece. */
   begin(): string;
-  add(piece: Piece): string;
+  add(piece: AnswerPiece): string;
   /** The whole answer as one body, once all pieces were added. */
   whole(): unknown;
 }
 
-type ModelStream = Awaited<ReturnType<ResolvedModel["language"]["doStream"]>>["stream"];
-type FinishPart = Extract<ModelStream extends ReadableStream<infer P> ? P : never, { readonly type: "finish" }>;
+type SdkStream = Awaited<ReturnType<ResolvedModel["language"]["doStream"]>>["stream"];
+type FinishPart = Extract<SdkStream extends ReadableStream<infer P> ? P : never, { readonly type: "finish" }>;
 
 /** Throws where the model says that something went wrong, or ends without saying how. */
-async function* piecesOf(stream: ModelStream): AsyncGenerator<Piece> {
+async function* piecesOf(stream: SdkStream): AsyncGenerator<AnswerPiece> {
   let isEnded = false;
   try {
     for await (const part of stream) {

@@ -2,19 +2,19 @@
 import type { FilePart, ImagePart, Part, Shape } from "@palimpsest/core/message";
 import type { ResolvedModel } from "palimpsest/models";
 import { ProblemError } from "../http/problem.ts";
-import type { Fields, VendorRequest } from "./vendor.ts";
+import type { JsonFields, VendorRequest } from "./vendor.ts";
 
-type CallOptions = Parameters<ResolvedModel["language"]["doStream"]>[0];
-type PromptMessage = CallOptions["prompt"][number];
+type ModelCallOptions = Parameters<ResolvedModel["language"]["doStream"]>[0];
+type PromptMessage = ModelCallOptions["prompt"][number];
 
 export function callOptions<M>(
   {
     request,
     messages,
     body,
-  }: { readonly request: VendorRequest<M>; readonly messages: readonly M[]; readonly body: Fields },
+  }: { readonly request: VendorRequest<M>; readonly messages: readonly M[]; readonly body: JsonFields },
   shape: Shape<M>,
-): CallOptions {
+): ModelCallOptions {
   const { system, maxTokens } = request;
   const tools = request.tools.flatMap(toolOf);
   return {
@@ -27,8 +27,8 @@ export function callOptions<M>(
 
 /** The three spellings of a function; tools that a vendor runs itself can't be taken elsewhere. */
 function toolOf(tool: unknown): FunctionTool[] {
-  const fields = tool as Fields;
-  const given = (fields["function"] ?? fields) as Fields;
+  const fields = tool as JsonFields;
+  const given = (fields["function"] ?? fields) as JsonFields;
   const schema = given["parameters"] ?? given["input_schema"] ?? (isFunction(fields) ? NO_PARAMETERS : undefined);
   if (typeof given["name"] !== "string" || schema === undefined) return [];
   const description = given["description"];
@@ -43,7 +43,7 @@ function toolOf(tool: unknown): FunctionTool[] {
 }
 
 /** OpenAI's functions may go without parameters. */
-const isFunction = ({ type }: Fields): boolean => type === undefined || type === "function";
+const isFunction = ({ type }: JsonFields): boolean => type === undefined || type === "function";
 const NO_PARAMETERS = { type: "object", properties: {} };
 
 function promptOf<M>(messages: readonly M[], shape: Shape<M>): PromptMessage[] {
@@ -76,12 +76,12 @@ function textOf(parts: readonly Part[]): string {
   return parts.flatMap((part) => (part.kind === "text" ? [part.text] : [])).join("\n\n");
 }
 
-type UserContent = Extract<PromptMessage, { role: "user" }>["content"];
+type PromptUserContent = Extract<PromptMessage, { role: "user" }>["content"];
 type AssistantContent = Extract<PromptMessage, { role: "assistant" }>["content"];
 type ToolContent = Extract<PromptMessage, { role: "tool" }>["content"];
 
 function userMessages(parts: readonly Part[]): PromptMessage[] {
-  const content = parts.flatMap((part): UserContent => {
+  const content = parts.flatMap((part): PromptUserContent => {
     if (part.kind === "text") return [{ type: "text", text: part.text }];
     return part.kind === "image" || part.kind === "file" ? [fileOf(part)] : [];
   });
@@ -89,7 +89,7 @@ function userMessages(parts: readonly Part[]): PromptMessage[] {
 }
 
 /** What is only referred to would have to be fetched, and no address of a request is. */
-function fileOf(part: ImagePart | FilePart): UserContent[number] {
+function fileOf(part: ImagePart | FilePart): PromptUserContent[number] {
   const data = part.kind === "image" ? (part.source.kind === "base64" ? part.source.data : "") : part.data;
   if (data === "")
     throw new ProblemError(
@@ -116,7 +116,7 @@ function assistantPart(part: Part): AssistantContent {
 
 /** What a vendor's server has summarized: another one can read its words, if they are there to be read. */
 function summaryOf(json: string): AssistantContent {
-  const { type, content } = JSON.parse(json) as Fields;
+  const { type, content } = JSON.parse(json) as JsonFields;
   return type === "compaction" && typeof content === "string" ? [{ type: "text", text: content }] : [];
 }
 
@@ -129,13 +129,13 @@ function resultPart(part: Part, names: ReadonlyMap<string, string>): ToolContent
 }
 
 /*
- * What a request says beside its messages and tools, as the AI SDK's models take it: how to sample, where to stop, which
- * tool to call, which form the answer has. Each vendor's spelling is read; what only its vendor knows stays behind.
+ * Request settings as the AI SDK takes them: sampling, stop sequences, tool choice, format of the answer. Reads each vendor's
+ * spelling; settings that only the vendor knows are dropped.
  */
 
-type FunctionTool = Extract<NonNullable<CallOptions["tools"]>[number], { readonly type: "function" }>;
+type FunctionTool = Extract<NonNullable<ModelCallOptions["tools"]>[number], { readonly type: "function" }>;
 
-export function settingsOf(body: Fields, tools: readonly FunctionTool[]): Fields {
+export function settingsOf(body: JsonFields, tools: readonly FunctionTool[]): JsonFields {
   const settings = {
     temperature: body["temperature"],
     topP: body["top_p"],
@@ -151,12 +151,12 @@ export function settingsOf(body: Fields, tools: readonly FunctionTool[]): Fields
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value != null));
 }
 
-function stopsIn({ stop, stop_sequences: sequences }: Fields): string[] | null {
+function stopsIn({ stop, stop_sequences: sequences }: JsonFields): string[] | null {
   const stops = [stop ?? sequences ?? []].flat().filter((one) => typeof one === "string");
   return stops.length === 0 ? null : stops;
 }
 
-function choiceIn(given: unknown, tools: readonly FunctionTool[]): CallOptions["toolChoice"] | null {
+function choiceIn(given: unknown, tools: readonly FunctionTool[]): ModelCallOptions["toolChoice"] | null {
   if (tools.length === 0) return null;
   const choice = fieldsOf(given);
   const { type = given } = choice;
@@ -167,14 +167,14 @@ function choiceIn(given: unknown, tools: readonly FunctionTool[]): CallOptions["
   return tools.some(({ name }) => name === toolName) ? { type: "tool", toolName: toolName as string } : null;
 }
 
-function isOneAtATime(body: Fields): boolean {
+function isOneAtATime(body: JsonFields): boolean {
   return body["parallel_tool_calls"] === false || fieldsOf(body["tool_choice"])["disable_parallel_tool_use"] === true;
 }
 
 /** Each provider reads its own. */
 const ONE_AT_A_TIME = { openai: { parallelToolCalls: false }, anthropic: { disableParallelToolUse: true } };
 
-function formatIn(body: Fields): CallOptions["responseFormat"] | null {
+function formatIn(body: JsonFields): ModelCallOptions["responseFormat"] | null {
   const format = fieldsOf(
     body["response_format"] ?? fieldsOf(body["text"])["format"] ?? fieldsOf(body["output_config"])["format"],
   );
@@ -189,8 +189,8 @@ function formatIn(body: Fields): CallOptions["responseFormat"] | null {
   };
 }
 
-function fieldsOf(value: unknown): Fields {
-  return typeof value === "object" && value !== null ? (value as Fields) : {};
+function fieldsOf(value: unknown): JsonFields {
+  return typeof value === "object" && value !== null ? (value as JsonFields) : {};
 }
 
 /** The input of a call as an object, which is all that some vendors take. */

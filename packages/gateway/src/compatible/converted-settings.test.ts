@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { settingsOf } from "./converted-prompt.ts";
-import type { Fields } from "./vendor.ts";
+import type { JsonFields } from "./vendor.ts";
 
 const TOOLS = [
   { type: "function" as const, name: "read", inputSchema: { type: "object" as const } },
@@ -44,7 +44,7 @@ test("which tool is to be called reaches another vendor's model, however the cli
 
 test("that only one tool may be called at a time reaches another vendor's model, where there is a tool", () => {
   const single = { openai: { parallelToolCalls: false }, anthropic: { disableParallelToolUse: true } };
-  const rows: readonly (readonly [Fields, unknown])[] = [
+  const rows: readonly (readonly [JsonFields, unknown])[] = [
     [{ parallel_tool_calls: false }, single],
     [{ tool_choice: { type: "any", disable_parallel_tool_use: true } }, single],
     [{ parallel_tool_calls: true }, undefined],
@@ -62,7 +62,7 @@ test("without a tool that can be called there is no choice of one", () => {
 
 test("the form of the answer reaches another vendor's model, however the client spells it", () => {
   const asked = { type: "json", schema: SCHEMA };
-  const rows: readonly (readonly [Fields, unknown])[] = [
+  const rows: readonly (readonly [JsonFields, unknown])[] = [
     [{ response_format: { type: "json_object" } }, { type: "json" }],
     [{ response_format: { type: "text" } }, undefined],
     [

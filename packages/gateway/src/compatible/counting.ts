@@ -7,7 +7,7 @@ import { exactCounterFor } from "palimpsest/models";
 import { ProblemError } from "../http/problem.ts";
 import { findMatch } from "./find.ts";
 import { cacheWhenCounted, isViewSent } from "./policy.ts";
-import { askingOf, type Exchange, readExchange, storeOf } from "./request.ts";
+import { identityOf, type ParsedRequest, parseRequest, storeOf } from "./request.ts";
 import type { CompatibleCall, CompatibleDeps } from "./serve.ts";
 import { askTarget, bytesOf, relay, requestBytes, type UpstreamAnswer } from "./upstream.ts";
 import type { Vendor } from "./vendor.ts";
@@ -17,33 +17,33 @@ export async function count<M extends object>(
   deps: CompatibleDeps,
   vendor: Vendor<M>,
 ): Promise<void> {
-  const read = await readExchange(call, deps, vendor);
+  const read = await parseRequest(call, deps, vendor);
   if (read.kind === "problem") throw new ProblemError(400, "invalid", read.message);
-  const exchange = await heldFor(read.exchange);
-  const { request } = exchange;
-  const view = exchange.policy.mode === "on" ? await viewOf(exchange).catch(() => UNKNOWN) : UNKNOWN;
+  const parsed = await heldFor(read.parsed);
+  const { request } = parsed;
+  const view = parsed.policy.mode === "on" ? await viewOf(parsed).catch(() => UNKNOWN) : UNKNOWN;
   const { messages } = view;
-  const edited = vendor.edited?.(exchange, messages ?? request.messages) ?? null;
-  if (edited === null) return tell(exchange, await countOf(exchange, view), null);
-  const after = await countOf(exchange, { ...view, messages: edited });
-  return tell(exchange, after, await countOf(exchange, view));
+  const edited = vendor.edited?.(parsed, messages ?? request.messages) ?? null;
+  if (edited === null) return tell(parsed, await countOf(parsed, view), null);
+  const after = await countOf(parsed, { ...view, messages: edited });
+  return tell(parsed, after, await countOf(parsed, view));
 }
 
 /** Ways of the vendor to say where a conversation goes on count too. */
-async function heldFor<M extends object>(exchange: Exchange<M>): Promise<Exchange<M>> {
-  const { vendor, policy, call } = exchange;
+async function heldFor<M extends object>(parsed: ParsedRequest<M>): Promise<ParsedRequest<M>> {
+  const { vendor, policy, call } = parsed;
   const mayHold = policy.mode === "on" && policy.compaction !== "native" && call.threads.store.matches !== undefined;
-  return mayHold && vendor.hold !== undefined ? vendor.hold(exchange) : exchange;
+  return mayHold && vendor.hold !== undefined ? vendor.hold(parsed) : parsed;
 }
 
 /** In tokens, or as the provider says that it can't be counted. Null for the messages: as the client wrote them. */
 type Counted = number | UpstreamAnswer;
 
 async function countOf<M extends object>(
-  exchange: Exchange<M>,
+  parsed: ParsedRequest<M>,
   { messages, factor }: CountedView<M>,
 ): Promise<Counted> {
-  const { call, vendor, bytes, body, request, target, held } = exchange;
+  const { call, vendor, bytes, body, request, target, held } = parsed;
   if (target.way === "raw") {
     const written = messages === null ? undefined : vendor.write({ body, request, messages });
     const asked = requestBytes(bytes, {
@@ -58,11 +58,11 @@ async function countOf<M extends object>(
     if (answer.status !== 404 && answer.status !== 405) return answer;
     for await (const _ of answer.body);
   }
-  return Math.ceil((await estimate(exchange, messages ?? request.messages)) * factor);
+  return Math.ceil((await estimate(parsed, messages ?? request.messages)) * factor);
 }
 
 /** The provider's own words where they say all of it. */
-async function tell<M extends object>({ call, vendor }: Exchange<M>, counted: Counted, before: Counted | null) {
+async function tell<M extends object>({ call, vendor }: ParsedRequest<M>, counted: Counted, before: Counted | null) {
   if (before === null && typeof counted !== "number") return relay(call, counted, FREE);
   const [tokens, original] = [await tokensIn(counted), before === null ? null : await tokensIn(before)];
   if (typeof tokens !== "number") return relay(call, tokens, FREE);
@@ -87,14 +87,16 @@ interface CountedView<M> {
 
 const UNKNOWN = { messages: null, factor: 1 } as const;
 
-async function viewOf<M extends object>(exchange: Exchange<M>): Promise<CountedView<M>> {
-  const { request, policy } = exchange;
-  const { store, claim } = storeOf(exchange, cacheWhenCounted(exchange));
+async function viewOf<M extends object>(parsed: ParsedRequest<M>): Promise<CountedView<M>> {
+  const { request, policy } = parsed;
+  const { store, claim } = storeOf(parsed, cacheWhenCounted(parsed));
   if (store.matches === undefined || request.reference !== null) return UNKNOWN;
-  const place = exchange.held?.place ?? null;
-  const { asking } = await askingOf(exchange);
+  const place = parsed.held?.place ?? null;
+  const { identity } = await identityOf(parsed);
   const match =
-    place === null ? await findMatch(store, asking) : ({ kind: "extended", thread: place.threadId, known: 0 } as const);
+    place === null
+      ? await findMatch(store, identity)
+      : ({ kind: "extended", thread: place.threadId, known: 0 } as const);
   if (match.kind !== "extended") return UNKNOWN;
   const claimed = await claim(match.thread);
   if (typeof claimed === "string") return UNKNOWN;
@@ -102,7 +104,7 @@ async function viewOf<M extends object>(exchange: Exchange<M>): Promise<CountedV
     const { system, tools } = request;
     const { messages, sources, count: counted } = await claimed.thread.prompt({ fixed: { system, tools } });
     const shown = messages.filter((_, index) => index < messages.length - 1 || sources[index] !== "added");
-    const factor = counted.tokens / Math.max(1, await estimate(exchange, shown));
+    const factor = counted.tokens / Math.max(1, await estimate(parsed, shown));
     if (place === null && !isViewSent(policy, await claimed.thread.changes())) return { messages: null, factor };
     return { messages: [...shown, ...request.messages.slice(match.known)], factor };
   } finally {
@@ -112,7 +114,7 @@ async function viewOf<M extends object>(exchange: Exchange<M>): Promise<CountedV
 
 /** As the thread itself is counted before its provider has reported anything. */
 async function estimate<M extends object>(
-  { request, target, vendor }: Exchange<M>,
+  { request, target, vendor }: ParsedRequest<M>,
   messages: readonly M[],
 ): Promise<number> {
   const { count: counter, prior, imageRule, frame } = await exactCounterFor({ model: target.model });

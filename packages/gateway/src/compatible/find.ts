@@ -5,23 +5,23 @@ import { type LeftOpen, leftOpen } from "palimpsest/internal/threads";
 import { type OpenThread, type OpenThreadOptions, openThread } from "palimpsest/session";
 import type { MatchRow, MatchRows, Store } from "palimpsest/stores";
 import { createThread, fork, type ThreadDeps } from "palimpsest/threads";
-import type { HeldPlace } from "./answer.ts";
+import type { ServerThreadPlace } from "./answer.ts";
 import {
-  type Candidate,
+  type ChainPlace,
   type ChainState,
   chainOf,
   depthOf,
   goOn,
   keyed,
-  type Match,
+  type MatchCandidate,
   match,
-  type Place,
-  type Request,
+  type RequestFingerprint,
   type Secret,
   START,
+  type ThreadMatch,
 } from "./match.ts";
 
-export interface Asking<M> extends Request {
+export interface RequestIdentity<M> extends RequestFingerprint {
   readonly messages: readonly M[];
   readonly shape: Shape<M>;
   readonly secret: Secret;
@@ -33,24 +33,30 @@ export interface Asking<M> extends Request {
 
 export type MatchingStore = Store & { readonly matches: MatchRows };
 
-export async function findMatch<M extends object>(store: MatchingStore, asking: Asking<M>): Promise<Match> {
-  const { named, group } = asking;
-  const rows = await deepestRows(store, asking);
-  const candidates = await Promise.all(rows.map((row) => candidateOf(store, asking, row)));
+export async function findMatch<M extends object>(
+  store: MatchingStore,
+  identity: RequestIdentity<M>,
+): Promise<ThreadMatch> {
+  const { named, group } = identity;
+  const rows = await deepestRows(store, identity);
+  const candidates = await Promise.all(rows.map((row) => candidateOf(store, identity, row)));
   const hasNamed = named !== null && (await store.header(named)) !== undefined;
-  const run = candidates.length === 0 ? await runIn(store, asking, hasNamed) : null;
+  const run = candidates.length === 0 ? await runIn(store, identity, hasNamed) : null;
   const newest =
     candidates.length === 0 && run === null && group !== null ? await store.matches.newest(group) : undefined;
-  return match(asking, { candidates, run, named: hasNamed ? named : null, groupThread: newest?.threadId ?? null });
+  return match(identity, { candidates, run, named: hasNamed ? named : null, groupThread: newest?.threadId ?? null });
 }
 
-/** Threads alike at the deepest place; more than a few are no help. */
+/** At most this many threads that match at the deepest position. */
 const MOST_ALIKE = 8;
 /** Places asked for at once, from the last answer on: a conversation that goes on is known by one of its last. */
 const FIRST_PLACES = 4;
 const PLACES = 256;
 
-async function deepestRows<M>({ matches }: MatchingStore, { places, named }: Asking<M>): Promise<readonly MatchRow[]> {
+async function deepestRows<M>(
+  { matches }: MatchingStore,
+  { places, named }: RequestIdentity<M>,
+): Promise<readonly MatchRow[]> {
   let asked: string[] = [];
   let most = FIRST_PLACES;
   for (let at = places.length - 1; at >= 0; at -= 1) {
@@ -65,20 +71,24 @@ async function deepestRows<M>({ matches }: MatchingStore, { places, named }: Ask
   return [];
 }
 
-async function candidateOf<M extends object>(store: Store, asking: Asking<M>, row: MatchRow): Promise<Candidate> {
-  const { messages, shape } = asking;
-  const depth = depthOf(asking, row.hash) ?? 0;
+async function candidateOf<M extends object>(
+  store: Store,
+  identity: RequestIdentity<M>,
+  row: MatchRow,
+): Promise<MatchCandidate> {
+  const { messages, shape } = identity;
+  const depth = depthOf(identity, row.hash) ?? 0;
   const from: ChainState = { hash: row.hash, pending: [], calls: shape.calls(messages[depth - 1]!) };
-  return { ...row, tail: await tailOf(store, asking, { row, from }), state: "free" };
+  return { ...row, tail: await tailOf(store, identity, { row, from }), state: "free" };
 }
 
 /** What stands behind a place, up to the next answer. */
 async function tailOf<M extends object>(
   store: Store,
-  { shape, secret }: Pick<Asking<M>, "shape" | "secret">,
+  { shape, secret }: Pick<RequestIdentity<M>, "shape" | "secret">,
   { row, from }: { readonly row: Pick<MatchRow, "threadId" | "seq" | "version">; readonly from: ChainState },
-): Promise<readonly Place[]> {
-  const places: Place[] = [];
+): Promise<readonly ChainPlace[]> {
+  const places: ChainPlace[] = [];
   if (row.version <= row.seq) return places;
   let state = from;
   const query = { range: [row.seq + 1, row.version], kinds: ["message"] } as const;
@@ -98,19 +108,19 @@ function messagesOf<M extends object>({ body, dialect }: MessageRecord, shape: S
   return convert([value as never], dialect, shape.dialect as Dialect) as unknown as readonly M[];
 }
 
-/** A run of one's own answers: fewer could be anybody's. */
+/** Require this many consecutive matching answers; fewer could be a coincidence. */
 const LEAST_ANSWERS = 2;
 
 /** Looks for the request as a stretch in the middle of a thread of that name or group: its client cut the head off. */
-async function runIn<M extends object>(store: MatchingStore, asking: Asking<M>, hasNamed: boolean) {
-  const { places, messages, named, group, shape, secret } = asking;
+async function runIn<M extends object>(store: MatchingStore, identity: RequestIdentity<M>, hasNamed: boolean) {
+  const { places, messages, named, group, shape, secret } = identity;
   const answers = places.flatMap(({ answer }, index) => (answer === null ? [] : [{ answer, index }]));
   const last = answers.at(-1);
   if (last === undefined || answers.length < LEAST_ANSWERS || (!hasNamed && group === null)) return null;
   const scope = hasNamed ? { threadId: named! } : { group: group! };
   const rows = await store.matches.answers(scope, [last.answer]);
   for (const row of rows.toReversed().slice(0, MOST_ALIKE)) {
-    const stands = await standsThere(store, asking, { row, messages: messages.slice(0, last.index + 1) });
+    const stands = await standsThere(store, identity, { row, messages: messages.slice(0, last.index + 1) });
     if (!stands) continue;
     const from: ChainState = { hash: places[last.index]!.hash, pending: [], calls: shape.calls(messages[last.index]!) };
     const tail = await tailOf(store, { shape, secret }, { row, from });
@@ -122,7 +132,7 @@ async function runIn<M extends object>(store: MatchingStore, asking: Asking<M>, 
 /** Whether exactly these messages stand in the log up to the row's answer. */
 async function standsThere<M extends object>(
   store: Store,
-  { shape, secret }: Asking<M>,
+  { shape, secret }: RequestIdentity<M>,
   { row, messages }: { readonly row: MatchRow; readonly messages: readonly M[] },
 ): Promise<boolean> {
   const stored: M[] = [];
@@ -138,16 +148,22 @@ async function standsThere<M extends object>(
 }
 
 /*
- * From a match to a thread that the request holds: made, forked or gone on with. Where another request got there first,
- * the conversation goes on in a fork of its own: nobody waits, and nothing is written between another's words.
+ * Claiming the matched thread: create, fork or continue it. If another request got there first, the conversation continues
+ * in a fork: nobody waits, and nothing is written between the messages of another request.
  */
 
-/** A thread that a request holds from before its words are written until its answer is. */
-export interface Claimed<M> {
+/** The thread of a request, held from before its messages are written until its answer is. */
+export interface ClaimedThread<M> {
+  readonly outcome: "new" | "extended" | "forked";
+  readonly id: string;
+  /** How many of the request's messages it already has. */
+  readonly known: number;
   readonly thread: OpenThread<M>;
-  /** Gives it back, and leaves it open for the next request. The first time counts. */
+  /** Gives up the lease and leaves the thread open for the next request. Only the first call counts. */
   release(): Promise<void>;
 }
+
+type ThreadClaim<M> = Pick<ClaimedThread<M>, "thread" | "release"> | "busy" | "missing";
 
 interface ClaimOptions<M extends object> extends OpenThreadOptions<M> {
   /** Threads of one name that are open with other settings are others. */
@@ -156,7 +172,7 @@ interface ClaimOptions<M extends object> extends OpenThreadOptions<M> {
 
 export interface OpenThreads {
   /** `busy`: another request works on it. */
-  claim<M extends object>(options: ClaimOptions<M>): Promise<Claimed<M> | "busy" | "missing">;
+  claim<M extends object>(options: ClaimOptions<M>): Promise<ThreadClaim<M>>;
   close(): Promise<void>;
 }
 
@@ -203,45 +219,37 @@ async function heldThread<M extends object>(
   throw new Error(`thread ${options.id} can't be opened: ${opened.problem}`);
 }
 
-interface Claiming<M extends object> {
+interface ClaimContext<M extends object> {
   readonly deps: ThreadDeps;
-  readonly asking: Asking<M>;
-  readonly claim: (threadId: string) => Promise<Claimed<M> | "busy" | "missing">;
+  readonly identity: RequestIdentity<M>;
+  readonly claim: (threadId: string) => Promise<ThreadClaim<M>>;
 }
 
-export interface ClaimedThread<M> {
-  readonly outcome: "new" | "extended" | "forked";
-  readonly id: string;
-  /** How many of the request's messages it has. */
-  readonly known: number;
-  readonly claimed: Claimed<M>;
-}
+type Matched = Exclude<ThreadMatch, { readonly kind: "passed" }>;
 
-type Matched = Exclude<Match, { readonly kind: "passed" }>;
-
-/** Null: it is gone, or changes faster than it can be claimed. */
+/** Null if the thread was deleted, or changes faster than it can be claimed. */
 export async function claimMatch<M extends object>(
   match: Matched,
-  claiming: Claiming<M>,
+  context: ClaimContext<M>,
 ): Promise<ClaimedThread<M> | null> {
   switch (match.kind) {
     case "new":
-      return claimNew(match.parent, claiming);
+      return claimNew(match.parent, context);
     case "forked":
-      return claimFork(match.thread, match, claiming);
+      return claimFork(match.thread, match, context);
     case "extended": {
       const { thread: id, known, instead } = match;
-      const claimed = await claiming.claim(id);
+      const claimed = await context.claim(id);
       if (claimed === "missing") return null;
       if (claimed === "busy") {
-        const head = await claiming.deps.store.head(id);
-        return claimFork(id, instead ?? { at: head?.version ?? 0, known: 0 }, claiming);
+        const head = await context.deps.store.head(id);
+        return claimFork(id, instead ?? { at: head?.version ?? 0, known: 0 }, context);
       }
       if (instead === null || instead.version === (await claimed.thread.changes()).version)
-        return { outcome: "extended", id, known, claimed };
+        return { outcome: "extended", id, known, ...claimed };
       // Somebody wrote to it after it was looked at.
       await claimed.release();
-      return claimFork(id, instead, claiming);
+      return claimFork(id, instead, context);
     }
   }
 }
@@ -249,40 +257,40 @@ export async function claimMatch<M extends object>(
 async function claimFork<M extends object>(
   from: string,
   { at, known }: { readonly at: number; readonly known: number },
-  { deps, claim }: Claiming<M>,
+  { deps, claim }: ClaimContext<M>,
 ): Promise<ClaimedThread<M> | null> {
   const as = `c-${deps.ids()}`;
   const forked = await fork(deps, from, { as, at });
   const claimed = forked.kind === "forked" ? await claim(as) : "missing";
-  return typeof claimed === "string" ? null : { outcome: "forked", id: as, known, claimed };
+  return typeof claimed === "string" ? null : { outcome: "forked", id: as, known, ...claimed };
 }
 
 /** Its id is made of what it begins with, so that a first request which failed and comes again finds its thread. */
 async function claimNew<M extends object>(
   parent: string | null,
-  claiming: Claiming<M>,
+  context: ClaimContext<M>,
 ): Promise<ClaimedThread<M> | null> {
-  const { deps, asking, claim } = claiming;
-  const { named, group, places, secret, agentName } = asking;
+  const { deps, identity, claim } = context;
+  const { named, group, places, secret, agentName } = identity;
   const id = named ?? `c-${keyed(secret, `thread\n${group}\n${places.at(-1)?.hash}`)}`;
   const made = await createThread(deps, { id, parent, agentName });
   const claimed = await claim(id);
   if (typeof claimed !== "string") {
-    const known = made === "created" ? 0 : await beginningIn(id, claiming);
+    const known = made === "created" ? 0 : await beginningIn(id, context);
     const outcome = made === "created" ? "new" : "extended";
-    if (known !== null) return { outcome, id, known, claimed };
+    if (known !== null) return { outcome, id, known, ...claimed };
     await claimed.release();
   }
   if (named !== null) return null;
   const other = `c-${deps.ids()}`;
   await createThread(deps, { id: other, parent, agentName });
   const own = await claim(other);
-  return typeof own === "string" ? null : { outcome: "new", id: other, known: 0, claimed: own };
+  return typeof own === "string" ? null : { outcome: "new", id: other, known: 0, ...own };
 }
 
 /** How many of the request's messages a thread has that holds nothing else; null: it has been answered, or is about something else. */
-async function beginningIn<M extends object>(id: string, { deps, asking }: Claiming<M>): Promise<number | null> {
-  const { shape, secret, places } = asking;
+async function beginningIn<M extends object>(id: string, { deps, identity }: ClaimContext<M>): Promise<number | null> {
+  const { shape, secret, places } = identity;
   let state: ChainState = { ...START };
   let known = 0;
   for await (const { record } of deps.store.records(id, { kinds: ["message"] })) {
@@ -297,36 +305,36 @@ async function beginningIn<M extends object>(id: string, { deps, asking }: Claim
   return known;
 }
 
-/* From a place that a client names to a thread that its request holds: gone on with there, or forked. */
+/* Claiming a position that the client names: continue there, or fork. */
 
 /** Null: it is gone, or changes faster than it can be held. Throws the place's refusal where it may not be forked. */
 export async function claimPlace<M extends object>(
-  place: HeldPlace,
-  claiming: Claiming<M> & { readonly deps: { readonly store: MatchingStore } },
+  place: ServerThreadPlace,
+  context: ClaimContext<M> & { readonly deps: { readonly store: MatchingStore } },
 ): Promise<ClaimedThread<M> | null> {
-  const found = await matchPlace(place, claiming);
-  if (place.otherwise === "fork") return claimMatch(found, claiming);
-  const claimed = await claiming.claim(place.threadId);
+  const found = await matchPlace(place, context);
+  if (place.otherwise === "fork") return claimMatch(found, context);
+  const claimed = await context.claim(place.threadId);
   if (claimed === "missing") return null;
   if (claimed === "busy") throw place.otherwise;
   const known = found.kind === "extended" ? found.known : 0;
-  return { outcome: "extended", id: place.threadId, known, claimed };
+  return { outcome: "extended", id: place.threadId, known, ...claimed };
 }
 
 /** Answers that stand behind the place and came back with the request are known by what they say. */
 async function matchPlace<M extends object>(
-  { threadId, seq, state }: HeldPlace,
-  { deps: { store }, asking }: Claiming<M> & { readonly deps: { readonly store: MatchingStore } },
-): Promise<Exclude<Match, { readonly kind: "passed" | "new" }>> {
-  const rows = await deepestRows(store, asking);
-  const candidates = await Promise.all(rows.map((row) => candidateOf(store, asking, row)));
-  const known = match(asking, { candidates, run: null, named: null, groupThread: null });
+  { threadId, seq, state }: ServerThreadPlace,
+  { deps: { store }, identity }: ClaimContext<M> & { readonly deps: { readonly store: MatchingStore } },
+): Promise<Exclude<ThreadMatch, { readonly kind: "passed" | "new" }>> {
+  const rows = await deepestRows(store, identity);
+  const candidates = await Promise.all(rows.map((row) => candidateOf(store, identity, row)));
+  const known = match(identity, { candidates, run: null, named: null, groupThread: null });
   if (known.kind === "extended" || known.kind === "forked") return known;
   const head = await store.head(threadId);
   const row = { threadId, seq, version: head?.version ?? seq };
-  const tail = await tailOf(store, asking, { row, from: state });
-  const { group, fixed } = asking;
-  const candidate: Candidate = {
+  const tail = await tailOf(store, identity, { row, from: state });
+  const { group, fixed } = identity;
+  const candidate: MatchCandidate = {
     ...row,
     hash: state.hash,
     group,
@@ -335,12 +343,12 @@ async function matchPlace<M extends object>(
     tail,
     state: "free",
   };
-  return goOn(asking, candidate);
+  return goOn(identity, candidate);
 }
 
-/* What a request said beside its messages, as the log keeps it: once, where it differs from the one before. */
+/* The system prompt and tools of a request, logged once whenever they change. */
 
-export interface KeptRequest {
+export interface StoredRequest {
   /** All its words, as one text. */
   readonly system: string;
   readonly tools: readonly unknown[];
@@ -353,7 +361,7 @@ interface RequestEvent {
 }
 
 /** As it stood at that record; null: its words were erased. */
-export async function keptRequest(store: Store, threadId: string, seq: number): Promise<KeptRequest | null> {
+export async function keptRequest(store: Store, threadId: string, seq: number): Promise<StoredRequest | null> {
   const { stored, system = "", tools = [] } = await lastRequest(store, threadId, seq);
   if (stored === undefined) return { system, tools };
   const [words, list] = await Promise.all([store.prompts?.get(stored.system), store.prompts?.get(stored.tools)]);

@@ -18,9 +18,9 @@ export interface Flight {
   write(bytes: Uint8Array): Promise<void>;
   end(how: "ended" | "broken"): void;
   /** Also gets what came before. */
-  attach(client: Client): void;
+  attach(client: ClientConnection): void;
   /** The same for one that doesn't count as hearing it. */
-  watch(client: Client): void;
+  watch(client: ClientConnection): void;
   isHeard(): boolean;
 }
 
@@ -30,24 +30,24 @@ const GRACE_MS = 5_000;
 /** `forever`: it goes on to its end, whoever hears it. */
 export function createFlight(graceMs: number | "forever" = GRACE_MS, after: After = afterTime): Flight {
   const abandoned = new AbortController();
-  const clients = new Set<Client>();
-  const watchers = new Set<Client>();
-  const all = (): Client[] => [...clients, ...watchers];
+  const clients = new Set<ClientConnection>();
+  const watchers = new Set<ClientConnection>();
+  const all = (): ClientConnection[] => [...clients, ...watchers];
   const pieces: Uint8Array[] = [];
   let begun: readonly [number, Readonly<Record<string, string | string[]>>] | null = null;
   let state: "open" | "ended" | "broken" = "open";
   let cancel = (): void => {};
-  const leave = (client: Client): void => {
+  const leave = (client: ClientConnection): void => {
     clients.delete(client);
     if (clients.size > 0 || state !== "open" || graceMs === "forever") return;
     cancel = after(graceMs, () => abandoned.abort());
   };
-  const catchUp = (client: Client): void => {
+  const catchUp = (client: ClientConnection): void => {
     if (begun !== null) client.head(...begun);
     for (const bytes of pieces) void client.write(bytes);
     finish(client);
   };
-  const finish = (client: Client): void => {
+  const finish = (client: ClientConnection): void => {
     if (state === "ended") client.end();
     if (state === "broken") client.breakOff();
   };
@@ -83,9 +83,9 @@ export function createFlight(graceMs: number | "forever" = GRACE_MS, after: Afte
   };
 }
 
-/* The other end of a request: where its answer goes, piece by piece, no faster than it is read. */
+/* The connection to the client, written no faster than the client reads. */
 
-export interface Client {
+export interface ClientConnection {
   head(status: number, headers: Readonly<Record<string, string | string[]>>): void;
   write(bytes: Uint8Array): Promise<void>;
   end(): void;
@@ -96,7 +96,7 @@ export interface Client {
 }
 
 /** Straight to the connection: a web stream in between would cost more than all the rest. */
-export function nodeClient(outgoing: ServerResponse): Client {
+export function nodeClient(outgoing: ServerResponse): ClientConnection {
   const left = new AbortController();
   outgoing.on("close", () => {
     if (!outgoing.writableFinished) left.abort();
@@ -118,13 +118,13 @@ export function nodeClient(outgoing: ServerResponse): Client {
 }
 
 /** For a server of somebody else's that speaks `fetch`: the response is there when its head is. */
-export function webClient(): { readonly client: Client; readonly response: Promise<Response> } {
+export function webClient(): { readonly client: ClientConnection; readonly response: Promise<Response> } {
   const left = new AbortController();
   const answered = Promise.withResolvers<Response>();
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const writer = writable.getWriter();
   writer.closed.catch(() => left.abort());
-  const client: Client = {
+  const client: ClientConnection = {
     head(status, headers) {
       const given = new Headers();
       for (const [name, value] of Object.entries(headers)) for (const one of [value].flat()) given.append(name, one);
@@ -139,8 +139,8 @@ export function webClient(): { readonly client: Client; readonly response: Promi
 }
 
 /*
- * Lets a client know that it is not forgotten while a summary is written before its question goes on: clients give up after
- * some minutes without a word. From the first comment on the answer has begun, so that a later failure goes into the stream.
+ * Keep-alive comments while a summary is written: clients give up after some minutes of silence. After the first comment the
+ * answer has begun, so a later failure goes into the stream.
  */
 
 const EVERY_MS = 10_000;
@@ -166,9 +166,8 @@ export async function keepAlive<T>(
 }
 
 /*
- * An answer that nobody hears any more, told to the other instances for as long as it goes on: a client that asks again may
- * reach another one. Nothing is written before somebody has left, so an ordinary request costs nothing. Each event is one
- * line: the head first, then the bytes as they came, at last how it ended.
+ * An answer whose client has left, published to the other instances: a retry may reach another one. Nothing is written before
+ * the client leaves. Each event is one line: first the head, then the bytes, at last how it ended.
  */
 
 interface SharedFlight {
@@ -178,7 +177,7 @@ interface SharedFlight {
   readonly threadId: string;
 }
 
-type Line =
+type FlightLine =
   | { readonly head: readonly [number, Readonly<Record<string, string | string[]>>] }
   | { readonly bytes: string }
   | { readonly end: "ended" | "broken" };
@@ -193,7 +192,7 @@ export function shareUnheard(flight: Flight, left: AbortSignal, shared: SharedFl
 
 async function share(flight: Flight, { runs, key, threadId }: SharedFlight): Promise<void> {
   if (flight.isHeard()) return;
-  const lines: Line[] = [];
+  const lines: FlightLine[] = [];
   let isOver = false;
   const end = (how: "ended" | "broken") => {
     lines.push({ end: how });
@@ -230,7 +229,7 @@ async function share(flight: Flight, { runs, key, threadId }: SharedFlight): Pro
  * is gone before it said anything is none.
  */
 export async function joinElsewhere(
-  client: Client,
+  client: ClientConnection,
   { runs, key }: Pick<SharedFlight, "runs" | "key">,
 ): Promise<"joined" | "none"> {
   const id = await runs.find({ request: requestOf(key) });
@@ -239,7 +238,7 @@ export async function joinElsewhere(
     const page = await runs.read(id, last);
     const lines = page?.batches.flatMap(({ events }) => events) ?? [];
     last += lines.length;
-    for (const line of lines) if ((await handOn(client, JSON.parse(line) as Line)) === "over") return "joined";
+    for (const line of lines) if ((await handOn(client, JSON.parse(line) as FlightLine)) === "over") return "joined";
     if (lines.length > 0) continue;
     if (page === undefined || page.state !== "live") {
       if (last === 0) return "none";
@@ -251,7 +250,7 @@ export async function joinElsewhere(
   return "joined";
 }
 
-async function handOn(client: Client, line: Line): Promise<"on" | "over"> {
+async function handOn(client: ClientConnection, line: FlightLine): Promise<"on" | "over"> {
   if ("head" in line) client.head(...line.head);
   else if ("bytes" in line) await client.write(Buffer.from(line.bytes, "base64"));
   else {
@@ -263,7 +262,7 @@ async function handOn(client: Client, line: Line): Promise<"on" | "over"> {
 }
 
 const NEVER = new AbortController().signal;
-const NOBODY: Client = { head() {}, write: async () => {}, end() {}, breakOff() {}, left: NEVER };
+const NOBODY: ClientConnection = { head() {}, write: async () => {}, end() {}, breakOff() {}, left: NEVER };
 
 function requestOf(key: string): string {
   return createHash("sha256").update(key).digest("base64");

@@ -8,13 +8,13 @@ import { readMessage } from "@palimpsest/core/internal/message";
 import type { Dialect, MessageOf, Shape } from "@palimpsest/core/message";
 import { inTurns } from "palimpsest/internal/threads";
 import { AT_ONCE, parseJson } from "../http/read-json.ts";
-import { type Chained, type ChainState, chainSteps, type Place, type Secret } from "./match.ts";
-import { pastSpace, type Span, stringEnd, valueEnd } from "./raw-json.ts";
-import type { Fields } from "./vendor.ts";
+import { type Chained, type ChainPlace, type ChainState, chainSteps, type Secret } from "./match.ts";
+import { type ByteSpan, pastSpace, stringEnd, valueEnd } from "./raw-json.ts";
+import type { JsonFields } from "./vendor.ts";
 
 export interface FrontMemory {
   /** Null: the bytes are no JSON object. */
-  read<M>(bytes: Buffer, given: ReadOptions<M>): Promise<Reading<M> | null>;
+  read<M>(bytes: Buffer, given: ReadOptions<M>): Promise<BodyReading<M> | null>;
 }
 
 interface ReadOptions<M> {
@@ -25,10 +25,10 @@ interface ReadOptions<M> {
 }
 
 /** A body as it was read. */
-export interface Reading<M> {
-  readonly body: Fields;
+export interface BodyReading<M> {
+  readonly body: JsonFields;
   /** Items of the list that were read and found good before. */
-  readonly checked: Checked | null;
+  readonly checked: CheckedMessages | null;
   /** A hash of all bytes. */
   digest(): Promise<string>;
   /** What `chainOf` gives for the messages that `leading` items stand before. The next body may begin with them. */
@@ -40,17 +40,17 @@ interface ReadMessages<M> {
   readonly messages: readonly M[];
 }
 
-interface Entry extends Front {
+interface FrontEntry extends Front {
   /** Whose it is. */
   readonly key: string;
-  readonly room: Room;
+  readonly room: FrontRoom;
   readonly hash: Hash;
-  readonly places: readonly Place[];
+  readonly places: readonly ChainPlace[];
   readonly state: ChainState;
 }
 
 /** Bytes that grow at their end: a body itself is let go of, or each request would leave one behind that lived for long. */
-interface Room {
+interface FrontRoom {
   readonly buffer: Buffer;
   used: number;
 }
@@ -62,8 +62,8 @@ const MOST_BYTES = 48 * 1024 * 1024;
 const MOST_OF_ONE = 24 * 1024 * 1024;
 
 export function frontMemory(leastBytes = LEAST_BYTES): FrontMemory {
-  let entries: readonly Entry[] = [];
-  const keep = (entry: Entry, before: Entry | null): void => {
+  let entries: readonly FrontEntry[] = [];
+  const keep = (entry: FrontEntry, before: FrontEntry | null): void => {
     entries = within([...entries.filter((one) => one !== before), entry]);
   };
   return {
@@ -99,7 +99,7 @@ export function frontMemory(leastBytes = LEAST_BYTES): FrontMemory {
 }
 
 /** The front's own bytes and those after them. Where somebody else has gone on from that front, they are copied. */
-function grown(before: Entry | null, bytes: Buffer): Room {
+function grown(before: FrontEntry | null, bytes: Buffer): FrontRoom {
   const room = before?.room;
   const from = room !== undefined && room.used === before!.bytes.length ? room.used : 0;
   const fits = room !== undefined && from > 0 && bytes.length <= room.buffer.length;
@@ -109,12 +109,12 @@ function grown(before: Entry | null, bytes: Buffer): Room {
   return into;
 }
 
-/** Room for what is still to come. */
+/** FrontRoom for what is still to come. */
 const SPARE = 1.25;
 
 async function goOn<M>(
   messages: readonly M[],
-  { shape, secret, before }: { readonly shape: Shape<M>; readonly secret: Secret; readonly before: Entry | null },
+  { shape, secret, before }: { readonly shape: Shape<M>; readonly secret: Secret; readonly before: FrontEntry | null },
 ): Promise<Chained> {
   if (before === null) return inTurns(chainSteps(messages, { shape, secret }));
   const added = messages.slice(before.places.length);
@@ -122,10 +122,10 @@ async function goOn<M>(
   return { places: before.places.concat(rest.places), state: rest.state };
 }
 
-async function objectIn(bytes: Buffer): Promise<Fields | null> {
+async function objectIn(bytes: Buffer): Promise<JsonFields | null> {
   try {
     const value = await parseJson(bytes);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : null;
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonFields) : null;
   } catch (error) {
     if (error instanceof SyntaxError) return null;
     throw error;
@@ -135,9 +135,9 @@ async function objectIn(bytes: Buffer): Promise<Fields | null> {
 /** Null: where the conversation stands can't be told. */
 function spanOf(
   bytes: Buffer,
-  body: Fields,
+  body: JsonFields,
   { field, isLeading }: { readonly field: string; readonly isLeading: (item: unknown) => boolean },
-): Span | null {
+): ByteSpan | null {
   const list = body[field];
   if (!Array.isArray(list)) return null;
   try {
@@ -148,7 +148,11 @@ function spanOf(
   }
 }
 
-async function conversationHash(bytes: Buffer, known: BodyWithFront<Entry> | null, span: Span | null): Promise<Hash> {
+async function conversationHash(
+  bytes: Buffer,
+  known: BodyWithFront<FrontEntry> | null,
+  span: ByteSpan | null,
+): Promise<Hash> {
   const front = span === null ? undefined : known?.front;
   const from = (span?.start ?? 0) + (front?.bytes.length ?? 0);
   const rest = bytes.subarray(from, span?.end);
@@ -167,7 +171,7 @@ function* hashSteps(hash: Hash, bytes: Buffer): Generator<void, Hash> {
 const HASHED = 4 * 1024 * 1024;
 
 /** The same for the same bytes, whatever of them was known. */
-function digestOf(bytes: Buffer, span: Span | null, hash: Hash): string {
+function digestOf(bytes: Buffer, span: ByteSpan | null, hash: Hash): string {
   if (span === null) return hash.copy().digest("base64");
   return createHash("sha256")
     .update(hash.copy().digest())
@@ -178,7 +182,7 @@ function digestOf(bytes: Buffer, span: Span | null, hash: Hash): string {
 }
 
 /** The newest, as far as there is room. */
-function within(entries: readonly Entry[]): readonly Entry[] {
+function within(entries: readonly FrontEntry[]): readonly FrontEntry[] {
   let all = 0;
   const each = new Map<string, number>();
   return entries
@@ -202,9 +206,8 @@ function once<T>(make: () => T): () => T {
 }
 
 /*
- * Reads a request's body without parsing again what was parsed before. Where the conversation in its list begins with
- * bytes that are known, only the rest of the body is parsed, with `null` in their place: the body is JSON exactly if that
- * is, because both leave a parser behind one item of a list. Whatever is in doubt is not known. Pure.
+ * Parsing a body whose messages begin with known bytes: only the rest is parsed, with `null` in place of the known part. The
+ * body is JSON exactly if that is, since both leave a parser after one item of a list. In doubt nothing counts as known. Pure.
  */
 
 /** Items of a list that were parsed before, and the bytes they were parsed from: from the first item's to the last one's. */
@@ -214,11 +217,11 @@ interface Front {
 }
 
 interface BodyWithFront<F extends Front> {
-  readonly body: Fields;
+  readonly body: JsonFields;
   readonly front: F;
   /** Where the front stands: items of the list before it, and the whole conversation's bytes. */
   readonly leading: number;
-  readonly conversation: Span;
+  readonly conversation: ByteSpan;
 }
 
 interface KnownFronts<F extends Front> {
@@ -243,7 +246,7 @@ function readKnown<F extends Front>(bytes: Buffer, given: KnownFronts<F>): BodyW
  * The bytes of the items behind the leading ones, without the brackets and what stands beside them. Null: there is no
  * such list, it is there twice, or its last item is no object. `bytes` is JSON.
  */
-export function conversationSpan(bytes: Buffer, field: string, leading: number): Span | null {
+export function conversationSpan(bytes: Buffer, field: string, leading: number): ByteSpan | null {
   const starts = [...fieldStarts(bytes)].filter(({ name }) => name === field);
   const list = starts.length === 1 ? starts[0]!.start : null;
   if (list === null || bytes[list] !== OPEN_BRACKET) return null;
@@ -344,10 +347,10 @@ const OPEN_BRACKET = 0x5b;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/* The messages of a request, checked one by one, except those that were before. */
+/* Checks the messages of a request one by one, except those checked before. */
 
 /** From one place of the list to before another. */
-export interface Checked {
+export interface CheckedMessages {
   readonly from: number;
   readonly to: number;
 }
@@ -359,7 +362,7 @@ type ReadItems<M> =
 export function readItems<D extends Dialect>(
   dialect: D,
   items: readonly unknown[],
-  checked: Checked | null,
+  checked: CheckedMessages | null,
 ): ReadItems<MessageOf[D]> {
   for (let index = 0; index < items.length; index += 1) {
     if (index === checked?.from) index = checked.to;

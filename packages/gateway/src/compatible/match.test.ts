@@ -1,22 +1,22 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Place } from "./match.ts";
-import { type Candidate, type Findings, match, type Request } from "./match.ts";
+import type { ChainPlace } from "./match.ts";
+import { type Findings, type MatchCandidate, match, type RequestFingerprint } from "./match.ts";
 
 /** A conversation by letters: capitals are answers of ours. */
-function places(letters: string): Place[] {
+function places(letters: string): ChainPlace[] {
   return [...letters].map((letter, index) => ({
     hash: letters.slice(0, index + 1),
     answer: letter === letter.toUpperCase() ? letter : null,
   }));
 }
 
-function request(letters: string, given: Partial<Request> = {}): Request {
+function request(letters: string, given: Partial<RequestFingerprint> = {}): RequestFingerprint {
   return { places: places(letters), group: null, fixed: "f", sideCall: "no", ...given };
 }
 
 /** A thread that holds `letters`, found after the answer at `depth`. */
-function candidate(letters: string, depth: number, given: Partial<Candidate> = {}): Candidate {
+function candidate(letters: string, depth: number, given: Partial<MatchCandidate> = {}): MatchCandidate {
   const later = places(letters).slice(depth);
   const answered = later.findIndex(({ answer }) => answer !== null);
   return {
@@ -34,9 +34,9 @@ function candidate(letters: string, depth: number, given: Partial<Candidate> = {
 }
 
 const NOTHING: Findings = { candidates: [], run: null, named: null, groupThread: null };
-const found = (asked: Request, ...candidates: Candidate[]) => match(asked, { ...NOTHING, candidates });
+const found = (asked: RequestFingerprint, ...candidates: MatchCandidate[]) => match(asked, { ...NOTHING, candidates });
 
-const ROWS: readonly (readonly [string, Request, Partial<Findings>, ReturnType<typeof match>])[] = [
+const ROWS: readonly (readonly [string, RequestFingerprint, Partial<Findings>, ReturnType<typeof match>])[] = [
   ["nothing is known of it", request("a"), {}, { kind: "new", parent: null }],
   [
     "the next turn",
@@ -135,7 +135,7 @@ test("of several at one place: the same group, then one that ends there, then th
   const newer = candidate("aB", 2, { threadId: "newer", updatedAt: "2026-06-01T00:00:00.000Z" });
   const goesOn = candidate("aBxY", 2, { threadId: "goes-on", updatedAt: "2027-01-01T00:00:00.000Z" });
   const own = candidate("aBxY", 2, { threadId: "group", group: "g" });
-  const thread = (...candidates: Candidate[]) => (found(asked, ...candidates) as { thread: string }).thread;
+  const thread = (...candidates: MatchCandidate[]) => (found(asked, ...candidates) as { thread: string }).thread;
   assert.equal(thread(newest, same), "same-fixed");
   assert.equal(thread(same, newer), "newer");
   assert.equal(thread(goesOn, newest), "newest");

@@ -7,9 +7,9 @@ import { createHash, hash as digest } from "node:crypto";
 import type { Part, ResultPart, Role, Shape } from "@palimpsest/core/message";
 import type { MatchRow } from "palimpsest/stores";
 
-export interface Request {
+export interface RequestFingerprint {
   /** After each message of the conversation, leading system messages left out. */
-  readonly places: readonly Place[];
+  readonly places: readonly ChainPlace[];
   readonly group: string | null;
   /** Of system prompt and tools. */
   readonly fixed: string;
@@ -17,14 +17,14 @@ export interface Request {
 }
 
 /** A conversation in the store that the request begins with. */
-export interface Candidate extends Omit<MatchRow, "answer"> {
+export interface MatchCandidate extends Omit<MatchRow, "answer"> {
   /** What the thread holds after that answer, as it continues the request's chain: up to its next answer. */
-  readonly tail: readonly Place[];
+  readonly tail: readonly ChainPlace[];
   /** Somebody writes to it at this moment. */
   readonly state: "free" | "busy";
 }
 
-export type Match =
+export type ThreadMatch =
   | { readonly kind: "new"; readonly parent: string | null }
   /** The thread goes on; it has `known` of the messages. Where somebody else gets there first, it is forked instead. */
   | { readonly kind: "extended"; readonly thread: string; readonly known: number; readonly instead: Instead | null }
@@ -42,9 +42,9 @@ interface Instead {
 }
 
 export interface Findings {
-  readonly candidates: readonly Candidate[];
+  readonly candidates: readonly MatchCandidate[];
   /** A thread in whose middle the request begins: its client has cut the head off. Only looked for by name or group. */
-  readonly run: Run | null;
+  readonly run: MatchedRun | null;
   /** The thread that the client named, if there is one of this name. */
   readonly named: string | null;
   /** The group's thread that changed last, if the group has one. */
@@ -52,9 +52,9 @@ export interface Findings {
 }
 
 /** `depth`: how many of the request's messages, from its first on, stand there in a row, the last of them an answer. */
-type Run = Candidate & { readonly depth: number };
+type MatchedRun = MatchCandidate & { readonly depth: number };
 
-export function match(request: Request, { candidates, run, named, groupThread }: Findings): Match {
+export function match(request: RequestFingerprint, { candidates, run, named, groupThread }: Findings): ThreadMatch {
   const best =
     deepest(request, candidates) ??
     (run && { candidate: run, depth: run.depth, more: unanswered(request, run, run.depth) });
@@ -66,12 +66,15 @@ export function match(request: Request, { candidates, run, named, groupThread }:
 }
 
 /** From a place in a thread that the client has named: all of its messages come after it. */
-export function goOn(request: Request, candidate: Candidate): Extract<Match, { readonly thread: string }> {
+export function goOn(
+  request: RequestFingerprint,
+  candidate: MatchCandidate,
+): Extract<ThreadMatch, { readonly thread: string }> {
   return joining(request, { candidate, depth: 0, more: unanswered(request, candidate, 0) });
 }
 
-interface Hit {
-  readonly candidate: Candidate;
+interface MatchHit {
+  readonly candidate: MatchCandidate;
   /** How many of the request's messages stand up to the answer. */
   readonly depth: number;
   /** How many more the thread has, unanswered; null: it goes on otherwise. */
@@ -79,15 +82,18 @@ interface Hit {
 }
 
 /** How to go on with a thread that has been found. */
-function joining(request: Request, { candidate, depth, more }: Hit): Extract<Match, { readonly thread: string }> {
+function joining(
+  request: RequestFingerprint,
+  { candidate, depth, more }: MatchHit,
+): Extract<ThreadMatch, { readonly thread: string }> {
   const { threadId: thread, seq, state } = candidate;
   if (more === null || state === "busy") return { kind: "forked", thread, at: seq, known: depth };
   const known = Math.min(depth + more, request.places.length);
   return { kind: "extended", thread, known, instead: { at: seq, known: depth, version: candidate.version } };
 }
 
-function deepest(request: Request, candidates: readonly Candidate[]): Hit | null {
-  const hits = candidates.flatMap((candidate): Hit[] => {
+function deepest(request: RequestFingerprint, candidates: readonly MatchCandidate[]): MatchHit | null {
+  const hits = candidates.flatMap((candidate): MatchHit[] => {
     const depth = depthOf(request, candidate.hash);
     return depth === null ? [] : [{ candidate, depth, more: unanswered(request, candidate, depth) }];
   });
@@ -95,14 +101,14 @@ function deepest(request: Request, candidates: readonly Candidate[]): Hit | null
 }
 
 /** How many messages stand up to a place. Looked for from the end: that is where a conversation goes on. */
-export function depthOf({ places }: Pick<Request, "places">, hash: string): number | null {
+export function depthOf({ places }: Pick<RequestFingerprint, "places">, hash: string): number | null {
   for (let at = places.length - 1; at >= 0; at -= 1) if (places[at]!.hash === hash) return at + 1;
   return null;
 }
 
 /** The deepest; of several the same group, then one that ends there, then the same system and tools, then the newest. */
-function compare({ group, fixed }: Request, a: Hit, b: Hit): number {
-  const rank = ({ candidate, depth, more }: Hit): readonly number[] => [
+function compare({ group, fixed }: RequestFingerprint, a: MatchHit, b: MatchHit): number {
+  const rank = ({ candidate, depth, more }: MatchHit): readonly number[] => [
     depth,
     Number(group !== null && candidate.group === group),
     Number(more !== null),
@@ -115,18 +121,18 @@ function compare({ group, fixed }: Request, a: Hit, b: Hit): number {
 }
 
 /** How many unanswered messages follow. A thread ends where it was found if all it has after that is what this request asks again: its run failed. */
-function unanswered({ places }: Request, { tail }: Candidate, depth: number): number | null {
+function unanswered({ places }: RequestFingerprint, { tail }: MatchCandidate, depth: number): number | null {
   const repeats = tail.every(({ hash, answer }, index) => answer === null && places[depth + index]?.hash === hash);
   return repeats ? tail.length : null;
 }
 
 /*
- * What a conversation is known by: one hash after each message, made from the one before and from what the message says.
- * Left out is what clients change without anything being said: how it is spelled, ids, cache marks, reasoning, and what
- * goes before the first message (system prompt, tools, model). Keyed, so that nobody can guess words from a hash. Pure.
+ * The hash chain of a conversation: one keyed hash per message, over the previous hash and the message's content. Spelling,
+ * ids, cache marks, reasoning and everything before the first message are left out, since clients change them. Keyed, so that
+ * nobody can guess words from a hash. Pure.
  */
 
-export interface Place {
+export interface ChainPlace {
   /** Of everything said up to this message. */
   readonly hash: string;
   /** Of this message alone, where it is an answer. */
@@ -156,7 +162,7 @@ interface ChainOptions<M> {
 }
 
 export interface Chained {
-  readonly places: readonly Place[];
+  readonly places: readonly ChainPlace[];
   readonly state: ChainState;
 }
 
@@ -175,7 +181,7 @@ export function* chainSteps<M>(
   { shape, secret, from = START }: ChainOptions<M>,
 ): Generator<void, Chained> {
   let state = from;
-  const places: Place[] = [];
+  const places: ChainPlace[] = [];
   for (const message of messages) {
     const isLeading = state === START && shape.role(message) === "system";
     const added = isLeading ? { state, answer: null } : after(state, message, { shape, secret });
@@ -215,7 +221,7 @@ function padsOf(secret: Secret): Pads {
 /** 132 bits. */
 const HASH_LENGTH = 22;
 
-interface Added {
+interface ChainStep {
   readonly state: ChainState;
   readonly answer: string | null;
 }
@@ -224,7 +230,7 @@ function after<M>(
   state: ChainState,
   message: M,
   { shape, secret }: { readonly shape: Shape<M>; readonly secret: Secret },
-): Added {
+): ChainStep {
   const role = shape.role(message);
   const parts = shape.parts(message);
   const results = parts.filter((part) => part.kind === "result");

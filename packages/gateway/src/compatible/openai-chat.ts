@@ -1,20 +1,20 @@
 /** OpenAI chat completions: its requests, its errors. How its answers are read is in `answer.ts`. */
 import { type OpenAiCall, type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
 import { dataOf, eventParser, wholeReader } from "./answer-body.ts";
-import type { AnswerWriter, Piece, PieceCall, PieceEnd } from "./converted-answer.ts";
-import { type Checked, readItems } from "./front.ts";
+import type { AnswerPiece, AnswerWriter, PieceCall, PieceEnd } from "./converted-answer.ts";
+import { type CheckedMessages, readItems } from "./front.ts";
 import {
   type AnswerReader,
+  type AnswerWriterOptions,
   common,
-  type Fields,
+  type JsonFields,
   leadingIn,
   listIn,
   numberIn,
   type ReadAnswer,
-  type ReadRequest,
   type Vendor,
   type VendorFailure,
-  type WriterOptions,
+  type VendorRequestResult,
 } from "./vendor.ts";
 
 export const openaiChat: Vendor<OpenAiMessage> = {
@@ -36,7 +36,7 @@ export const openaiChat: Vendor<OpenAiMessage> = {
   counted: (tokens) => ({ input_tokens: tokens }),
 };
 
-function readBody(body: Fields, checked: Checked | null): ReadRequest<OpenAiMessage> {
+function readBody(body: JsonFields, checked: CheckedMessages | null): VendorRequestResult<OpenAiMessage> {
   const known = common(body);
   if (known === null) return { kind: "problem", message: "you must provide a model parameter", param: "model" };
   const given = body["messages"];
@@ -68,14 +68,14 @@ export function chatReader(form: "stream" | "whole"): AnswerReader<OpenAiMessage
   return form === "stream" ? streamReader() : wholeReader(wholeAnswer);
 }
 
-function wholeAnswer(body: Fields | null): ReadAnswer<OpenAiMessage> {
+function wholeAnswer(body: JsonFields | null): ReadAnswer<OpenAiMessage> {
   const choice = firstChoice(body);
   const message = (choice?.["message"] ?? null) as OpenAiMessage | null;
   const usage = (body?.["usage"] ?? null) as object | null;
   return { message, usage, state: message === null ? "open" : "ended", error: null };
 }
 
-interface Draft {
+interface ChatDraft {
   content: string;
   reasoning: string;
   refusal: string;
@@ -84,7 +84,7 @@ interface Draft {
 
 function streamReader(): AnswerReader<OpenAiMessage> {
   const events = eventParser();
-  const draft: Draft = { content: "", reasoning: "", refusal: "", calls: new Map() };
+  const draft: ChatDraft = { content: "", reasoning: "", refusal: "", calls: new Map() };
   let usage: object | null = null;
   let state: ReadAnswer<OpenAiMessage>["state"] = "open";
   let error: string | null = null;
@@ -103,7 +103,7 @@ function streamReader(): AnswerReader<OpenAiMessage> {
         if (body?.["usage"]) usage = body["usage"] as object;
         const choice = firstChoice(body);
         if (choice === null) continue;
-        addDelta(draft, (choice["delta"] ?? {}) as Fields);
+        addDelta(draft, (choice["delta"] ?? {}) as JsonFields);
         if (choice["finish_reason"] != null && state === "open") state = "ending";
       }
     },
@@ -112,13 +112,13 @@ function streamReader(): AnswerReader<OpenAiMessage> {
   };
 }
 
-function firstChoice(body: Fields | null): Fields | null {
+function firstChoice(body: JsonFields | null): JsonFields | null {
   const choices = body?.["choices"];
   if (!Array.isArray(choices)) return null;
-  return (choices as Fields[]).find((choice) => (choice["index"] ?? 0) === 0) ?? null;
+  return (choices as JsonFields[]).find((choice) => (choice["index"] ?? 0) === 0) ?? null;
 }
 
-function addDelta(draft: Draft, delta: Fields): void {
+function addDelta(draft: ChatDraft, delta: JsonFields): void {
   const { content, reasoning_content: reasoning, refusal, tool_calls: calls } = delta;
   if (typeof content === "string") draft.content += content;
   if (typeof reasoning === "string") draft.reasoning += reasoning;
@@ -140,7 +140,7 @@ interface CallDelta {
 }
 
 /** Of an answer that was cut off, calls whose arguments are not whole are no calls. */
-function messageOf(draft: Draft, state: ReadAnswer<OpenAiMessage>["state"]): OpenAiMessage | null {
+function messageOf(draft: ChatDraft, state: ReadAnswer<OpenAiMessage>["state"]): OpenAiMessage | null {
   const isWhole = state === "ending" || state === "ended";
   const calls = [...draft.calls.entries()]
     .toSorted(([a], [b]) => a - b)
@@ -170,17 +170,17 @@ function isJson(text: string): boolean {
 
 /* Writes an answer that isn't OpenAI's as chat completions: as chunks, or whole. */
 
-export function chatWriter({ id, model, body }: WriterOptions): AnswerWriter {
+export function chatWriter({ id, model, body }: AnswerWriterOptions): AnswerWriter {
   const base = (object: string) => ({ id: `chatcmpl-${id}`, object, created: Math.floor(Date.now() / 1000), model });
   const chunk = (delta: unknown, finish: string | null = null): string =>
     event({ ...base("chat.completion.chunk"), choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }] });
-  const reportsUsage = (body["stream_options"] as Fields | undefined)?.["include_usage"] === true;
+  const reportsUsage = (body["stream_options"] as JsonFields | undefined)?.["include_usage"] === true;
   const calls: PieceCall[] = [];
   let text = "";
   let ended: PieceEnd | null = null;
   return {
     begin: () => chunk({ role: "assistant", content: "" }),
-    add(piece: Piece) {
+    add(piece: AnswerPiece) {
       switch (piece.type) {
         case "text":
           text += piece.text;

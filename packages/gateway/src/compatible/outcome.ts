@@ -7,42 +7,42 @@ import { summarizationForThreads } from "palimpsest/internal/config";
 import { costOf, pricesOf, savingOf } from "palimpsest/internal/models";
 import type { TokenPrices } from "palimpsest/models";
 import type { Meter } from "../metrics/metrics.ts";
-import type { Sent } from "./prompt.ts";
+import type { SentPrompt } from "./prompt.ts";
 import { fieldSpans } from "./raw-json.ts";
-import type { Engaged, Exchange } from "./request.ts";
+import type { ClaimedRequest, ParsedRequest } from "./request.ts";
 
-export interface Compacted {
+export interface ReportedCompaction {
   readonly rung: string;
   readonly hidden: unknown;
   readonly tokensBefore?: number;
   readonly tokensAfter?: number;
 }
 
-export interface Asked<M> extends Sent<M> {
+export interface OutcomeInput<M> extends SentPrompt<M> {
   readonly added: number | null;
-  readonly compaction: Compacted | null;
+  readonly compaction: ReportedCompaction | null;
   /** Null: another vendor is asked. */
   readonly body: Buffer | null;
 }
 
-type Done = Pick<RequestFacts, "status" | "end"> & { readonly usage: RequestUsage | null };
+type FinishedRequest = Pick<CompatibleRequestFacts, "status" | "end"> & { readonly usage: RequestUsage | null };
 
-export interface Outcome {
+export interface RequestOutcome {
   readonly headers: Readonly<Record<string, string>>;
   /** Once, when it is over. */
-  note(done: Done): void;
+  note(done: FinishedRequest): void;
 }
 
 export function outcomeOf<M extends object>(
-  exchange: Exchange<M>,
-  { thread: { id, outcome } }: Pick<Engaged<M>, "thread">,
-  asked: Asked<M>,
-): Outcome {
-  const { target, call } = exchange;
+  parsed: ParsedRequest<M>,
+  { claimed: { id, outcome } }: Pick<ClaimedRequest<M>, "claimed">,
+  asked: OutcomeInput<M>,
+): RequestOutcome {
+  const { target, call } = parsed;
   const { counted, added, compaction } = asked;
   const view = asked.view.hidden || asked.view.erased ? "compacted" : "verbatim";
-  const upstream = upstreamOf(exchange, asked);
-  const saved = upstream === null ? 0 : savedTokens(exchange, upstream);
+  const upstream = upstreamOf(parsed, asked);
+  const saved = upstream === null ? 0 : savedTokens(parsed, upstream);
   const seq = counted?.version ?? null;
   const rung = compaction === null ? null : `${compaction.rung};${compaction.hidden ?? ""}`;
   return {
@@ -54,7 +54,7 @@ export function outcomeOf<M extends object>(
       ...(upstream !== null && {
         "x-palimpsest-tokens": [upstream.whole, upstream.tokens, target.window, upstream.source].join(";"),
         "x-palimpsest-saved-tokens": String(saved),
-        ...costHeader(exchange, saved),
+        ...costHeader(parsed, saved),
       }),
       ...(added !== null && { "x-palimpsest-evidence": String(added) }),
       ...(rung !== null && { "x-palimpsest-compaction": rung }),
@@ -64,17 +64,17 @@ export function outcomeOf<M extends object>(
       if (compaction !== null && tokensBefore !== undefined && tokensAfter !== undefined)
         call.meter.compaction({ rung: compaction.rung, tokensBefore, tokensAfter });
       const place = { match: outcome, thread: id, seq, view, upstream } as const;
-      noteRequest(exchange, { ...place, compaction: rung, evidence: added, saved, ...done });
+      noteRequest(parsed, { ...place, compaction: rung, evidence: added, saved, ...done });
     },
   };
 }
 
-/** Nothing is known of what passes but that it did. */
+/** For a request that was passed on without a thread. */
 export function notePassed<M extends object>(
-  exchange: Exchange<M>,
-  { status, view }: Pick<RequestFacts, "status" | "view">,
+  parsed: ParsedRequest<M>,
+  { status, view }: Pick<CompatibleRequestFacts, "status" | "view">,
 ): void {
-  noteRequest(exchange, {
+  noteRequest(parsed, {
     match: "passed",
     end: "passed",
     status,
@@ -89,14 +89,14 @@ export function notePassed<M extends object>(
   });
 }
 
-type Noted = Done &
-  Pick<RequestFacts, "match" | "thread" | "seq" | "view" | "upstream" | "compaction" | "evidence"> & {
+type Noted = FinishedRequest &
+  Pick<CompatibleRequestFacts, "match" | "thread" | "seq" | "view" | "upstream" | "compaction" | "evidence"> & {
     readonly saved: number;
   };
 
-function noteRequest<M extends object>(exchange: Exchange<M>, { saved, ...noted }: Noted): void {
-  const { call, deps, request, target, bytes, policy, startedAt, hash } = exchange;
-  const { prices, currency } = pricesFor(exchange);
+function noteRequest<M extends object>(parsed: ParsedRequest<M>, { saved, ...noted }: Noted): void {
+  const { call, deps, request, target, bytes, policy, startedAt, hash } = parsed;
+  const { prices, currency } = pricesFor(parsed);
   const money = moneyOf(saved, noted.usage, prices);
   const { mode } = policy;
   if (noted.match !== "passed") call.meter.saving({ mode, tokens: saved, cost: money?.saved ?? null });
@@ -119,14 +119,14 @@ function noteRequest<M extends object>(exchange: Exchange<M>, { saved, ...noted 
   });
 }
 
-function pricesFor<M extends object>({ target: { entry, model } }: Exchange<M>) {
+function pricesFor<M extends object>({ target: { entry, model } }: ParsedRequest<M>) {
   const prices = pricesOf({ ...entry, model });
   return { prices, currency: prices === null ? null : ("USD" as const) };
 }
 
-/** Before the answer nobody knows what the cache held: it is the least that was saved. */
-function costHeader<M extends object>(exchange: Exchange<M>, saved: number): Record<string, string> {
-  const { prices } = pricesFor(exchange);
+/** Before the answer the cache hits are unknown, so this is a lower bound. */
+function costHeader<M extends object>(parsed: ParsedRequest<M>, saved: number): Record<string, string> {
+  const { prices } = pricesFor(parsed);
   const money = moneyOf(saved, null, prices);
   if (money === null) return {};
   return { "x-palimpsest-saved-cost": `${money.saved.toFixed(6)};USD` };
@@ -134,16 +134,16 @@ function costHeader<M extends object>(exchange: Exchange<M>, saved: number): Rec
 
 /** The count is that of the view; where all of it went out, or would have, the bytes say how much more that is. */
 function upstreamOf<M extends object>(
-  exchange: Exchange<M>,
-  { counted, messages, as, body }: Asked<M>,
+  parsed: ParsedRequest<M>,
+  { counted, messages, as, body }: OutcomeInput<M>,
 ): UpstreamFacts | null {
   if (counted === null) return null;
-  const { bytes, request } = exchange;
+  const { bytes, request } = parsed;
   const { tokens: count, source } = counted.count;
   const isView = as === "view" && messages === null;
   const sent = isView
     ? bytes.length
-    : ((as === "view" ? body?.length : undefined) ?? viewBytes(exchange, counted.messages));
+    : ((as === "view" ? body?.length : undefined) ?? viewBytes(parsed, counted.messages));
   const whole = isView ? count : wholeTokens(count, { whole: bytes.length, sent });
   return {
     messages: messages?.length ?? request.messages.length,
@@ -155,19 +155,25 @@ function upstreamOf<M extends object>(
 }
 
 /** The request as it would be with these messages. */
-function viewBytes<M extends object>({ bytes, vendor, body, request }: Exchange<M>, messages: readonly M[]): number {
+function viewBytes<M extends object>(
+  { bytes, vendor, body, request }: ParsedRequest<M>,
+  messages: readonly M[],
+): number {
   const { start, end } = fieldSpans(bytes).get(vendor.field) ?? { start: 0, end: 0 };
   return bytes.length - (end - start) + Buffer.byteLength(JSON.stringify(vendor.write({ body, request, messages })));
 }
 
 /** `observe`: what would have been left out. */
-function savedTokens<M extends object>({ policy, deps, request, target }: Exchange<M>, sent: UpstreamFacts): number {
+function savedTokens<M extends object>(
+  { policy, deps, request, target }: ParsedRequest<M>,
+  sent: UpstreamFacts,
+): number {
   if (policy.mode === "on") return sent.whole - sent.tokens;
   const outside = Math.ceil((request.system.length + JSON.stringify(request.tools).length) / 4);
   return sent.whole - compactedTokens(sent.whole, sawTooth(deps.settings, target.window, outside));
 }
 
-/* What a request would have counted whole, what was sent of it, and what that saved. Pure. */
+/* Tokens of the whole request, tokens sent, tokens and money saved. Pure. */
 
 /** From the count of what was sent: nothing but the bytes of the rest is known. */
 export function wholeTokens(count: number, bytes: { readonly whole: number; readonly sent: number }): number {
@@ -218,7 +224,7 @@ export function cacheShare(usage: Pick<PricedUsage, "input" | "cacheRead"> | nul
   return usage === null || usage.input === 0 ? null : usage.cacheRead / usage.input;
 }
 
-/* What a call took, on the account of its key: as its provider reports it, and by length where that is missing. */
+/* Tokens charged to the key: as the provider reports them, or estimated by length. */
 
 type MeteredUsage = Parameters<Meter["tokens"]>[0];
 
@@ -251,7 +257,7 @@ export function tokensIn(bytes: number): number {
  * process and bounded, since the log has what matters for good: what was said, and what each answer took.
  */
 
-export interface RequestFacts {
+export interface CompatibleRequestFacts {
   /** As the answer's `x-request-id`. */
   readonly id: string;
   readonly at: string;
@@ -309,13 +315,13 @@ interface RequestFilter {
 }
 
 export interface RecentRequests {
-  add(userId: string, facts: RequestFacts): void;
+  add(userId: string, facts: CompatibleRequestFacts): void;
   /** Newest first. */
   list(
     userId: string,
     filter: RequestFilter,
-  ): { readonly requests: readonly RequestFacts[]; readonly next: string | null };
-  get(userId: string, id: string): RequestFacts | null;
+  ): { readonly requests: readonly CompatibleRequestFacts[]; readonly next: string | null };
+  get(userId: string, id: string): CompatibleRequestFacts | null;
   forget(userId: string): void;
 }
 
@@ -323,20 +329,20 @@ export interface RecentRequests {
 const MOST_OF_USER = 500;
 const MOST = 10_000;
 
-interface Kept {
+interface KeptFacts {
   /** Grows with each request. */
   readonly number: number;
-  readonly facts: RequestFacts;
+  readonly facts: CompatibleRequestFacts;
 }
 
 export function recentRequests(
   most: { readonly ofUser: number; readonly ofAll: number } = { ofUser: MOST_OF_USER, ofAll: MOST },
 ): RecentRequests {
   /** Whoever asked last stands last. */
-  const users = new Map<string, Kept[]>();
+  const users = new Map<string, KeptFacts[]>();
   let number = 0;
   let size = 0;
-  const of = (userId: string): readonly Kept[] => users.get(userId) ?? [];
+  const of = (userId: string): readonly KeptFacts[] => users.get(userId) ?? [];
   const forget = (userId: string): void => {
     size -= of(userId).length;
     users.delete(userId);

@@ -8,7 +8,7 @@ import { ProblemError } from "../http/problem.ts";
 import { anthropicMessages } from "./anthropic/vendor.ts";
 import { openaiChat } from "./openai-chat.ts";
 import { tokensIn } from "./outcome.ts";
-import type { Target } from "./policy.ts";
+import type { ProviderTarget } from "./policy.ts";
 import { fieldSpans, spliced } from "./raw-json.ts";
 import { isAdmin, keyIn, ownsAccount, targetFor, unclearIn } from "./request.ts";
 import type { CompatibleCall, CompatibleDeps } from "./serve.ts";
@@ -64,7 +64,7 @@ function lists(list: PassThrough, method: string, path: string): boolean {
 }
 
 /** The provider of the model that it names, else of the first model of the vendor whose client asks. */
-function targetOfBody(call: CompatibleCall, deps: CompatibleDeps, read: PassedBody): Target {
+function targetOfBody(call: CompatibleCall, deps: CompatibleDeps, read: PassedBody): ProviderTarget {
   const vendor = vendorAt(call.path, call.headers);
   const named = read.kind === "unreadable" ? null : read.model;
   const first = deps.settings.models.find(({ provider }) => vendor.providers.includes(provider));
@@ -99,8 +99,8 @@ function notHere({ method, path }: CompatibleCall): ProblemError {
 }
 
 /*
- * The body of a request that is passed on, as far as its model goes. What can't be read in exactly one way is unreadable:
- * the provider could read another model in it than the one that was checked.
+ * The model in a body that is passed through. An ambiguous body is refused: the provider could read another model than the
+ * one that was checked.
  */
 
 type PassedBody =

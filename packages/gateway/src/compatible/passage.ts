@@ -8,34 +8,37 @@ import type { NextStep } from "./answer.ts";
 import { UpstreamError } from "./answer-body.ts";
 import type { Flight } from "./flight.ts";
 import { chainOf } from "./match.ts";
-import type { Outcome } from "./outcome.ts";
+import type { RequestOutcome } from "./outcome.ts";
 import { countSpent, type Estimate, tokensIn } from "./outcome.ts";
-import type { Answering, Sent } from "./prompt.ts";
-import { learningFrom } from "./prompt.ts";
-import type { Exchange } from "./request.ts";
+import { learningFrom, type SentPrompt } from "./prompt.ts";
+import type { ClaimedRequest, ParsedRequest } from "./request.ts";
 import type { UpstreamAnswer } from "./upstream.ts";
 import type { AnswerReader, ReadAnswer } from "./vendor.ts";
 
 /** An answer on its way to the client and into the log. */
-export interface Passage<M> {
+export interface AnswerInProgress<M> {
   readonly flight: Flight;
   readonly answer: UpstreamAnswer;
   readonly form: "stream" | "whole";
   readonly reader: AnswerReader<M>;
-  readonly prompt: Sent<M>;
-  readonly outcome: Outcome;
+  readonly prompt: SentPrompt<M>;
+  readonly outcome: RequestOutcome;
   readonly headers: UpstreamAnswer["headers"];
-  readonly opening: Opening;
+  readonly opening: AnswerOpening;
 }
 
 /** What was read of an answer to tell whether it refuses. */
-export interface Opening {
+export interface AnswerOpening {
   readonly bytes: readonly Uint8Array[];
   /** Null: it doesn't. */
   readonly error: { readonly status: number; readonly message: string; readonly responseBody: string } | null;
 }
 
-type HandOn = <M extends object>(exchange: Exchange<M>, engaged: Answering<M>, passage: Passage<M>) => Promise<void>;
+type HandOn = <M extends object>(
+  parsed: ParsedRequest<M>,
+  turn: ClaimedRequest<M>,
+  passage: AnswerInProgress<M>,
+) => Promise<void>;
 
 export const HAND_ON: Readonly<Record<NextStep["handOn"], HandOn>> = {
   refusal: refusalThrough,
@@ -44,20 +47,20 @@ export const HAND_ON: Readonly<Record<NextStep["handOn"], HandOn>> = {
 };
 
 async function refusalThrough<M extends object>(
-  exchange: Exchange<M>,
-  engaged: Answering<M>,
-  { flight, answer: { status }, outcome, headers, opening }: Passage<M>,
+  parsed: ParsedRequest<M>,
+  turn: ClaimedRequest<M>,
+  { flight, answer: { status }, outcome, headers, opening }: AnswerInProgress<M>,
 ): Promise<void> {
-  await keepReceipt(exchange, engaged, { answer: null, failure: opening.error });
-  await engaged.thread.claimed.release();
+  await keepReceipt(parsed, turn, { answer: null, failure: opening.error });
+  await turn.claimed.release();
   outcome.note({ status, end: "refused", usage: null });
-  await handOver(exchange, flight, { status, headers, pieces: opening.bytes });
+  await handOver(parsed, flight, { status, headers, pieces: opening.bytes });
 }
 
 async function streamThrough<M extends object>(
-  exchange: Exchange<M>,
-  engaged: Answering<M>,
-  passage: Passage<M>,
+  parsed: ParsedRequest<M>,
+  turn: ClaimedRequest<M>,
+  passage: AnswerInProgress<M>,
 ): Promise<void> {
   const { flight, answer, reader, headers, opening } = passage;
   if (!flight.hasHead()) flight.head(answer.status, headers);
@@ -76,17 +79,17 @@ async function streamThrough<M extends object>(
   } catch (error) {
     // The provider broke off, or nobody hears it any more: what came is kept, and the client sees that it isn't all.
     how = "broken";
-    if (error instanceof UpstreamError) exchange.call.failed(error);
+    if (error instanceof UpstreamError) parsed.call.failed(error);
   }
-  await writeAnswer(exchange, engaged, passage);
+  await writeAnswer(parsed, turn, passage);
   for (const bytes of heldBack) await flight.write(bytes);
   flight.end(how);
 }
 
 async function wholeThrough<M extends object>(
-  exchange: Exchange<M>,
-  engaged: Answering<M>,
-  passage: Passage<M>,
+  parsed: ParsedRequest<M>,
+  turn: ClaimedRequest<M>,
+  passage: AnswerInProgress<M>,
 ): Promise<void> {
   const { flight, answer, reader, headers } = passage;
   const pieces: Uint8Array[] = [];
@@ -101,12 +104,12 @@ async function wholeThrough<M extends object>(
       cause: error,
     });
   }
-  await writeAnswer(exchange, engaged, passage);
-  await handOver(exchange, flight, { status: answer.status, headers, pieces });
+  await writeAnswer(parsed, turn, passage);
+  await handOver(parsed, flight, { status: answer.status, headers, pieces });
 }
 
 export async function handOver<M extends object>(
-  { vendor }: Exchange<M>,
+  { vendor }: ParsedRequest<M>,
   flight: Flight,
   { status, headers, pieces }: Pick<UpstreamAnswer, "status" | "headers"> & { readonly pieces: readonly Uint8Array[] },
 ): Promise<void> {
@@ -133,19 +136,19 @@ function messageIn(text: string): string {
 }
 
 async function writeAnswer<M extends object>(
-  exchange: Exchange<M>,
-  engaged: Answering<M>,
-  passage: Passage<M>,
+  parsed: ParsedRequest<M>,
+  turn: ClaimedRequest<M>,
+  passage: AnswerInProgress<M>,
 ): Promise<void> {
-  await appendAnswer(exchange, engaged, passage);
-  await keepReceipt(exchange, engaged, { answer: passage.reader.answer(), failure: null });
-  await engaged.thread.claimed.release();
+  await appendAnswer(parsed, turn, passage);
+  await keepReceipt(parsed, turn, { answer: passage.reader.answer(), failure: null });
+  await turn.claimed.release();
 }
 
 /** What is kept of an answer so that it can be given again. What fails is left out: the answer itself is in the log. */
 export async function keepReceipt<M extends object>(
-  { call }: Exchange<M>,
-  { thread: { claimed }, named }: Answering<M>,
+  { call }: ParsedRequest<M>,
+  { claimed, named }: ClaimedRequest<M>,
   { answer, failure }: { readonly answer: ReadAnswer<unknown> | null; readonly failure: unknown },
 ): Promise<void> {
   const event = named?.receipt(answer, failure) ?? null;
@@ -155,26 +158,25 @@ export async function keepReceipt<M extends object>(
 
 /** In one append: the answer, its usage, and what the conversation is known by from here on. What fails is left out. */
 async function appendAnswer<M extends object>(
-  exchange: Exchange<M>,
-  engaged: Answering<M>,
-  { reader, prompt, outcome, answer: { status } }: Passage<M>,
+  parsed: ParsedRequest<M>,
+  turn: ClaimedRequest<M>,
+  { reader, prompt, outcome, answer: { status } }: AnswerInProgress<M>,
 ): Promise<void> {
-  const { call, vendor } = exchange;
-  const { thread, asking, state } = engaged;
-  const { claimed } = thread;
+  const { call, vendor } = parsed;
+  const { claimed, identity, state } = turn;
   const answer = reader.answer();
   const usage = answer.usage === null ? null : readUsage(answer.usage);
   const isWhole = answer.state === "ending" || answer.state === "ended";
-  countSpent(call.meter, usage, isWhole && usage !== null ? null : estimateOf(exchange, prompt, answer));
+  countSpent(call.meter, usage, isWhole && usage !== null ? null : estimateOf(parsed, prompt, answer));
   outcome.note({ status, end: isWhole ? "answered" : answer.state === "failed" ? "failed" : "aborted", usage });
   if (answer.message === null) return;
   const { shape } = vendor;
-  const { secret, group, fixed } = asking;
+  const { secret, group, fixed } = identity;
   const origin = isWhole ? (prompt.as === "view" ? {} : { origin: "import" as const }) : { origin: "aborted" as const };
   try {
     const [place] = chainOf([answer.message], { shape, secret, from: state }).places;
-    const id = engaged.named?.id ?? call.threads.ids();
-    const { jobs, queued } = await learningFrom(exchange, engaged);
+    const id = turn.named?.id ?? call.threads.ids();
+    const { jobs, queued } = await learningFrom(parsed, turn);
     if (usage !== null && prompt.as === "view") await claimed.thread.report(usage);
     const match = { hash: place!.hash, answer: place!.answer ?? "", group, fixed };
     await claimed.thread.append([{ id, message: answer.message, ...origin }], ([seq]) => ({
@@ -190,8 +192,8 @@ async function appendAnswer<M extends object>(
 
 /** Null: the provider failed before it said anything. */
 function estimateOf<M extends object>(
-  { bytes }: Exchange<M>,
-  { counted }: Sent<M>,
+  { bytes }: ParsedRequest<M>,
+  { counted }: SentPrompt<M>,
   { state, message }: ReadAnswer<M>,
 ): Estimate | null {
   if (message === null && state === "failed") return null;

@@ -2,12 +2,18 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { configSchema } from "palimpsest/home";
 import { ProblemError } from "../http/problem.ts";
-import { isViewSent, lengthRule, type Policy, policyOf } from "./policy.ts";
+import { isViewSent, lengthRule, policyOf, type RequestPolicy } from "./policy.ts";
 
 const settings = (gateway: object = {}) => configSchema.parse({ gateway });
-const DEFAULTS: Policy = { mode: "on", compaction: "ours", evidence: "off", memory: "off", agentName: "default" };
+const DEFAULTS: RequestPolicy = {
+  mode: "on",
+  compaction: "ours",
+  evidence: "off",
+  memory: "off",
+  agentName: "default",
+};
 
-const READ: readonly [string, Record<string, string>, object, Partial<Policy>][] = [
+const READ: readonly [string, Record<string, string>, object, Partial<RequestPolicy>][] = [
   ["nothing asked for", {}, {}, {}],
   [
     "the configuration",

@@ -9,14 +9,14 @@ import type { OpenThreadOptions } from "palimpsest/session";
 import type { Store } from "palimpsest/stores";
 import { type Caller, isProviderUser } from "../access/admit.ts";
 import { ProblemError } from "../http/problem.ts";
-import type { Exchange } from "./request.ts";
-import type { Fields, Vendor } from "./vendor.ts";
+import type { ParsedRequest } from "./request.ts";
+import type { JsonFields, Vendor } from "./vendor.ts";
 
 const MODES = ["on", "observe", "off"] as const;
 const COMPACTIONS = ["ours", "native", "off"] as const;
 const SWITCH = ["on", "off"] as const;
 
-export interface Policy {
+export interface RequestPolicy {
   readonly mode: (typeof MODES)[number];
   /** Who makes a prompt shorter that gets too long: this gateway, the vendor by parameters of its own, nobody. */
   readonly compaction: (typeof COMPACTIONS)[number];
@@ -29,7 +29,7 @@ export interface Policy {
 }
 
 /** Throws what a client is told of a header that can't be meant. */
-export function policyOf(headers: Headers, { gateway }: Pick<ConfigFile, "gateway">, userId: string): Policy {
+export function policyOf(headers: Headers, { gateway }: Pick<ConfigFile, "gateway">, userId: string): RequestPolicy {
   const agentName = headers.get("x-palimpsest-agent") ?? "default";
   const scope = checkScope(userId, agentName);
   if (scope.kind === "invalid") throw new ProblemError(400, "invalid", `X-Palimpsest-Agent: ${scope.problem}`);
@@ -55,7 +55,7 @@ function chosen<T extends string>(headers: Headers, name: string, values: readon
 }
 
 /** Whether what was said before is looked up for its question. */
-export function looksUp({ mode, evidence, memory }: Pick<Policy, "mode" | "evidence" | "memory">): boolean {
+export function looksUp({ mode, evidence, memory }: Pick<RequestPolicy, "mode" | "evidence" | "memory">): boolean {
   return mode === "on" && (evidence === "on" || memory === "on");
 }
 
@@ -67,7 +67,7 @@ export interface LengthRule {
 }
 
 /** Two that shorten one prompt break each other's work: it is one of them, or none. */
-export function lengthRule({ mode, compaction }: Pick<Policy, "mode" | "compaction">): LengthRule {
+export function lengthRule({ mode, compaction }: Pick<RequestPolicy, "mode" | "compaction">): LengthRule {
   return mode === "on" && compaction === "ours"
     ? { ours: "fit", vendors: "serve" }
     : { ours: "pass", vendors: "leave" };
@@ -82,16 +82,16 @@ export interface ViewChanges {
 
 /** Whose messages are sent. Erased words stay erased and added ones stay added, whoever compacts. */
 export function isViewSent(
-  policy: Pick<Policy, "mode" | "compaction">,
+  policy: Pick<RequestPolicy, "mode" | "compaction">,
   { hidden, erased, added }: ViewChanges,
 ): boolean {
   if (policy.mode !== "on") return false;
   return erased || added || (hidden && lengthRule(policy).ours === "fit");
 }
 
-/* From the model that a request names to the provider that is asked: by the configuration alone, never by the request. */
+/* From the model that a request names to its provider. Only the configuration decides, never the request. */
 
-export interface Target {
+export interface ProviderTarget {
   readonly entry: ModelEntry;
   /** What the provider calls the model. */
   readonly model: string;
@@ -104,7 +104,7 @@ export interface Target {
 }
 
 /** Whether the model refuses a thought of its own once anything before it has changed. */
-export function bindsThoughts({ entry, model }: Target): boolean {
+export function bindsThoughts({ entry, model }: ProviderTarget): boolean {
   return entry.binds_reasoning ?? bindsReasoning(model);
 }
 
@@ -131,7 +131,7 @@ export function targetOf(
   vendor: Pick<Vendor<never>, "providers" | "address">,
   { model, providerKey }: { readonly model: string; readonly providerKey: ProviderKey | null },
   { models, fallbackWindow, env }: ModelTable,
-): Target | null {
+): ProviderTarget | null {
   const mayUse = (entry: ModelEntry): boolean =>
     entry === OFFLINE || providerKey?.only !== true || isFor(providerKey, vendor, entry);
   const listed = models.find(({ name }) => name === model) ?? models.find((entry) => entry.model === model);
@@ -162,18 +162,21 @@ function isFor(
   return by === "named" || (providers.includes(provider) && provider !== "openai-compatible");
 }
 
-/* How threads of the compatible endpoints are compacted: as the configuration says, by a model only where one is meant for it. */
+/* How threads are compacted: as configured, by a model only if one is meant for summaries. */
 
-interface Use {
+interface SessionRequest {
   readonly store: Store;
   readonly thread: string;
   readonly length: LengthRule["ours"];
   readonly caller: Caller;
 }
 
-type Settings = Pick<OpenThreadOptions<object>, "summarization" | "writer">;
+type SessionSettings = Pick<OpenThreadOptions<object>, "summarization" | "writer">;
 
-export function sessionSettings(settings: ConfigFile, { store, thread, length, caller }: Use): Settings {
+export function sessionSettings(
+  settings: ConfigFile,
+  { store, thread, length, caller }: SessionRequest,
+): SessionSettings {
   if (length === "pass") return { summarization: null };
   const chosen = summarizationForThreads(settings.summarization);
   const { policy, prune, drafts, reservedOutputTokens, summaryPrompt, maxSummarizerCalls } = chosen;
@@ -200,11 +203,11 @@ export function sessionSettings(settings: ConfigFile, { store, thread, length, c
   return { summarization, ...(writer !== null && { writer }) };
 }
 
-/* What the provider's prompt cache will find of a request, and at what prices: by these its thread is pruned. Pure. */
+/* The provider's prompt cache and its prices, which decide when a thread is pruned. Pure. */
 
 type CacheOptions = Required<Pick<OpenThreadOptions<object>, "prices" | "promptCache">>;
 
-export function cacheOf<M extends object>({ vendor, body, request, target }: Exchange<M>): CacheOptions {
+export function cacheOf<M extends object>({ vendor, body, request, target }: ParsedRequest<M>): CacheOptions {
   const { entry, model, way } = target;
   const given = pricingOf(entry);
   // What is put into another vendor's words carries no marks.
@@ -220,8 +223,8 @@ export function cacheOf<M extends object>({ vendor, body, request, target }: Exc
 }
 
 /** A request that is only counted needs no marks, and so says nothing of those that the conversation has. */
-export function cacheWhenCounted<M extends object>(exchange: Exchange<M>): CacheOptions {
-  const cache = cacheOf(exchange);
+export function cacheWhenCounted<M extends object>(parsed: ParsedRequest<M>): CacheOptions {
+  const cache = cacheOf(parsed);
   return cache.promptCache === "none" ? { ...cache, promptCache: "end" } : cache;
 }
 
@@ -229,7 +232,7 @@ export function cacheWhenCounted<M extends object>(exchange: Exchange<M>): Cache
 const HOUR_WRITES = 2;
 const HOUR_MS = 60 * 60_000;
 
-/* What a program says of itself with each request: a name that all of its conversations share. It narrows, never decides. */
+/* Session ids that programs send: one for all of their conversations. They narrow the search for a thread, but never decide. */
 
 const HEADERS = [
   "x-claude-code-session-id",
@@ -243,13 +246,13 @@ const HEADERS = [
   "x-openwebui-chat-id",
 ] as const;
 
-export function groupOf(headers: Headers, body: Fields): string | null {
+export function groupOf(headers: Headers, body: JsonFields): string | null {
   for (const name of HEADERS) {
     const value = headers.get(name);
     if (value !== null && value !== "") return `${name}\n${value}`;
   }
   const { metadata } = body;
-  const user = typeof metadata === "object" && metadata !== null ? (metadata as Fields)["user_id"] : null;
+  const user = typeof metadata === "object" && metadata !== null ? (metadata as JsonFields)["user_id"] : null;
   const session = typeof user === "string" ? sessionIn(user) : null;
   return session === null ? null : `session\n${session}`;
 }
@@ -259,14 +262,14 @@ function sessionIn(written: string): string | null {
   const named = /_session_(.+)$/s.exec(written)?.[1];
   if (named !== undefined || !written.startsWith("{")) return named ?? null;
   try {
-    const { session_id: session } = JSON.parse(written) as Fields;
+    const { session_id: session } = JSON.parse(written) as JsonFields;
     return typeof session === "string" && session !== "" ? session : null;
   } catch {
     return null;
   }
 }
 
-/** A short question without tools, for a few words: a title, a topic, a probe. */
+/** A short request without tools for a few tokens: a title, a topic, a probe. */
 export function isSideCall(request: {
   readonly messages: readonly unknown[];
   readonly tools: readonly unknown[];

@@ -8,18 +8,14 @@ import type { OpenThread, PromptRequest, ThreadPrompt } from "palimpsest/session
 import type { NewJob, Store } from "palimpsest/stores";
 import { isProviderUser } from "../access/admit.ts";
 import { ProblemError } from "../http/problem.ts";
-import type { NamedAnswer } from "./answer.ts";
-import type { Claimed } from "./find.ts";
+import type { ClaimedThread } from "./find.ts";
 import { bindsThoughts, isViewSent, looksUp, type ViewChanges } from "./policy.ts";
-import type { Engaged, Exchange } from "./request.ts";
+import type { ClaimedRequest, ParsedRequest } from "./request.ts";
 
-/** A thread that is held for the request, and what its answer is called; null: as the provider calls it. */
-export type Answering<M extends object> = Engaged<M> & { readonly named: NamedAnswer<M> | null };
-
-/** What is sent: null for the messages as the client wrote them. */
-export interface Sent<M> {
+/** The prompt that is sent. `messages` is null if they go out as the client wrote them. */
+export interface SentPrompt<M> {
   readonly messages: readonly M[] | null;
-  /** Null: nothing of it could be counted. */
+  /** Null if it could not be counted. */
   readonly counted: ThreadPrompt<M> | null;
   /** `whole`: all of it went out though the thread hides some, so that what comes back says nothing about the view. */
   readonly as: "view" | "whole";
@@ -35,7 +31,7 @@ export const VERBATIM: ViewChanges = { hidden: false, erased: false, added: fals
  * a model which binds them would refuse, because what stands before them has changed. Then ours are sent.
  */
 function hasOtherThoughts<M extends object>(
-  { vendor, body, request, target }: Exchange<M>,
+  { vendor, body, request, target }: ParsedRequest<M>,
   ours: readonly M[],
 ): boolean {
   const binds = bindsThoughts(target);
@@ -57,11 +53,11 @@ function signedThoughts(parts: readonly Part[]): readonly string[] {
 }
 
 export async function promptNow<M extends object>(
-  exchange: Exchange<M>,
-  { thread: { claimed }, named: own }: Answering<M>,
+  parsed: ParsedRequest<M>,
+  { claimed, named: own }: ClaimedRequest<M>,
   signal: AbortSignal,
-): Promise<Sent<M>> {
-  const { request, policy, held: asked } = exchange;
+): Promise<SentPrompt<M>> {
+  const { request, policy, held: asked } = parsed;
   const { system, tools } = request;
   try {
     const asking = { fixed: { system, tools }, signal };
@@ -72,15 +68,13 @@ export async function promptNow<M extends object>(
     if (policy.mode !== "on") return passed;
     const view = await claimed.thread.changes();
     if (messages !== null) {
-      const shown = await carried(exchange, claimed, { view, messages });
+      const shown = await carried(parsed, claimed, { view, messages });
       return { messages: shown, counted, as: "view", view: { ...view, hidden: true }, cuts: cutsIn(counted) };
     }
     const isOurs =
-      asked?.place != null ||
-      isViewSent(policy, view) ||
-      (!view.hidden && hasOtherThoughts(exchange, counted.messages));
+      asked?.place != null || isViewSent(policy, view) || (!view.hidden && hasOtherThoughts(parsed, counted.messages));
     if (!isOurs) return passed;
-    const shown = await carried(exchange, claimed, { view, messages: counted.messages });
+    const shown = await carried(parsed, claimed, { view, messages: counted.messages });
     return { messages: shown, counted, as: "view", view, cuts: cutsIn(counted) };
   } catch (error) {
     // What the client wrote is not the whole conversation: sent alone it would be answered as one.
@@ -93,8 +87,8 @@ export async function promptNow<M extends object>(
 
 /** What was added to questions goes where the vendor has a place for it. */
 async function carried<M extends object>(
-  { call, vendor, target }: Exchange<M>,
-  { thread }: Claimed<M>,
+  { call, vendor, target }: ParsedRequest<M>,
+  { thread }: ClaimedThread<M>,
   { view, messages }: { readonly view: ViewChanges; readonly messages: readonly M[] },
 ): Promise<readonly M[]> {
   if (vendor.carry === undefined || target.way === "converted" || !view.added) return messages;
@@ -128,12 +122,12 @@ async function countedNow<M extends object>(
 }
 
 /*
- * What a question is shown beside it, and what is learned from its answer: only where the request or the configuration asks
- * for it. The log keeps both apart from what the client said. Neither failing is a failure of the request.
+ * Evidence for a question and learning from its answer, if the request or the configuration asks for it. The log keeps both
+ * apart from what the client said. If either fails, the request goes on.
  */
 
 /** Where it stands in the log, and its words. */
-export interface Question {
+export interface NewQuestion {
   readonly seq: number;
   readonly words: string;
 }
@@ -143,7 +137,7 @@ export function questionIn<M extends object>(
   messages: readonly M[],
   seqs: readonly number[],
   shape: Shape<M>,
-): Question | null {
+): NewQuestion | null {
   const last = messages.at(-1);
   const seq = seqs.at(-1);
   if (last === undefined || seq === undefined || shape.role(last) !== "user") return null;
@@ -153,8 +147,8 @@ export function questionIn<M extends object>(
 
 /** In tokens; null: nothing was asked for, or nothing matters to the question. */
 export async function addEvidence<M extends object>(
-  { call, deps, vendor, policy, target }: Exchange<M>,
-  { question, thread: { claimed } }: Engaged<M>,
+  { call, deps, vendor, policy, target }: ParsedRequest<M>,
+  { question, claimed }: ClaimedRequest<M>,
 ): Promise<number | null> {
   const { evidence, memory, agentName } = policy;
   if (question === null || !looksUp(policy)) return null;
@@ -200,8 +194,8 @@ const NOTHING: Learning = { jobs: () => [], queued: () => {} };
 
 /** Who has shown nothing but a provider's key pays for nothing here, and the operator doesn't pay for them. */
 export async function learningFrom<M extends object>(
-  { call, deps, policy }: Exchange<M>,
-  { thread: { id } }: Engaged<M>,
+  { call, deps, policy }: ParsedRequest<M>,
+  { claimed: { id } }: ClaimedRequest<M>,
 ): Promise<Learning> {
   if (policy.memory === "off" || policy.mode !== "on" || isProviderUser(call.caller)) return NOTHING;
   const queue = (await deps.memory().catch(() => null))?.queue;
@@ -212,7 +206,7 @@ export async function learningFrom<M extends object>(
   };
 }
 
-/* The summary that stands for what is hidden in a thread now. */
+/* The summary that now replaces hidden messages. */
 
 export interface ShownSummary {
   /** The record of its compaction. */
@@ -236,11 +230,11 @@ export async function summaryIn(store: Store, threadId: string, seq: number): Pr
   return null;
 }
 
-/* The last resort without a store: a request that can't fit is shortened by rules alone, on the client's own messages. */
+/* Without a store: a request that can't fit is shortened by rules, on the client's own messages. */
 
 /** Null: it fits as it is, or nothing can be done about it. */
-export async function fittingMessages<M extends object>(exchange: Exchange<M>): Promise<readonly M[] | null> {
-  const { bytes, request, target, vendor } = exchange;
+export async function fittingMessages<M extends object>(parsed: ParsedRequest<M>): Promise<readonly M[] | null> {
+  const { bytes, request, target, vendor } = parsed;
   // Hardly any text has fewer than two bytes a token.
   if (bytes.length / 2 <= target.window || request.messages.length === 0) return null;
   const { system, tools, messages } = request;

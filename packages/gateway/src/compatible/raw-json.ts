@@ -3,13 +3,13 @@
  * replaced is not written anew, so that a provider's prompt cache finds it again. Expects bytes that `JSON.parse` has taken.
  */
 
-export interface Span {
+export interface ByteSpan {
   readonly start: number;
   readonly end: number;
 }
 
 /** The values of the object's own fields; of a name that stands twice the last one, as `JSON.parse` has it. */
-export function fieldSpans(bytes: Buffer): Map<string, Span> {
+export function fieldSpans(bytes: Buffer): Map<string, ByteSpan> {
   return new Map(fieldsOf(bytes).map(({ name, start, end }) => [name, { start, end }]));
 }
 
@@ -34,7 +34,7 @@ export function withoutFields(bytes: Buffer, names: readonly string[]): Buffer {
   return Buffer.concat([Buffer.from("{"), ...kept, Buffer.from("}")]);
 }
 
-interface Field extends Span {
+interface Field extends ByteSpan {
   readonly name: string;
   /** Where the name stands. */
   readonly from: number;
@@ -58,7 +58,7 @@ function fieldsOf(bytes: Buffer): Field[] {
   }
 }
 
-export interface Replacement extends Span {
+export interface Replacement extends ByteSpan {
   readonly text: string;
 }
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type RequestFacts, recentRequests } from "./outcome.ts";
+import { type CompatibleRequestFacts, recentRequests } from "./outcome.ts";
 
-const facts = (id: string, thread = "t"): RequestFacts => ({ id, thread }) as RequestFacts;
-const idsOf = (page: { readonly requests: readonly RequestFacts[] }) => page.requests.map(({ id }) => id);
+const facts = (id: string, thread = "t"): CompatibleRequestFacts => ({ id, thread }) as CompatibleRequestFacts;
+const idsOf = (page: { readonly requests: readonly CompatibleRequestFacts[] }) => page.requests.map(({ id }) => id);
 
 test("the newest come first, in pages that stay the same while others come", () => {
   const recent = recentRequests();

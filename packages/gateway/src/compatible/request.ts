@@ -1,71 +1,74 @@
-/** A request as it was read: what it says, where it goes, what it is known by. */
+/** A parsed request: its content, its provider, its policy, and what identifies its thread. */
 import { checkThreadId } from "@palimpsest/core/log";
 import { inTurns } from "palimpsest/internal/threads";
 import { isProviderUser } from "../access/admit.ts";
 import { ProblemError } from "../http/problem.ts";
 import { repeatedName } from "../http/read-json.ts";
-import type { Held } from "./answer.ts";
+import type { NamedAnswer, ServerThread } from "./answer.ts";
 import { convertedAnswer } from "./converted-answer.ts";
-import type { Asking, ClaimedThread, MatchingStore } from "./find.ts";
-import type { Reading } from "./front.ts";
+import type { ClaimedThread, MatchingStore, RequestIdentity } from "./find.ts";
+import type { BodyReading } from "./front.ts";
 import { type ChainState, chainSteps, keyed, START } from "./match.ts";
 import {
   cacheOf,
   groupOf,
   isSideCall,
   lengthRule,
-  type Policy,
   type ProviderKey,
+  type ProviderTarget,
   policyOf,
+  type RequestPolicy,
   sessionSettings,
-  type Target,
   targetOf,
 } from "./policy.ts";
-import type { Question } from "./prompt.ts";
+import type { NewQuestion } from "./prompt.ts";
 import type { CompatibleCall, CompatibleDeps } from "./serve.ts";
 import type { UpstreamAnswer } from "./upstream.ts";
 import { askTarget, provenBy, requestBytes } from "./upstream.ts";
-import type { Fields, Vendor, VendorRequest } from "./vendor.ts";
+import type { JsonFields, Vendor, VendorRequest } from "./vendor.ts";
 import { watchedStore } from "./watched-store.ts";
 
 /** A request that was read, and where it goes. */
-export interface Exchange<M extends object> {
+export interface ParsedRequest<M extends object> {
   readonly call: CompatibleCall;
   readonly deps: CompatibleDeps;
   readonly vendor: Vendor<M>;
   readonly bytes: Buffer;
-  readonly body: Fields;
-  /** How the bytes were read. */
-  readonly reading: Reading<M>;
+  readonly body: JsonFields;
+  readonly reading: BodyReading<M>;
   readonly request: VendorRequest<M>;
-  readonly target: Target;
-  readonly policy: Policy;
-  /** What it says of a conversation that is held for it; null: nothing. */
-  readonly held: Held<M> | null;
+  readonly target: ProviderTarget;
+  readonly policy: RequestPolicy;
+  /** What it says about server-side state; null if nothing. */
+  readonly held: ServerThread<M> | null;
   readonly startedAt: Date;
-  /** Of the bytes; null where nobody needs it. */
+  /** SHA-256 of the body; null if not computed. */
   readonly hash: string | null;
 }
 
-export interface Engaged<M extends object> {
-  readonly thread: ClaimedThread<M>;
-  readonly asking: Asking<M>;
-  /** Where the chain stands after the request. */
+/** A parsed request with its thread. */
+export interface ClaimedRequest<M extends object> {
+  readonly claimed: ClaimedThread<M>;
+  readonly identity: RequestIdentity<M>;
+  /** The hash chain after the request. */
   readonly state: ChainState;
-  /** What is new in it and waits for an answer; null: it goes on with an earlier one. */
-  readonly question: Question | null;
+  /** The new question; null if the request only continues an earlier one. */
+  readonly question: NewQuestion | null;
+  /** The id of the answer and what is kept of it; null if the provider's id is used. */
+  readonly named: NamedAnswer<M> | null;
 }
 
-type ReadExchange<M extends object> =
-  | { readonly kind: "exchange"; readonly exchange: Exchange<M> }
+type RequestResult<M extends object> =
+  | { readonly kind: "parsed"; readonly parsed: ParsedRequest<M> }
   /** The vendor would not take it; `pass` sends it there all the same, to hear it in the vendor's words. */
-  | { readonly kind: "problem"; readonly message: string; readonly target: Target; readonly sent: Buffer };
+  | { readonly kind: "problem"; readonly message: string; readonly target: ProviderTarget; readonly sent: Buffer };
 
-export async function readExchange<M extends object>(
+export async function parseRequest<M extends object>(
   call: CompatibleCall,
   deps: CompatibleDeps,
   vendor: Vendor<M>,
-): Promise<ReadExchange<M>> {
+  policy: RequestPolicy = policyOf(call.headers, deps.settings, call.caller.userId),
+): Promise<RequestResult<M>> {
   const startedAt = call.threads.clock();
   const bytes = await call.body();
   const { field, shape } = vendor;
@@ -85,8 +88,7 @@ export async function readExchange<M extends object>(
     return { kind: "problem", message: read.message, target, sent };
   }
   const { request } = read;
-  const policy = policyOf(call.headers, deps.settings, call.caller.userId);
-  const exchange: Exchange<M> = {
+  const parsed: ParsedRequest<M> = {
     call,
     deps,
     vendor,
@@ -100,7 +102,7 @@ export async function readExchange<M extends object>(
     startedAt,
     hash: null,
   };
-  return { kind: "exchange", exchange };
+  return { kind: "parsed", parsed };
 }
 
 function assertMessages(list: unknown, most: number): void {
@@ -113,7 +115,7 @@ export function targetFor(
   call: CompatibleCall,
   { settings, env }: CompatibleDeps,
   { vendor, model }: { readonly vendor: Parameters<typeof targetOf>[0]; readonly model: string },
-): Target {
+): ProviderTarget {
   const { models, summarization } = settings;
   const table = { models, fallbackWindow: summarization.fallback_context_window, env };
   const target = targetOf(vendor, { model, providerKey: keyIn(call) }, table);
@@ -123,9 +125,9 @@ export function targetFor(
   throw new ProblemError(404, "no-model", `the model ${JSON.stringify(model)} is not known here; ${hint}`);
 }
 
-/** The store as far as it answers in time, and threads of it as this request would hold them. */
-export function storeOf<M extends object>(exchange: Exchange<M>, cache = cacheOf(exchange)) {
-  const { call, deps, vendor, target, policy } = exchange;
+/** The store, which fails if it is silent for too long, and how this request claims one of its threads. */
+export function storeOf<M extends object>(parsed: ParsedRequest<M>, cache = cacheOf(parsed)) {
+  const { call, deps, vendor, target, policy } = parsed;
   const store = watchedStore(call.threads.store, deps.silenceMs) as MatchingStore;
   const { shape } = vendor;
   const length = lengthRule(policy).ours;
@@ -148,10 +150,10 @@ export function storeOf<M extends object>(exchange: Exchange<M>, cache = cacheOf
 
 /** The body for the provider; null where it speaks another protocol. Null for the messages: as the client wrote them. */
 export function bodyFor<M extends object>(
-  exchange: Exchange<M>,
+  parsed: ParsedRequest<M>,
   { messages, cuts }: { readonly messages: readonly M[] | null; readonly cuts?: readonly M[] },
 ): Buffer | null {
-  const { vendor, bytes, body, request, target, held } = exchange;
+  const { vendor, bytes, body, request, target, held } = parsed;
   if (target.way === "converted") return null;
   return requestBytes(bytes, {
     model: request.model,
@@ -165,17 +167,17 @@ export function bodyFor<M extends object>(
 
 /** Asks the provider. */
 export function askFor<M extends object>(
-  exchange: Exchange<M>,
+  parsed: ParsedRequest<M>,
   { messages, body }: { readonly messages: readonly M[] | null; readonly body: Buffer | null },
   signal: AbortSignal,
 ): Promise<UpstreamAnswer> {
-  const { call, vendor, request, target } = exchange;
-  if (body === null) return provenBy(call, convertedAnswer(exchange, messages ?? request.messages, signal));
+  const { call, vendor, request, target } = parsed;
+  if (body === null) return provenBy(call, convertedAnswer(parsed, messages ?? request.messages, signal));
   return askTarget(call, { vendor, target, path: vendor.path }, { body, signal });
 }
 
-/** What the request is known by. */
-export async function askingOf<M extends object>({
+/** What identifies the request's thread. */
+export async function identityOf<M extends object>({
   call,
   deps,
   vendor,
@@ -184,11 +186,11 @@ export async function askingOf<M extends object>({
   request,
   policy,
   held,
-}: Exchange<M>) {
+}: ParsedRequest<M>) {
   const { shape } = vendor;
   const { messages, system, tools } = request;
   const secret = Buffer.from(await deps.secret());
-  // What the client wrote is not all of it, or not only messages.
+  // The client sent only a part of the conversation.
   const from = held?.place?.state ?? (held?.instead == null ? undefined : START);
   const { places, state } =
     from === undefined
@@ -196,7 +198,7 @@ export async function askingOf<M extends object>({
       : await inTurns(chainSteps(messages, { shape, secret, from }));
   const group = groupOf(call.headers, body);
   const answers = places.filter(({ answer }) => answer !== null).length;
-  const asking: Asking<M> = {
+  const identity: RequestIdentity<M> = {
     places,
     messages,
     shape,
@@ -207,7 +209,7 @@ export async function askingOf<M extends object>({
     named: namedThread(call.headers),
     agentName: policy.agentName,
   };
-  return { asking, state };
+  return { identity, state };
 }
 
 function namedThread(headers: Headers): string | null {
@@ -219,16 +221,16 @@ function namedThread(headers: Headers): string | null {
 }
 
 /*
- * Ids in a request that name what an account with a provider holds: files, containers, vector stores, stored answers. An
- * account knows no users of ours, so with the operator's key they may be anybody's. Looks at the places where providers
- * read such ids, and never into arguments and schemas of the client's own tools.
+ * Ids that name objects of an account with a provider: files, containers, vector stores, stored answers. The account does not
+ * know our users, so with the operator's key an id may be anybody's. Looks where providers read such ids, never into
+ * arguments and schemas of the client's tools.
  */
 
 /** By the provider's own path to them, below `/v1`. */
 type AccountKind = "files" | "vector_stores" | "containers" | "responses" | "conversations";
 
 /** Whether the caller may name whatever the account behind the target holds. */
-export function mayNameAny(call: CompatibleCall, target: Target): boolean {
+export function mayNameAny(call: CompatibleCall, target: ProviderTarget): boolean {
   return target.way !== "raw" || ownsAccount(call, target);
 }
 
@@ -236,7 +238,7 @@ export function mayNameAny(call: CompatibleCall, target: Target): boolean {
 function assertNamesOwn(
   call: CompatibleCall,
   { settings }: CompatibleDeps,
-  { target, bytes, body }: { readonly target: Target; readonly bytes: Buffer; readonly body: Fields },
+  { target, bytes, body }: { readonly target: ProviderTarget; readonly bytes: Buffer; readonly body: JsonFields },
 ): void {
   if (mayNameAny(call, target) || !mayName(bytes)) return;
   // An item of a conversation that is named too is looked up there: `assertOwnReference` sees to the vendor's own.
@@ -251,7 +253,7 @@ function assertNamesOwn(
 export function assertOwnReference(
   call: CompatibleCall,
   { settings }: CompatibleDeps,
-  { target, body }: { readonly target: Target; readonly body: Fields },
+  { target, body }: { readonly target: ProviderTarget; readonly body: JsonFields },
 ): void {
   if (mayNameAny(call, target)) return;
   const held =
@@ -277,7 +279,7 @@ function opens(list: CompatibleDeps["settings"]["gateway"]["pass_through"], held
   return list === "all" || list.some((entry) => entry.includes(` /v1/${held}`));
 }
 
-function heldIn(body: Fields): readonly AccountKind[] {
+function heldIn(body: JsonFields): readonly AccountKind[] {
   const said = [body["messages"], body["input"]].flatMap((list) => (Array.isArray(list) ? list : []));
   const tools = Array.isArray(body["tools"]) ? body["tools"] : [];
   return [...said.flatMap(inPart), ...tools.flatMap(inTool), ...inContainer(body["container"])];
@@ -286,7 +288,7 @@ function heldIn(body: Fields): readonly AccountKind[] {
 /** A message, an item, or a part of one. */
 function inPart(value: unknown): readonly AccountKind[] {
   if (typeof value !== "object" || value === null) return [];
-  const { type, content, output, file, source, file_id: id } = value as Fields;
+  const { type, content, output, file, source, file_id: id } = value as JsonFields;
   const own: readonly AccountKind[] =
     type === "item_reference"
       ? ["conversations"]
@@ -301,12 +303,12 @@ function inPart(value: unknown): readonly AccountKind[] {
 const CARRIES_FILE = new Set(["file", "input_file", "input_image", "image", "document", "container_upload"]);
 
 function idOf(value: unknown): unknown {
-  return typeof value === "object" && value !== null ? (value as Fields)["file_id"] : null;
+  return typeof value === "object" && value !== null ? (value as JsonFields)["file_id"] : null;
 }
 
 function inTool(tool: unknown): readonly AccountKind[] {
   if (typeof tool !== "object" || tool === null) return [];
-  const { vector_store_ids: stores, container } = tool as Fields;
+  const { vector_store_ids: stores, container } = tool as JsonFields;
   return [...(stores == null ? [] : (["vector_stores"] as const)), ...inContainer(container)];
 }
 
@@ -314,7 +316,7 @@ function inTool(tool: unknown): readonly AccountKind[] {
 function inContainer(container: unknown): readonly AccountKind[] {
   if (container == null) return [];
   if (typeof container !== "object") return ["containers"];
-  const { id, file_ids: files } = container as Fields;
+  const { id, file_ids: files } = container as JsonFields;
   return [...(id == null ? [] : (["containers"] as const)), ...(files == null ? [] : (["files"] as const))];
 }
 
@@ -325,8 +327,8 @@ function notYours(held: AccountKind): ProblemError {
 }
 
 /*
- * Whether a body can be read in one way only. Some servers take the first of two fields of a name, and some read names
- * without regard to case: what was checked here must be what they read.
+ * Ambiguous bodies. Some servers take the first of two fields with one name, some ignore case: what is checked here must be
+ * what they read.
  */
 
 /** `names`: those of the parsed body. Null: it is clear; else what isn't, for the client. */
@@ -337,7 +339,7 @@ export async function unclearIn(bytes: Buffer, names: readonly string[]): Promis
   return twice === null ? null : `the body has ${JSON.stringify(twice.slice(0, 100))} more than once`;
 }
 
-/* Whose key a request to a provider spends: the operator's, or one that the client brought. */
+/* The provider key of a request: the operator's, or one that the client sent. */
 
 export function keyIn({ providerKey, headers, caller }: CompatibleCall): ProviderKey | null {
   if (providerKey === null) return null;
@@ -345,7 +347,7 @@ export function keyIn({ providerKey, headers, caller }: CompatibleCall): Provide
 }
 
 /** An admin is the operator, and whoever brings the provider's own key spends that one: they may use the whole account. */
-export function ownsAccount(call: CompatibleCall, { key }: Pick<Target, "key">): boolean {
+export function ownsAccount(call: CompatibleCall, { key }: Pick<ProviderTarget, "key">): boolean {
   return isAdmin(call) || (key !== null && keyIn(call)?.key === key);
 }
 

@@ -4,14 +4,14 @@ import { test } from "node:test";
 import { createKey } from "palimpsest/internal/key-operations";
 import { ask, CHAT, type Heard, MESSAGES, RESPONSES, talk, user } from "../../test/asking.ts";
 import { type BeforeProvider, beforeProvider } from "../../test/before-provider.ts";
-import type { RequestFacts } from "./outcome.ts";
+import type { CompatibleRequestFacts } from "./outcome.ts";
 
 const respond = ({ index }: { readonly index: number }) => `Answer ${index}: ${"seven fathoms. ".repeat(12)}`;
 
 async function requestsOf({ url }: Pick<BeforeProvider, "url">, query = "", headers: Record<string, string> = {}) {
   const response = await fetch(`${url}/api/requests${query}`, { headers });
   assert.equal(response.status, 200);
-  return (await response.json()) as { readonly requests: RequestFacts[]; readonly next: string | null };
+  return (await response.json()) as { readonly requests: CompatibleRequestFacts[]; readonly next: string | null };
 }
 
 const numbers = ({ header }: Heard) => (header("tokens") ?? "").split(";").slice(0, 2).map(Number) as [number, number];
@@ -60,7 +60,7 @@ test("a request is kept with what came, what went on, what the cache had, what i
     all.map(({ id }) => id),
     heard.map(({ headers }) => headers.get("x-request-id")).toReversed(),
   );
-  const [newest] = all as [RequestFacts];
+  const [newest] = all as [CompatibleRequestFacts];
   const { verdict, bytes } = served.provider.requests.at(-2)!;
   assert.ok(verdict.kind === "answered");
   assert.deepEqual(

@@ -16,7 +16,7 @@ import { anthropicMessages } from "./anthropic/vendor.ts";
 import { converse } from "./converse.ts";
 import { answerWith, count } from "./counting.ts";
 import { type OpenThreads, openThreads } from "./find.ts";
-import { type Client, type Flight, nodeClient, webClient } from "./flight.ts";
+import { type ClientConnection, type Flight, nodeClient, webClient } from "./flight.ts";
 import { type FrontMemory, frontMemory } from "./front.ts";
 import { openaiChat } from "./openai-chat.ts";
 import { type LiveResponses, liveResponses } from "./openai-responses/response-ids.ts";
@@ -106,14 +106,17 @@ function boundsOf({ settings: { gateway }, after }: Pick<EndpointOptions, "setti
 }
 
 /** `begun`: told once, of the first byte that is no comment to pass the time. */
-function noting(client: Client, begun: () => void): { readonly client: Client; readonly status: () => number } {
+function noting(
+  client: ClientConnection,
+  begun: () => void,
+): { readonly client: ClientConnection; readonly status: () => number } {
   let noted = 499;
   let hasBegun = false;
-  const head: Client["head"] = (status, headers) => {
+  const head: ClientConnection["head"] = (status, headers) => {
     noted = status;
     client.head(status, headers);
   };
-  const write: Client["write"] = (bytes) => {
+  const write: ClientConnection["write"] = (bytes) => {
     if (!hasBegun && bytes.length > 0 && bytes[0] !== COLON) {
       hasBegun = true;
       begun();
@@ -151,7 +154,7 @@ function routeOf(path: string): string {
   return first === undefined ? "/v1/*" : `/v1/${first}/*`;
 }
 
-/* The compatible endpoints: which path is whose. What is none of the conversations may be passed on. */
+/* Routing: which vendor a path belongs to. Other paths may be passed through. */
 
 async function serve(given: CompatibleCall, deps: CompatibleDeps): Promise<void> {
   // With a slash at its end a path means the same.
@@ -172,7 +175,7 @@ async function serve(given: CompatibleCall, deps: CompatibleDeps): Promise<void>
   return passThrough(call, deps);
 }
 
-/** Null: it is none of this vendor's. */
+/** Null if the path belongs to another vendor. */
 function servedBy<M extends object>(
   vendor: Vendor<M>,
   call: CompatibleCall,
@@ -187,7 +190,7 @@ function vendorFailure(path: string, headers: Headers, failure: VendorFailure): 
   return vendorAt(path, headers).failure(failure);
 }
 
-/* The models of the configuration, as both vendors list them: one body serves the clients of both. */
+/* The list of models, in a body that clients of both vendors can read. */
 
 function modelList(settings: ConfigFile) {
   const data = entriesOf(settings).map((entry) => listed(entry, settings));
@@ -218,10 +221,8 @@ function listed(entry: ModelEntry, { summarization }: ConfigFile) {
   };
 }
 
-/* A request to a compatible endpoint with its client, and what serving it takes. */
-
 export interface CompatibleCall extends CompatibleRequest {
-  readonly client: Client;
+  readonly client: ClientConnection;
   /** What a provider's answer to it may take. */
   readonly bounds: AnswerBounds;
 }
@@ -248,15 +249,15 @@ export interface CompatibleDeps {
 }
 
 /*
- * The configured embedder for conversations of these endpoints: it orders what is looked up for a question, and what was
- * said gets its vectors behind the answer. A request waits for it as a search does, two seconds at most.
+ * The configured embedder: it orders the evidence for a question, and embeds new messages after the answer. A request waits
+ * for it at most two seconds.
  */
 
-type Embedding = Pick<ThreadDeps, "embedder" | "onEmbedding">;
+type EmbeddingOptions = Pick<ThreadDeps, "embedder" | "onEmbedding">;
 
 interface ConversationEmbedding {
   /** For a search; nothing for who has shown only a provider's key: the operator doesn't pay for them. */
-  of(caller: Caller): Promise<Embedding>;
+  of(caller: Caller): Promise<EmbeddingOptions>;
   /** Nobody waits for it, and it never throws. */
   behind(deps: Pick<ThreadDeps, "store" | "tools">, threadId: string, caller: Caller): Promise<void>;
   /** Waits for what was said last, ten seconds at most. */
@@ -266,10 +267,10 @@ interface ConversationEmbedding {
 /** What is left then is made behind the thread's next answer. */
 const CLOSING_MS = 10_000;
 
-function conversationEmbedding(configured: () => Promise<Embedding>): ConversationEmbedding {
+function conversationEmbedding(configured: () => Promise<EmbeddingOptions>): ConversationEmbedding {
   const [closing, over] = [new AbortController(), new AbortController()];
   const time = { closing: closing.signal, over: over.signal };
-  const of = async (caller: Caller): Promise<Embedding> =>
+  const of = async (caller: Caller): Promise<EmbeddingOptions> =>
     isProviderUser(caller) ? {} : configured().catch(() => ({}));
   return {
     of,
@@ -277,7 +278,7 @@ function conversationEmbedding(configured: () => Promise<Embedding>): Conversati
       keepEmbedded({ store, ...(tools && { tools }), ...(await of(caller)) }, threadId, time),
     async close() {
       closing.abort();
-      const { embedder } = await configured().catch((): Embedding => ({}));
+      const { embedder } = await configured().catch((): EmbeddingOptions => ({}));
       if (embedder !== undefined) await untilEmbedded(embedder, CLOSING_MS);
       over.abort();
     },

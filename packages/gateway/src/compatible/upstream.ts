@@ -9,7 +9,7 @@ import { hideSecrets, readUsage, secretsOf } from "palimpsest/internal/models";
 import { ProblemError } from "../http/problem.ts";
 import { type AnswerBounds, boundedBody, objectReader, tooLong, UpstreamError } from "./answer-body.ts";
 import { countSpent, type Estimate, tokensIn } from "./outcome.ts";
-import type { Target } from "./policy.ts";
+import type { ProviderTarget } from "./policy.ts";
 import { fieldSpans, spliced, valueEnd, withoutFields } from "./raw-json.ts";
 import type { CompatibleCall } from "./serve.ts";
 import type { Vendor } from "./vendor.ts";
@@ -159,7 +159,7 @@ function forwardedHeaders(headers: Headers, key: "clients" | "operators"): Outgo
   return kept;
 }
 
-/* Passes a request on as it is and its answer back: nothing is kept, and only its tokens are read. */
+/* Passing a request through: nothing is kept, only the token usage is read. */
 
 export interface RelayOptions {
   /** Headers of ours that say what became of the request. */
@@ -220,7 +220,7 @@ export async function askTarget(
     vendor,
     target,
     path,
-  }: { readonly vendor: Pick<Vendor<never>, "key">; readonly target: Target; readonly path: string },
+  }: { readonly vendor: Pick<Vendor<never>, "key">; readonly target: ProviderTarget; readonly path: string },
   { body, type = null, signal }: AskedBody,
 ): Promise<UpstreamAnswer> {
   const url = URL.parse(`${target.base}${path}${call.search}`);
@@ -253,7 +253,7 @@ export async function provenBy(call: CompatibleCall, asked: Promise<UpstreamAnsw
   return answer;
 }
 
-export function keyMissing({ entry: { name } }: Pick<Target, "entry">): ProblemError {
+export function keyMissing({ entry: { name } }: Pick<ProviderTarget, "entry">): ProblemError {
   const remedy = "its operator can set one, or send one as X-Provider-Key";
   return new ProblemError(401, "no-key", `the model ${name} has no key here: ${remedy}`);
 }
@@ -263,7 +263,7 @@ export function requestBytes(
   bytes: Buffer,
   changes: {
     readonly model: string;
-    readonly target: Target;
+    readonly target: ProviderTarget;
     readonly field: string;
     readonly messages?: unknown;
     readonly without?: readonly string[];
@@ -285,7 +285,7 @@ export function requestBytes(
   ]);
 }
 
-/* Reads what an answer reports of its tokens while its bytes pass by, whatever its protocol is. */
+/* Reads the token usage of an answer while it streams, in any protocol. */
 
 interface UsageReader {
   read(bytes: Uint8Array): void;
@@ -353,7 +353,7 @@ function objectIn(bytes: Buffer): unknown {
 
 const OPEN_BRACE = 0x7b;
 
-/* The same bounds for a provider that is asked through the AI SDK. */
+/* The same limits for providers that are called through the AI SDK. */
 
 export function fetchWithin(bounds: AnswerBounds): typeof globalThis.fetch {
   return async (input, init) => {

@@ -5,17 +5,17 @@
 import type { Shape } from "@palimpsest/core/message";
 import type { PromptCache } from "palimpsest/session";
 import type { AnswerWriter } from "./converted-answer.ts";
-import type { Checked } from "./front.ts";
-import type { Exchange } from "./request.ts";
+import type { CheckedMessages } from "./front.ts";
+import type { ParsedRequest } from "./request.ts";
 
-export type Fields = Readonly<Record<string, unknown>>;
+export type JsonFields = Readonly<Record<string, unknown>>;
 
 export interface Vendor<M extends object> {
   readonly name: "openai-chat" | "openai-responses" | "anthropic";
   readonly shape: Shape<M>;
   /** Below `/v1`, here and at the vendor. */
   readonly path: string;
-  /** Where a prompt is only counted; null: the vendor has no such place. */
+  /** The path that counts tokens; null if the vendor has none. */
   readonly countPath: string | null;
   /** The field of the body that holds the messages. */
   readonly field: string;
@@ -26,16 +26,19 @@ export interface Vendor<M extends object> {
   /** How the vendor takes a key. */
   key(key: string): Readonly<Record<string, string>>;
   /** `checked`: messages of the list that were read before and found good. */
-  read(body: Fields, checked: Checked | null): ReadRequest<M>;
+  read(body: JsonFields, checked: CheckedMessages | null): VendorRequestResult<M>;
   /** The value of the field for a prompt of ours. */
   write(prompt: WrittenPrompt<M>): unknown;
   /** What the vendor's cache will find of it again, and for how long where the client says so; absent: any prefix. */
-  cached?(body: Fields, request: VendorRequest<M>): { readonly promptCache: PromptCache; readonly ttl: "1h" | null };
+  cached?(
+    body: JsonFields,
+    request: VendorRequest<M>,
+  ): { readonly promptCache: PromptCache; readonly ttl: "1h" | null };
   reader(form: "stream" | "whole"): AnswerReader<M>;
   /** Whether the request takes thoughts of earlier answers back. */
-  thinks(body: Fields): boolean;
+  thinks(body: JsonFields): boolean;
   /** For an answer of another vendor's model. */
-  writer(options: WriterOptions): AnswerWriter;
+  writer(options: AnswerWriterOptions): AnswerWriter;
   /** The body of an error. */
   failure(failure: VendorFailure): unknown;
   /** The same in a stream that has begun. */
@@ -45,24 +48,24 @@ export interface Vendor<M extends object> {
   /** What was added to questions, in the place that the vendor has for it; absent: it stays with them. Nothing is written. */
   carry?(messages: readonly M[], added: readonly string[], headers: Headers): readonly M[];
   /** The messages after the edits that the request itself asks for; null: none are. For counting: nothing is written. */
-  edited?(exchange: Exchange<M>, messages: readonly M[]): readonly M[] | null;
+  edited?(parsed: ParsedRequest<M>, messages: readonly M[]): readonly M[] | null;
   /**
-   * The same exchange with what it says of conversations that the vendor's own server would hold, found in the log; as it
+   * The request with what it says of conversations that the vendor's own server would hold, found in the log; as it
    * is where it says nothing, or names what only the vendor knows. Absent: the vendor holds nothing. Throws a refusal.
    */
-  hold?(exchange: Exchange<M>): Promise<Exchange<M>>;
-  /** Where nothing is held. Throws the refusal of what then nobody would do. */
-  leave?(exchange: Exchange<M>): void;
+  hold?(parsed: ParsedRequest<M>): Promise<ParsedRequest<M>>;
+  /** Called when server-side state is disabled. Throws if the request depends on it. */
+  leave?(parsed: ParsedRequest<M>): void;
 }
 
-export interface WriterOptions {
+export interface AnswerWriterOptions {
   readonly id: string;
   readonly model: string;
   /** The request's. */
-  readonly body: Fields;
+  readonly body: JsonFields;
 }
 
-export type ReadRequest<M> =
+export type VendorRequestResult<M> =
   | { readonly kind: "request"; readonly request: VendorRequest<M> }
   | { readonly kind: "problem"; readonly message: string; readonly param: string | null };
 
@@ -81,7 +84,7 @@ export interface VendorRequest<M> {
 
 export interface WrittenPrompt<M> {
   /** The whole request's. */
-  readonly body: Fields;
+  readonly body: JsonFields;
   readonly request: VendorRequest<M>;
   readonly messages: readonly M[];
   /** Of the messages, those that the last prunings end with: marks for the prompt cache pay there. */
@@ -120,7 +123,7 @@ export function paramIn(details: unknown): string | null {
 }
 
 /** What every protocol has. */
-export function common(body: Fields): { readonly model: string; readonly stream: boolean } | null {
+export function common(body: JsonFields): { readonly model: string; readonly stream: boolean } | null {
   const { model, stream } = body;
   return typeof model === "string" && model !== "" ? { model, stream: stream === true } : null;
 }

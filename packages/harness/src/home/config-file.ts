@@ -9,7 +9,7 @@ import { z } from "zod/v4";
 import { SettingsError, summarizationFromFile } from "../compaction/summarization.ts";
 import { KEY_VARIABLES } from "../models/resolve.ts";
 import { yaml } from "../yaml.ts";
-import { type Finding, inspectConfig, parseConfig, upgradeConfig } from "./config.ts";
+import { inspectConfig, parseConfig, type SettingFinding, upgradeConfig } from "./config.ts";
 import { BUILT_IN_STORAGE } from "./powers.ts";
 import { CONFIG_VERSION, type ConfigFile, configSchema } from "./schema.ts";
 
@@ -21,17 +21,17 @@ export interface ConfigFinding {
   readonly message: string;
 }
 
-export interface CheckOptions {
+export interface ConfigCheckOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** What relative paths in the file are seen from. */
   readonly home: string;
   readonly exists: (path: string) => boolean;
 }
 
-export function checkConfig(text: string, options: CheckOptions): readonly ConfigFinding[] {
+export function checkConfig(text: string, options: ConfigCheckOptions): readonly ConfigFinding[] {
   const inspected = inspectConfig(text, options);
   const line = linesIn(text);
-  const located = (severity: ConfigFinding["severity"], findings: readonly Finding[]): ConfigFinding[] =>
+  const located = (severity: ConfigFinding["severity"], findings: readonly SettingFinding[]): ConfigFinding[] =>
     findings
       .map((finding) => ({ severity, line: line(finding), message: finding.message }))
       .sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
@@ -42,22 +42,22 @@ export function checkConfig(text: string, options: CheckOptions): readonly Confi
   return [...located("problem", problems), ...located("warning", doubts)];
 }
 
-interface Endpoint extends Pick<ConfigFile["models"][number], "provider" | "api_key" | "base_url"> {
+interface CheckedEndpoint extends Pick<ConfigFile["models"][number], "provider" | "api_key" | "base_url"> {
   readonly path: readonly PropertyKey[];
   /** What a person calls it. */
   readonly name: string;
 }
 
 /** What requests are sent to: every model, and the embedder. */
-function endpointsIn({ models, recall: { embedder } }: ConfigFile): Endpoint[] {
+function endpointsIn({ models, recall: { embedder } }: ConfigFile): CheckedEndpoint[] {
   return [
     ...models.map((model, index) => ({ ...model, path: ["models", index] })),
     ...(embedder === null ? [] : [{ ...embedder, name: embedder.model, path: ["recall", "embedder"] }]),
   ];
 }
 
-function addresses(config: ConfigFile): Finding[] {
-  return endpointsIn(config).flatMap(({ path, name, provider, base_url: address }): Finding[] => {
+function addresses(config: ConfigFile): SettingFinding[] {
+  return endpointsIn(config).flatMap(({ path, name, provider, base_url: address }): SettingFinding[] => {
     const key = path.join(".");
     const example = "for example http://127.0.0.1:11434/v1";
     if (address === undefined)
@@ -72,7 +72,7 @@ function addresses(config: ConfigFile): Finding[] {
 }
 
 /** Whether a key is there is a matter of the machine, not of the file. */
-function keys(config: ConfigFile, { env }: CheckOptions): Finding[] {
+function keys(config: ConfigFile, { env }: ConfigCheckOptions): SettingFinding[] {
   return endpointsIn(config).flatMap(({ path, name, provider, api_key: key }) => {
     const usual = KEY_VARIABLES[provider];
     if (usual === undefined || (key ?? env[usual] ?? "").trim() !== "") return [];
@@ -81,7 +81,7 @@ function keys(config: ConfigFile, { env }: CheckOptions): Finding[] {
   });
 }
 
-function twins({ models }: ConfigFile): Finding[] {
+function twins({ models }: ConfigFile): SettingFinding[] {
   return models.flatMap(({ name }, index) =>
     models.findIndex((one) => one.name === name) === index
       ? []
@@ -95,7 +95,7 @@ function twins({ models }: ConfigFile): Finding[] {
 }
 
 /** Values that are allowed one by one and can't be meant together. */
-function clashes({ summarization }: ConfigFile): Finding[] {
+function clashes({ summarization }: ConfigFile): SettingFinding[] {
   try {
     summarizationFromFile(summarization);
     return [];
@@ -105,7 +105,7 @@ function clashes({ summarization }: ConfigFile): Finding[] {
   }
 }
 
-function storage({ memory }: ConfigFile, { home, exists }: CheckOptions): Finding[] {
+function storage({ memory }: ConfigFile, { home, exists }: ConfigCheckOptions): SettingFinding[] {
   const { storage_class: named } = memory;
   if (BUILT_IN_STORAGE.test(named)) return [];
   const path = ["memory", "storage_class"];
@@ -118,7 +118,7 @@ function storage({ memory }: ConfigFile, { home, exists }: CheckOptions): Findin
   return [{ path, message: `memory.storage_class can't be loaded: there is no ${resolve(home, module)}` }];
 }
 
-function store({ store: { url } }: ConfigFile): Finding[] {
+function store({ store: { url } }: ConfigFile): SettingFinding[] {
   const scheme = /^([a-z][a-z0-9+.-]+):/i.exec(url ?? "")?.[1];
   if (scheme === undefined || /^(?:postgres|postgresql|file)$/i.test(scheme)) return [];
   const message = `store.url: no store speaks ${JSON.stringify(scheme)}: give a path, or postgres://user@host/database`;
@@ -126,7 +126,7 @@ function store({ store: { url } }: ConfigFile): Finding[] {
 }
 
 /** Where the key of a finding stands, else the nearest one around it. */
-function linesIn(text: string): (finding: Finding) => number | null {
+function linesIn(text: string): (finding: SettingFinding) => number | null {
   const { LineCounter, parseDocument, isMap, isSeq } = yaml();
   const counter = new LineCounter();
   const { contents } = parseDocument(text, { lineCounter: counter, logLevel: "silent" });
@@ -185,7 +185,7 @@ export function rewriteConfig(
   return { kind: "rewritten", text: rewritten, from: stated === undefined ? null : Number(stated), to: CONFIG_VERSION };
 }
 
-interface Edit {
+interface KeyEdit {
   set(path: readonly string[], value: unknown): void;
   drop(path: readonly string[]): void;
 }
@@ -195,7 +195,7 @@ function apply(
   before: Readonly<Record<string, unknown>>,
   after: Readonly<Record<string, unknown>>,
   path: readonly string[],
-  edit: Edit,
+  edit: KeyEdit,
 ): void {
   for (const key of Object.keys(before))
     if (!(key in after) && !(path.length === 0 && key === "config_version")) edit.drop([...path, key]);

@@ -11,8 +11,8 @@ import {
   type ChosenConfig,
   chooseConfig,
   HomeError,
+  type HomeOwner,
   isFile,
-  type Person,
   personHere,
   readConfig,
   smallText,
@@ -25,7 +25,7 @@ export interface ReadSettingsOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly onWarning?: WarningListener | undefined;
   readonly home: string;
-  readonly person: Person;
+  readonly person: HomeOwner;
   /** Throws where it may not be used. */
   readonly admit: (admission: Admission) => Promise<unknown>;
 }
@@ -55,7 +55,7 @@ function unusable(path: string, [first, ...others]: readonly string[]): HomeErro
   return new HomeError("config", `${path}: ${first}${more}. ${advice}.`);
 }
 
-export interface LoadOptions {
+export interface LoadConfigOptions {
   readonly home: string;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -65,7 +65,7 @@ export interface LoadOptions {
 
 export type LoadedConfig = ParsedConfig & { readonly path: string | null };
 
-export function loadConfig({ home, cwd, env, file }: LoadOptions): LoadedConfig {
+export function loadConfig({ home, cwd, env, file }: LoadConfigOptions): LoadedConfig {
   const recognized = (path: string): boolean => isOurs(smallText(path));
   const chosen = chooseConfig({ option: file ?? null, env, home, cwd }, { exists: isFile, isOurs: recognized });
   if (chosen === null) return { ...parseConfig("", { env }), path: null };
@@ -91,14 +91,14 @@ export type ParsedConfig =
 
 export function parseConfig(text: string, options: ParseOptions): ParsedConfig {
   const inspected = inspectConfig(text, options);
-  const messagesOf = (findings: readonly Finding[]) => findings.map(({ message }) => message);
+  const messagesOf = (findings: readonly SettingFinding[]) => findings.map(({ message }) => message);
   return inspected.kind === "invalid"
     ? { kind: "invalid", problems: messagesOf(inspected.problems) }
     : { ...inspected, warnings: messagesOf(inspected.warnings) };
 }
 
 /** Something about a file, and the key it is about; an empty path is the file itself. */
-export interface Finding {
+export interface SettingFinding {
   readonly path: readonly PropertyKey[];
   readonly message: string;
   /** `always`: at every start; otherwise only where warnings are asked for. */
@@ -106,8 +106,8 @@ export interface Finding {
 }
 
 export type InspectedConfig =
-  | { readonly kind: "config"; readonly config: ConfigFile; readonly warnings: readonly Finding[] }
-  | { readonly kind: "invalid"; readonly problems: readonly Finding[] };
+  | { readonly kind: "config"; readonly config: ConfigFile; readonly warnings: readonly SettingFinding[] }
+  | { readonly kind: "invalid"; readonly problems: readonly SettingFinding[] };
 
 /** As `parseConfig`, with where each thing stands. */
 export function inspectConfig(text: string, { env, under }: ParseOptions): InspectedConfig {
@@ -135,8 +135,8 @@ export function inspectConfig(text: string, { env, under }: ParseOptions): Inspe
   const config = withoutTrigger(upgraded.value)
     ? { ...result.data, summarization: { ...result.data.summarization, enabled: true } }
     : result.data;
-  const warnings: Finding[] = [
-    ...upgraded.warnings.map((message): Finding => ({ path: ["config_version"], message, told: "always" })),
+  const warnings: SettingFinding[] = [
+    ...upgraded.warnings.map((message): SettingFinding => ({ path: ["config_version"], message, told: "always" })),
     ...missing.map(({ path, variable }) => ({
       path,
       message: `$${variable} is not set in the environment; the key that names it counts as absent`,
@@ -171,15 +171,15 @@ interface Unset {
   readonly variable: string;
 }
 
-function whole(message: string): Finding {
+function whole(message: string): SettingFinding {
   return { path: [], message };
 }
 
-function describeIssues(issues: readonly z.core.$ZodIssue[], root: unknown): Finding[] {
-  return issues.flatMap((issue): Finding[] => {
+function describeIssues(issues: readonly z.core.$ZodIssue[], root: unknown): SettingFinding[] {
+  return issues.flatMap((issue): SettingFinding[] => {
     const path = issue.path.join(".");
     const value = valueAt(root, issue.path);
-    const finding = (message: string): Finding[] => [{ path: issue.path, message }];
+    const finding = (message: string): SettingFinding[] => [{ path: issue.path, message }];
     if (issue.code === "unrecognized_keys")
       return issue.keys.map((key) => ({ path: [...issue.path, key], message: unknownKey(path, key) }));
     if (issue.code === "invalid_union") {
@@ -258,7 +258,7 @@ function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
 }
 
 /** A name that isn't in `models` may still be meant: it falls back at first use, so it loads with a warning. */
-function unknownModels(config: ConfigFile, written: unknown): Finding[] {
+function unknownModels(config: ConfigFile, written: unknown): SettingFinding[] {
   const names = new Set(config.models.map((model) => model.name));
   return (["summarization", "memory"] as const).flatMap((section) => {
     const name = config[section].model_name;
@@ -270,7 +270,7 @@ function unknownModels(config: ConfigFile, written: unknown): Finding[] {
 }
 
 /** Off by a key that isn't there is seldom meant. */
-function silentlyOff(written: unknown): Finding[] {
+function silentlyOff(written: unknown): SettingFinding[] {
   const section = valueAt(written, ["summarization"]);
   if (!isRecord(section) || "enabled" in section || !("trigger" in section)) return [];
   const message = "summarization has a trigger but no `enabled: true`: conversations are not compacted by themselves";
@@ -293,13 +293,13 @@ export type Upgraded =
   | { readonly kind: "current"; readonly value: Record<string, unknown>; readonly warnings: readonly string[] }
   | { readonly kind: "refused"; readonly problem: string };
 
-interface Step {
+interface UpgradeStep {
   readonly from: number;
   readonly change: (value: Record<string, unknown>) => Record<string, unknown>;
 }
 
 /** Version 0 is a file from before versions: the storage class had its Python name. The values are the same. */
-const STEPS: readonly Step[] = [{ from: 0, change: (value) => value }];
+const STEPS: readonly UpgradeStep[] = [{ from: 0, change: (value) => value }];
 
 export function upgradeConfig(value: Record<string, unknown>): Upgraded {
   const stated = value["config_version"];

@@ -7,14 +7,14 @@ import type { ThreadDeps } from "../thread/writer.ts";
 import { noteCharge } from "./cost.ts";
 import type { ConfigFile } from "./schema.ts";
 
-export type Embedding = Pick<ThreadDeps, "embedder" | "onEmbedding">;
+export type HomeEmbedding = Pick<ThreadDeps, "embedder" | "onEmbedding">;
 
 /** Without one: nothing, and hits are ordered by words alone. */
 export function configuredEmbedding(
   home: string,
   { recall }: Pick<ConfigFile, "recall">,
   onError: (text: string) => void = () => {},
-): Embedding {
+): HomeEmbedding {
   if (recall.embedder === null) return {};
   return {
     embedder: configuredEmbedder(recall.embedder),

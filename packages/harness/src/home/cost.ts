@@ -15,7 +15,7 @@ import { childrenOf } from "../subagents/result.ts";
 export interface ThreadCost {
   readonly spent: number;
   /** The same by what it was spent for. */
-  readonly spentOn: Readonly<Record<Use, number>>;
+  readonly spentOn: Readonly<Record<ChargedUse, number>>;
   readonly savedByCache: number;
   /** What prunes kept out of later prompts. */
   readonly savedByPruning: number;
@@ -109,17 +109,17 @@ function leftOut({ measured }: UsageRecord, prunes: ReadonlyMap<number, number>,
  */
 
 const USES = ["answers", "subagents", "summaries", "memory", "embeddings"] as const;
-export type Use = (typeof USES)[number];
+export type ChargedUse = (typeof USES)[number];
 
-export interface Charge extends Usage {
-  readonly use: Use;
+export interface ModelCharge extends Usage {
+  readonly use: ChargedUse;
   /** The provider's id for it. */
   readonly model: string;
   readonly calls: number;
 }
 
 /** Calls that stand in no log. */
-type BesideCharge = Charge & { readonly use: "summaries" | "memory" | "embeddings" };
+type BesideCharge = ModelCharge & { readonly use: "summaries" | "memory" | "embeddings" };
 
 /** Never fails: that a figure is too small is no reason to. */
 export function noteCharge(home: string, thread: ThreadName, charge: BesideCharge): void {
@@ -131,13 +131,17 @@ export function noteCharge(home: string, thread: ThreadName, charge: BesideCharg
 }
 
 /** What the calls took that wrote a summary. */
-export function noteSummary(home: string, thread: ThreadName, { model, calls, ...event }: Omit<Charge, "use">): void {
+export function noteSummary(
+  home: string,
+  thread: ThreadName,
+  { model, calls, ...event }: Omit<ModelCharge, "use">,
+): void {
   noteCharge(home, thread, { use: "summaries", model, calls, ...usageOf(event) });
 }
 
 const FILE = "charges.jsonl";
 
-export async function* chargesOf(home: string, store: Store, threadId: string): AsyncGenerator<Charge> {
+export async function* chargesOf(home: string, store: Store, threadId: string): AsyncGenerator<ModelCharge> {
   for (const id of [threadId, ...(await childrenOf(store, threadId))]) {
     const use = id === threadId ? "answers" : "subagents";
     for await (const { record } of store.records(id, { kinds: ["usage"] })) {
@@ -149,8 +153,8 @@ export async function* chargesOf(home: string, store: Store, threadId: string): 
 }
 
 /** Nothing spent yet. */
-function noSpending(): Record<Use, number> {
-  return Object.fromEntries(USES.map((use) => [use, 0])) as Record<Use, number>;
+function noSpending(): Record<ChargedUse, number> {
+  return Object.fromEntries(USES.map((use) => [use, 0])) as Record<ChargedUse, number>;
 }
 
 function usageOf({ input, output, cacheRead, cacheWrite }: Usage): Usage {
@@ -185,9 +189,11 @@ export interface UseTotal {
 }
 
 /** How many calls there were for what, and what they took. */
-export async function totalsByUse(charges: AsyncIterable<Charge>): Promise<Readonly<Record<Use, UseTotal>>> {
+export async function totalsByUse(
+  charges: AsyncIterable<ModelCharge>,
+): Promise<Readonly<Record<ChargedUse, UseTotal>>> {
   const none: UseTotal = { calls: 0, usage: NO_USAGE };
-  const totals = Object.fromEntries(USES.map((use) => [use, none])) as Record<Use, UseTotal>;
+  const totals = Object.fromEntries(USES.map((use) => [use, none])) as Record<ChargedUse, UseTotal>;
   for await (const charge of charges) {
     const { calls, usage } = totals[charge.use];
     totals[charge.use] = { calls: calls + charge.calls, usage: addUsage(usage, charge) };

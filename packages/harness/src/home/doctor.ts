@@ -27,7 +27,7 @@ import { smallText } from "./find.ts";
 import { askForIndex, buildIndexes, halfErasedChecks, indexCheck, leftOverChecks } from "./repair.ts";
 import type { ConfigFile } from "./schema.ts";
 
-export interface Check {
+export interface HomeCheck {
   readonly name: string;
   readonly ok: boolean;
   readonly detail: string;
@@ -50,7 +50,7 @@ export interface DoctorOptions {
   readonly onProgress?: (done: number, threadId: string, index?: IndexProgress) => void;
 }
 
-export async function checkHome(options: DoctorOptions): Promise<Check[]> {
+export async function checkHome(options: DoctorOptions): Promise<HomeCheck[]> {
   const loaded = options.loaded ?? loadConfig(options);
   const checks = [...configChecks(loaded, options)];
   const storagePath = loaded.kind === "config" ? loaded.config.memory.storage_path : "memory.json";
@@ -82,7 +82,7 @@ export async function checkHome(options: DoctorOptions): Promise<Check[]> {
 }
 
 /** A storage of the user's own may be anything: it isn't loaded only to be looked at. */
-async function erasureChecks(store: Store, { home }: DoctorOptions, loaded: LoadedConfig): Promise<Check[]> {
+async function erasureChecks(store: Store, { home }: DoctorOptions, loaded: LoadedConfig): Promise<HomeCheck[]> {
   if (loaded.kind !== "config") return [];
   const { storage_path: storagePath, storage_class: storageClass } = loaded.config.memory;
   if (storageClass.includes("/")) return [];
@@ -95,7 +95,7 @@ async function erasureChecks(store: Store, { home }: DoctorOptions, loaded: Load
 }
 
 /** Nothing where all that was erased has left the engine's own files. */
-async function scrubCheck(store: Store): Promise<Check[]> {
+async function scrubCheck(store: Store): Promise<HomeCheck[]> {
   const scrubbed = await scrub(store);
   if (scrubbed.kind === "clean") return [];
   const detail = `${scrubbed.file} may hold what was erased, until the process that is reading the database has ended`;
@@ -106,8 +106,8 @@ function homeOf({ home, reasons }: DoctorOptions): string {
   return reasons === undefined ? home : `${home} (${reasons.home})`;
 }
 
-async function threadChecks(store: Store, { home, derived, onProgress }: DoctorOptions): Promise<Check[]> {
-  const checks: Check[] = [];
+async function threadChecks(store: Store, { home, derived, onProgress }: DoctorOptions): Promise<HomeCheck[]> {
+  const checks: HomeCheck[] = [];
   let count = 0;
   let bad = 0;
   for await (const own of everyUser(store)) {
@@ -132,7 +132,7 @@ async function rebuildThread(
   home: string,
   threadId: string,
   onIndex: (threadId: string, progress: IndexProgress) => void,
-): Promise<Check[]> {
+): Promise<HomeCheck[]> {
   const broken = await logCheck(store, threadId);
   if (broken !== null) return [broken];
   const checks = [await headCheck(store, threadId), await partsCheck(store, home, threadId)];
@@ -141,14 +141,14 @@ async function rebuildThread(
 }
 
 /** Null when the log is whole. Folding a head from a cut log would make the cut look whole to every later check. */
-async function logCheck(store: Store, threadId: string): Promise<Check | null> {
+async function logCheck(store: Store, threadId: string): Promise<HomeCheck | null> {
   const verdict = await verify({ store, hash: sha256 }, threadId);
   if (verdict.kind !== "broken") return null;
   const advice = "nothing of it was rebuilt: restore a backup, or fork the thread before that record";
   return { name: `log of ${named(store, threadId)}`, ok: false, detail: `${verdict.firstBad.detail}; ${advice}` };
 }
 
-async function partsCheck(store: Store, home: string, threadId: string): Promise<Check | null> {
+async function partsCheck(store: Store, home: string, threadId: string): Promise<HomeCheck | null> {
   const head = await store.head(threadId);
   const folder = historyFolder(home, { user: store.userId, id: threadId });
   if (!head || (head.compaction === null && !existsSync(folder))) return null;
@@ -159,7 +159,7 @@ async function partsCheck(store: Store, home: string, threadId: string): Promise
 }
 
 /** Null when the head is what its log says. */
-async function headCheck(store: Store, threadId: string): Promise<Check | null> {
+async function headCheck(store: Store, threadId: string): Promise<HomeCheck | null> {
   const name = `head of ${named(store, threadId)}`;
   try {
     const result = await rebuildHead({ store }, threadId, "write");
@@ -179,7 +179,7 @@ function named({ userId }: Store, threadId: string): string {
 
 /* Checks of the configuration and of memory. */
 
-function configChecks(loaded: LoadedConfig, options: DoctorOptions): readonly Check[] {
+function configChecks(loaded: LoadedConfig, options: DoctorOptions): readonly HomeCheck[] {
   const { reasons, env, home } = options;
   const why = reasons === undefined ? "" : ` (${reasons.config})`;
   const where = loaded.path === null ? "no config.yaml, the defaults" : `${loaded.path}${why}`;
@@ -195,7 +195,7 @@ function configChecks(loaded: LoadedConfig, options: DoctorOptions): readonly Ch
   ];
 }
 
-function modelChecks({ models, summarization }: ConfigFile, { home, env }: DoctorOptions): readonly Check[] {
+function modelChecks({ models, summarization }: ConfigFile, { home, env }: DoctorOptions): readonly HomeCheck[] {
   const learned = { limits: limitsOfHome(home).read(), now: Date.now() };
   const windows = models.map((model) => {
     const { tokens, source } = windowNow(model, summarization.fallback_context_window, learned);
@@ -231,7 +231,7 @@ function compactionOf({ summarization }: ConfigFile): string {
 }
 
 /** What memory has still to learn, and what it has given up on. */
-async function memoryJobCheck(store: Pick<Store, "outbox">): Promise<Check> {
+async function memoryJobCheck(store: Pick<Store, "outbox">): Promise<HomeCheck> {
   if (store.outbox === undefined)
     return { name: "memory jobs", ok: true, detail: "this store has no outbox: nothing is learned from turns" };
   const jobs = await store.outbox.list(MEMORY_QUEUE);
@@ -246,7 +246,7 @@ async function memoryJobCheck(store: Pick<Store, "outbox">): Promise<Check> {
 }
 
 /** Null where there is no file that could not be read. */
-function memoryFileCheck(place: MemoryPlace): Check | null {
+function memoryFileCheck(place: MemoryPlace): HomeCheck | null {
   const aside = setAsideUnder(place);
   if (aside.length === 0) return null;
   const advice = "a memory that couldn't be read was moved there: repair it and move it back, or delete it";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eventLog, type LoggedEvent } from "./from-config.ts";
+import { eventLog, type HomeEvent } from "./from-config.ts";
 
-const FAILURES: readonly LoggedEvent[] = [
+const FAILURES: readonly HomeEvent[] = [
   { type: "summary-failed", reason: "model-failed", detail: "429" },
   { type: "breaker-open", failures: 3, until: "12:00" },
   { type: "memory-failed", threadId: "t", reason: "no answer" },
@@ -27,11 +27,7 @@ test("at the level debug, and with --verbose, every line says which part wrote i
   assert.deepEqual(linesOf("info", FAILURES, true), lines);
 });
 
-function linesOf(
-  log_level: "info" | "debug" | Record<string, "debug">,
-  events: readonly LoggedEvent[],
-  verbose = false,
-) {
+function linesOf(log_level: "info" | "debug" | Record<string, "debug">, events: readonly HomeEvent[], verbose = false) {
   const lines: string[] = [];
   const log = eventLog({ log_level }, { line: (text) => lines.push(text), verbose });
   events.forEach(log);

@@ -104,14 +104,14 @@ interface UserFolders {
   readonly state: string;
 }
 
-export interface Person {
+export interface HomeOwner {
   readonly folders: UserFolders;
   /** Null on systems without user ids. */
   readonly uid: number | null;
   readonly register: Register;
 }
 
-export function personHere(env: Readonly<Record<string, string | undefined>> = process.env): Person {
+export function personHere(env: Readonly<Record<string, string | undefined>> = process.env): HomeOwner {
   const folders = userFolders(env, { homeDirectory: env["HOME"] || homedir() });
   return { folders, uid: process.getuid?.() ?? null, register: openRegister(folders.state) };
 }
@@ -137,17 +137,17 @@ export function userFolders(
  */
 
 /** `trusted`: the fingerprint of the content. `made`, `workspace`: the identity of the directory. */
-type Note = "trusted" | "made" | "workspace";
+type RegisterNote = "trusted" | "made" | "workspace";
 
 interface Register {
-  read(note: Note, path: string): string | null;
-  write(note: Note, path: string, value: string): void;
-  remove(note: Note, path: string): void;
+  read(note: RegisterNote, path: string): string | null;
+  write(note: RegisterNote, path: string, value: string): void;
+  remove(note: RegisterNote, path: string): void;
 }
 
 /** `path` is a real path, so that two names of one place share an entry. */
 function openRegister(stateFolder: string): Register {
-  const fileOf = (note: Note, path: string): string =>
+  const fileOf = (note: RegisterNote, path: string): string =>
     join(stateFolder, note, `${createHash("sha256").update(path).digest("hex")}.json`);
   return {
     read(note, path) {

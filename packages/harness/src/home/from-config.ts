@@ -244,11 +244,11 @@ async function askDirectly(model: LanguageModelV4, prompt: string, abortSignal: 
   return content.map((part) => (part.type === "text" ? part.text : "")).join("");
 }
 
-type Asking = Pick<ConfiguredAgentOptions, "approved" | "asked" | "onWarning" | "middleware">;
+type ApprovalContext = Pick<ConfiguredAgentOptions, "approved" | "asked" | "onWarning" | "middleware">;
 
 function approvalOf(
   { approval }: ConfigFile,
-  { approved = new Set(), asked = [], onWarning = () => {}, middleware = [] }: Asking,
+  { approved = new Set(), asked = [], onWarning = () => {}, middleware = [] }: ApprovalContext,
 ): Pick<AgentOptions, "toolApproval" | "middleware"> {
   const tools = [...approval.tools, ...asked];
   if (tools.length === 0) return { middleware };
@@ -280,7 +280,7 @@ function namesChecked(names: readonly string[], warn: (text: string) => void): M
 
 /* Log lines about compaction, memory, the embedder and sub-agents, filtered by `log_level`. */
 
-export type LoggedEvent = AgentEvent | CompactionEvent | MemoryEvent | SubagentEvent;
+export type HomeEvent = AgentEvent | CompactionEvent | MemoryEvent | SubagentEvent;
 
 export interface EventLogOptions {
   readonly line: (text: string) => void;
@@ -291,7 +291,7 @@ export interface EventLogOptions {
 export function eventLog(
   config: Pick<ConfigFile, "log_level">,
   { line, verbose }: EventLogOptions,
-): (event: LoggedEvent) => void {
+): (event: HomeEvent) => void {
   const setting = verbose ? "debug" : config.log_level;
   /** Only the debug log names the part of the program that speaks. */
   const named = (part: string, text: string) =>
@@ -312,19 +312,19 @@ export function eventLog(
 
 const WARNINGS: ReadonlySet<string> = new Set(["summary-failed", "breaker-open"]);
 
-function isCompaction(event: LoggedEvent): event is CompactionEvent {
+function isCompaction(event: HomeEvent): event is CompactionEvent {
   return /^(?:compaction|summary|draft|breaker)-/.test(event.type);
 }
 
-function isMemory(event: LoggedEvent): event is MemoryEvent {
+function isMemory(event: HomeEvent): event is MemoryEvent {
   return event.type.startsWith("memory-");
 }
 
-function isEmbedding(event: LoggedEvent): event is EmbeddingEvent {
+function isEmbedding(event: HomeEvent): event is EmbeddingEvent {
   return event.type.startsWith("embedding-");
 }
 
-function isSubagent(event: LoggedEvent): event is SubagentEvent {
+function isSubagent(event: HomeEvent): event is SubagentEvent {
   return event.type.startsWith("subagent-");
 }
 

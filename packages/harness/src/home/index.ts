@@ -7,18 +7,18 @@ export {
 export type { IndexProgress } from "../recall/index-steps.ts";
 export type { DeletedThread } from "../thread/fork.ts";
 export {
+  type LoadConfigOptions,
   type LoadedConfig,
-  type LoadOptions,
   loadConfig,
   type ParsedConfig,
   type ParseOptions,
   parseConfig,
 } from "./config.ts";
-export type { CheckOptions, ConfigFinding, RewrittenConfig, StarterAnswers } from "./config-file.ts";
+export type { ConfigCheckOptions, ConfigFinding, RewrittenConfig, StarterAnswers } from "./config-file.ts";
 export { configJsonSchema } from "./config-file.ts";
 export type { ThreadCost } from "./cost.ts";
 export type { DeepAgentOptions } from "./create-deep-agent.ts";
-export type { Check, DoctorOptions } from "./doctor.ts";
+export type { DoctorOptions, HomeCheck } from "./doctor.ts";
 export { checkHome } from "./doctor.ts";
 export { type ChosenConfig, type ConfigQuestion, HomeError, readConfig } from "./find.ts";
 export type { LogLevel } from "./from-config.ts";

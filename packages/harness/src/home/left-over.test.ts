@@ -8,7 +8,7 @@ import { freshThread, say } from "../testing/conformance/kit.ts";
 import { withWriter } from "../thread/acts.ts";
 import { createThread, fork, redact, threadDeps } from "../thread/threads.ts";
 import { commit } from "../thread/writer.ts";
-import { type Check, checkHome } from "./doctor.ts";
+import { checkHome, type HomeCheck } from "./doctor.ts";
 import { deleteThreadWithFiles } from "./home-acts.ts";
 
 test("files of a thread that is no more are named, moved aside by a rebuild, and found by no new thread of that name", async (t) => {
@@ -85,7 +85,7 @@ function open(t: TestContext) {
       writeFileSync(join(folder, name), "x");
     },
     /** The one check that found something. */
-    async doctor(derived: "skip" | "rebuild", folders: "own" | "shared" = "own"): Promise<Check> {
+    async doctor(derived: "skip" | "rebuild", folders: "own" | "shared" = "own"): Promise<HomeCheck> {
       const checks = await checkHome({
         home,
         cwd: home,

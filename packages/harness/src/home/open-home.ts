@@ -15,8 +15,8 @@ import type { Store } from "../stores/store.ts";
 import { asUser } from "../stores/users.ts";
 import { type ThreadDeps, threadDeps } from "../thread/writer.ts";
 import type { WarningListener } from "./config.ts";
-import type { Embedding } from "./configured-embedding.ts";
-import type { ThreadCost, Use, UseTotal } from "./cost.ts";
+import type { HomeEmbedding } from "./configured-embedding.ts";
+import type { ChargedUse, ThreadCost, UseTotal } from "./cost.ts";
 import {
   type ChosenConfig,
   type ChosenHome,
@@ -25,8 +25,8 @@ import {
   chooseConfig,
   chooseHome,
   HomeError,
+  type HomeOwner,
   isFile,
-  type Person,
   personHere,
   smallText,
   upwards,
@@ -65,7 +65,7 @@ export interface LocatedHome {
   readonly userId: string;
   /** The directory, and why it is this one. */
   readonly place: ChosenHome;
-  readonly person: Person;
+  readonly person: HomeOwner;
   /** Null: there is none, the defaults are used. */
   configuration(): Promise<ChosenConfig | null>;
   settings(): Promise<ConfigFile>;
@@ -74,7 +74,7 @@ export interface LocatedHome {
   /** The window of the default model; null where nothing is configured. */
   window(): Promise<RequestWindow | null>;
   /** For a search: the embedder of the configuration, if it has one. */
-  embedding(): Promise<Embedding>;
+  embedding(): Promise<HomeEmbedding>;
   /** A URL, or the path of a SQLite file. */
   storeTarget(): Promise<string>;
   /** Whether opening it would find something: a database server always may, a file only where it is. */
@@ -92,7 +92,7 @@ export interface Home extends LocatedHome, ThreadDeps {
   /** What a thread has cost so far; null where no call has a price. */
   cost(threadId: string): Promise<ThreadCost | null>;
   /** How many calls a thread was charged for, for what, and what they took; whether or not they have a price. */
-  charges(threadId: string): Promise<Readonly<Record<Use, UseTotal>>>;
+  charges(threadId: string): Promise<Readonly<Record<ChargedUse, UseTotal>>>;
   /** Waits until what its agents' runs have said is embedded, for ten seconds at most. */
   embedded(): Promise<void>;
   /** What erasing needs: threads, what was learned from them, and their files. */
@@ -209,7 +209,7 @@ async function findConfig(question: ConfigQuestion): Promise<ChosenConfig | null
 async function embeddingOf(
   { directory, configuration, settings }: Pick<LocatedHome, "directory" | "configuration" | "settings">,
   onError: HomeOptions["onError"],
-): Promise<Embedding> {
+): Promise<HomeEmbedding> {
   if ((await configuration()) === null) return {};
   // Where the store is named, nobody has read the configuration yet, and a search can do without it.
   const config = await settings().catch(() => null);

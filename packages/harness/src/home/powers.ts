@@ -46,14 +46,14 @@ export function modulesOf(written: unknown): string[] {
 
 export const BUILT_IN_STORAGE = /^(?:file|sqlite|postgres|(?:[\w.]+\.)?FileMemoryStorage)$/;
 
-interface Endpoint {
+interface PowerEndpoint {
   /** Where it stands in the file. */
   readonly key: string;
-  readonly entry: Fields;
+  readonly entry: WrittenFields;
 }
 
 /** What is sent somewhere: every model, and the embedder. */
-function endpointsIn(root: Fields): Endpoint[] {
+function endpointsIn(root: WrittenFields): PowerEndpoint[] {
   const models = Array.isArray(root["models"]) ? root["models"] : [];
   return [
     ...models.map((model, index) => ({ key: `models.${index}`, entry: fields(model) })),
@@ -61,7 +61,7 @@ function endpointsIn(root: Fields): Endpoint[] {
   ];
 }
 
-function addressPowers(model: Fields, key: string): Power[] {
+function addressPowers(model: WrittenFields, key: string): Power[] {
   const address = model["base_url"];
   if (address === undefined || address === null) return accountPowers(model, key);
   const named = variableOf(model["api_key"]);
@@ -73,7 +73,7 @@ function addressPowers(model: Fields, key: string): Power[] {
 }
 
 /** A key that stands in the file is its writer's: so is the account, where a provider shows what was asked and answered. */
-function accountPowers({ api_key: written, provider }: Fields, key: string): Power[] {
+function accountPowers({ api_key: written, provider }: WrittenFields, key: string): Power[] {
   if (written === undefined || written === null || variableOf(written) !== undefined) return [];
   const detail = `send what is said and remembered to ${shown(provider)} with a key of its own: whoever has that account can read it`;
   return [power("address", `${key}.api_key`, detail)];
@@ -89,7 +89,7 @@ function openedFiles(list: unknown): Power[] {
 }
 
 /** What its tools answer goes into prompts, and what a model asks of them leaves this machine. */
-function serverPowers(name: string, { command, args, url }: Fields): Power[] {
+function serverPowers(name: string, { command, args, url }: WrittenFields): Power[] {
   const key = `mcp_servers.${name}`;
   if (url !== undefined && url !== null)
     return [power("address", `${key}.url`, `give the agent the tools of ${shown(url)}`)];
@@ -98,7 +98,7 @@ function serverPowers(name: string, { command, args, url }: Fields): Power[] {
 }
 
 /** Words that a model follows, as it does a skill's; a summary's prompt also decides what is kept. */
-function promptPowers(root: Fields): Power[] {
+function promptPowers(root: WrittenFields): Power[] {
   const agents = Object.entries(fields(fields(root["subagents"])["agents"]));
   return [
     words(
@@ -113,7 +113,7 @@ function promptPowers(root: Fields): Power[] {
   ].flat();
 }
 
-function words(section: Fields, key: string, detail: string): Power[] {
+function words(section: WrittenFields, key: string, detail: string): Power[] {
   const value = section[key.slice(key.lastIndexOf(".") + 1)];
   return value === undefined || value === null ? [] : [power("prompt", key, detail)];
 }
@@ -132,7 +132,7 @@ function passing(list: unknown): Power[] {
 }
 
 /** Every other variable: its value would end up in a prompt, a request or a path. */
-function environmentPowers(written: unknown, endpoints: readonly Endpoint[]): Power[] {
+function environmentPowers(written: unknown, endpoints: readonly PowerEndpoint[]): Power[] {
   const usual = new Set(endpoints.flatMap(usualKey));
   return strings(written, []).flatMap(({ path, text }) => {
     const variable = variableOf(text);
@@ -143,7 +143,7 @@ function environmentPowers(written: unknown, endpoints: readonly Endpoint[]): Po
 }
 
 /** A provider's own variable sent to the provider itself; what is sent to an address is said with the address. */
-function usualKey({ key, entry }: Endpoint): string[] {
+function usualKey({ key, entry }: PowerEndpoint): string[] {
   const variable = variableOf(entry["api_key"]);
   if (variable === undefined) return [];
   const addressed = entry["base_url"] !== undefined && entry["base_url"] !== null;
@@ -151,7 +151,7 @@ function usualKey({ key, entry }: Endpoint): string[] {
 }
 
 /** The home may be the person's own, and everything in it is kept by the limits of whichever configuration is used. */
-function deletions(memory: Fields, subagents: Fields): Power[] {
+function deletions(memory: WrittenFields, subagents: WrittenFields): Power[] {
   const { max_facts: facts } = memory;
   const { retention_days: days } = subagents;
   return [
@@ -202,10 +202,10 @@ function power(kind: Power["kind"], key: string, detail: string): Power {
   return { kind, key, detail: detail.replace(/\p{Cc}/gu, "\uFFFD") };
 }
 
-type Fields = Readonly<Record<string, unknown>>;
+type WrittenFields = Readonly<Record<string, unknown>>;
 
-function fields(value: unknown): Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+function fields(value: unknown): WrittenFields {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as WrittenFields) : {};
 }
 
 function strings(value: unknown, path: readonly string[]): { path: readonly string[]; text: string }[] {

@@ -21,7 +21,7 @@ import { completeFork, filesToCopy } from "../thread/fork.ts";
 import { eraseFacts, redact } from "../thread/redact.ts";
 import { threadDeps } from "../thread/writer.ts";
 import { fileCopier } from "../workspace/workspace.ts";
-import type { Check } from "./doctor.ts";
+import type { HomeCheck } from "./doctor.ts";
 import { cleanThreadFiles } from "./home-acts.ts";
 
 interface LeftOverOptions {
@@ -32,8 +32,8 @@ interface LeftOverOptions {
 }
 
 /** Nothing where all is well. */
-export async function leftOverChecks(store: Store, options: LeftOverOptions): Promise<Check[]> {
-  const checks: Check[] = [];
+export async function leftOverChecks(store: Store, options: LeftOverOptions): Promise<HomeCheck[]> {
+  const checks: HomeCheck[] = [];
   const folders = new Set<string>();
   for await (const own of everyUser(store)) {
     for await (const { header } of everyThread(own)) {
@@ -51,7 +51,11 @@ export async function leftOverChecks(store: Store, options: LeftOverOptions): Pr
   return stray === null ? checks : [...checks, stray];
 }
 
-async function forkCheck(store: Store, threadId: string, { home, derived }: LeftOverOptions): Promise<Check | null> {
+async function forkCheck(
+  store: Store,
+  threadId: string,
+  { home, derived }: LeftOverOptions,
+): Promise<HomeCheck | null> {
   const from = filesToCopy((await store.head(threadId))?.state ?? {});
   if (from === null) return null;
   const name = `files of ${threadId}`;
@@ -67,7 +71,7 @@ async function forkCheck(store: Store, threadId: string, { home, derived }: Left
 }
 
 /** A run that is killed right after it got evidence can't remove it when the words are erased elsewhere meanwhile. */
-async function evidenceCheck(store: Store, threadId: string): Promise<Check | null> {
+async function evidenceCheck(store: Store, threadId: string): Promise<HomeCheck | null> {
   const gone = new Set<string>();
   for await (const { record, redacted } of store.records(threadId, { kinds: ["evidence"] })) {
     if (record.kind !== "evidence" || redacted) continue;
@@ -86,7 +90,7 @@ async function evidenceCheck(store: Store, threadId: string): Promise<Check | nu
   return { name: `evidence of ${threadId}`, ok: false, detail };
 }
 
-async function folderCheck(ownFolders: ReadonlySet<string>, options: LeftOverOptions): Promise<Check | null> {
+async function folderCheck(ownFolders: ReadonlySet<string>, options: LeftOverOptions): Promise<HomeCheck | null> {
   const { home, derived, folders } = options;
   const stray = threadFolders(home).filter((folder) => !ownFolders.has(folder));
   if (stray.length === 0) return null;
@@ -130,8 +134,8 @@ function entries(folder: string): string[] {
 /* Erasing that was interrupted: facts based on an erased message, and logs that still show erased facts. */
 
 /** Nothing where all is well. */
-export async function halfErasedChecks(store: Store, repository: Repository, home: string): Promise<Check[]> {
-  const checks: Check[] = [];
+export async function halfErasedChecks(store: Store, repository: Repository, home: string): Promise<HomeCheck[]> {
+  const checks: HomeCheck[] = [];
   for await (const own of everyUser(store)) {
     const options = {
       deps: threadDeps(own),
@@ -161,7 +165,7 @@ export async function halfErasedChecks(store: Store, repository: Repository, hom
   return checks;
 }
 
-function bad({ userId }: Store, what: string): Check {
+function bad({ userId }: Store, what: string): HomeCheck {
   return { name: `erasing for ${userId}`, ok: false, detail: `was killed in between: ${what}` };
 }
 
@@ -195,7 +199,7 @@ export async function askForIndex(
 export async function buildIndexes(
   store: Store,
   onProgress: (threadId: string, progress: IndexProgress) => void,
-): Promise<Check[]> {
+): Promise<HomeCheck[]> {
   const { outbox } = store;
   if (outbox === undefined || (await outbox.list(INDEX_QUEUE)).length === 0) return [];
   // The same again is no progress: a job that was asked for anew while it ran looks once more when it has ended.
@@ -241,13 +245,13 @@ async function tellOf(
   if (segments.length > 0) onProgress(threadId, progressOf(segments.slice(-1)));
 }
 
-function givenUp({ threadId, error }: JobStatus): Check {
+function givenUp({ threadId, error }: JobStatus): HomeCheck {
   const detail = `${error ?? "its worker ended without a word"}; it is tried again in the background`;
   return { name: `search index of ${threadId}`, ok: false, detail };
 }
 
 /** Without a rebuild: how far one is that is under way. */
-export async function indexCheck(store: Store): Promise<Check[]> {
+export async function indexCheck(store: Store): Promise<HomeCheck[]> {
   const progress = await indexProgress(store);
   if (progress === null) return [];
   const { threads, indexed, records } = progress;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { chooseHome, userFolders } from "./find.ts";
-import { type Evidence, type Power, trustStateOf, verdictOf } from "./trust.ts";
+import { type Power, type TrustEvidence, trustStateOf, verdictOf } from "./trust.ts";
 
 const HOME = { env: {}, cwd: "/work/project/src", userHome: "/home/ann/.local/share/palimpsest" };
 
@@ -32,7 +32,7 @@ test("a user's folders follow XDG, and a relative variable is ignored", () => {
   });
 });
 
-const FOUND: Evidence = { named: false, owner: "self", made: false, trusted: null, fingerprint: "now" };
+const FOUND: TrustEvidence = { named: false, owner: "self", made: false, trusted: null, fingerprint: "now" };
 const RUNS: Power = { kind: "code", key: "memory.storage_class", detail: "run x.js" };
 
 for (const [name, given, state, home, config, harmless] of [

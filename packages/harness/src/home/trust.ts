@@ -17,14 +17,14 @@ import {
 import { basename, isAbsolute, join, relative, resolve } from "node:path";
 import { HOME_NAME, isFolder, makeFolder, PRIVATE_FILE, PRIVATE_FOLDER } from "../home-folders.ts";
 import { readYaml } from "../yaml.ts";
-import { type ChosenConfig, type ChosenHome, CONFIG_NAME, type Person, smallText } from "./find.ts";
+import { type ChosenConfig, type ChosenHome, CONFIG_NAME, type HomeOwner, smallText } from "./find.ts";
 import { modulesOf, powersOf } from "./powers.ts";
 
 export interface Admission {
   readonly kind: "home" | "config";
   readonly path: string;
   readonly state: TrustState;
-  readonly verdict: Verdict;
+  readonly verdict: TrustVerdict;
   /** What it would be allowed to do. */
   readonly powers: readonly Power[];
   /** Notes that the person trusts exactly this content. */
@@ -36,7 +36,7 @@ export interface Admission {
 /** `home`: what relative paths in the file are seen from. */
 export function admitConfig(
   { path, reason }: ChosenConfig,
-  { text, home, person }: { readonly text: string; readonly home: string; readonly person: Person },
+  { text, home, person }: { readonly text: string; readonly home: string; readonly person: HomeOwner },
 ): Admission {
   const written = writtenIn(text);
   const fingerprint = fingerprintOf({ config: digestOf(text), ...moduleDigests(written, home) });
@@ -53,7 +53,7 @@ export function admitConfig(
 }
 
 /** A home that was named is the person's own, so nothing of it is read. */
-export function admitHome({ directory, reason }: ChosenHome, person: Person): Admission {
+export function admitHome({ directory, reason }: ChosenHome, person: HomeOwner): Admission {
   const named = reason !== "found" || realPath(directory) === realPath(person.folders.data);
   const made = person.register.read("made", realPath(directory)) === identityOf(directory);
   if (named || made)
@@ -99,17 +99,17 @@ function contentOf(directory: string) {
   return { config, skills, database, parts, powers };
 }
 
-interface Gathered {
+interface TrustFacts {
   readonly named: boolean;
   readonly made: boolean;
   readonly fingerprint: string;
-  readonly person: Person;
+  readonly person: HomeOwner;
   /** Whose owner counts. */
   readonly owned: readonly string[];
   readonly powers: readonly Power[];
 }
 
-function admission(kind: Admission["kind"], path: string, gathered: Gathered): Admission {
+function admission(kind: Admission["kind"], path: string, gathered: TrustFacts): Admission {
   const { named, made, fingerprint, person, owned, powers } = gathered;
   const place = realPath(path);
   const trusted = person.register.read("trusted", place);
@@ -151,7 +151,7 @@ function quoted(path: string): string {
   return /[^\w./-]/.test(path) ? `'${path.replaceAll("'", "'\\''")}'` : path;
 }
 
-export interface Evidence {
+export interface TrustEvidence {
   /** Named on the command line or in the environment, or the person's one home. */
   readonly named: boolean;
   /** Who owns its files on this machine; root counts as the person, since it can do anything anyway. */
@@ -166,7 +166,7 @@ export interface Evidence {
 
 type TrustState = "own" | "trusted" | "changed" | "unknown" | "other-user";
 
-export function trustStateOf({ named, owner, made, trusted, fingerprint }: Evidence): TrustState {
+export function trustStateOf({ named, owner, made, trusted, fingerprint }: TrustEvidence): TrustState {
   if (named) return "own";
   if (owner === "other") return "other-user";
   if (made) return "own";
@@ -193,13 +193,13 @@ export interface Power {
   readonly detail: string;
 }
 
-type Verdict = "use" | "ask" | "refuse";
+type TrustVerdict = "use" | "ask" | "refuse";
 
 /** A configuration without any power needs no trust; a home always does, since its threads and skills are prompts. */
 export function verdictOf(
   state: TrustState,
   { powers, kind }: { readonly powers: readonly Power[]; readonly kind: "home" | "config" },
-): Verdict {
+): TrustVerdict {
   switch (state) {
     case "own":
     case "trusted":
@@ -295,7 +295,7 @@ const IGNORE = ".gitignore";
  * Makes a home, or restricts an existing one to its owner: private modes, a `.gitignore`, and a note in the register. If the
  * directory is used for other things too, only our own files are restricted.
  */
-export function makeHome({ directory, reason }: ChosenHome, person: Person): void {
+export function makeHome({ directory, reason }: ChosenHome, person: HomeOwner): void {
   const isNew = !existsSync(directory);
   // Where it can't be made, opening something in it says why.
   if (isNew) attempt(() => makeFolder(directory));
@@ -316,7 +316,7 @@ export function makeHome({ directory, reason }: ChosenHome, person: Person): voi
 const FOLDERS = ["threads", "users", "agents"];
 const FILES = ["palimpsest.db", "palimpsest.db-wal", "palimpsest.db-shm", "learned-limits.json"];
 
-function tighten(path: string, mode: number, { uid }: Person): void {
+function tighten(path: string, mode: number, { uid }: HomeOwner): void {
   attempt(() => {
     const stats = statSync(path);
     if ((uid === null || stats.uid === uid) && (stats.mode & 0o077) !== 0) chmodSync(path, mode);
@@ -340,7 +340,7 @@ export type WorkspaceAdmission =
 
 export function admitWorkspace(
   path: string,
-  { home, person }: { readonly home: string; readonly person: Person },
+  { home, person }: { readonly home: string; readonly person: HomeOwner },
 ): WorkspaceAdmission {
   if (!isFolder(path)) return { kind: "missing", directory: path };
   const directory = realpathSync(path);

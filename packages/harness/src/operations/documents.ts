@@ -1,6 +1,6 @@
 /** What a run and an import have come to, as JSON: the acts that are no operation because they work for long and report meanwhile. */
 import type { RunResult } from "../agent/events.ts";
-import type { ThreadCost, Use } from "../home/cost.ts";
+import type { ChargedUse, ThreadCost } from "../home/cost.ts";
 import type { Problem } from "../import/conversation.ts";
 import type { ImportOutcome } from "../import/import-file.ts";
 import type { FileOutcome, FolderOutcome } from "../import/import-folder.ts";
@@ -18,7 +18,7 @@ interface RunDocumentOptions {
 type RunCost = {
   readonly spent: number;
   readonly savedByCache: number;
-  readonly spentOn?: Readonly<Record<Use, number>>;
+  readonly spentOn?: Readonly<Record<ChargedUse, number>>;
   /** Null: as configured. */
   readonly currency: "USD";
 };
@@ -27,7 +27,7 @@ type RunCost = {
 export function costSince(before: ThreadCost | null, after: ThreadCost | null): RunCost | null {
   if (after === null) return null;
   const { spent, spentOn, savedByCache, currency } = after;
-  const more = ([use, part]: [string, number]) => [use, part - (before?.spentOn[use as Use] ?? 0)];
+  const more = ([use, part]: [string, number]) => [use, part - (before?.spentOn[use as ChargedUse] ?? 0)];
   return {
     spent: spent - (before?.spent ?? 0),
     savedByCache: savedByCache - (before?.savedByCache ?? 0),

@@ -3,7 +3,7 @@ import { type TestContext, test } from "node:test";
 import type { AnthropicMessage } from "@palimpsest/core/message";
 import { startProviderServer } from "palimpsest/testing";
 import { running } from "../../../test/running.ts";
-import type { Fields } from "../vendor.ts";
+import type { JsonFields } from "../vendor.ts";
 import { markedCache, withMarks } from "./cache-marks.ts";
 import { anthropicMessages } from "./vendor.ts";
 
@@ -20,7 +20,7 @@ const block = (cache_control?: object) => ({
   ...(cache_control && { cache_control }),
 });
 
-function asked(body: Fields) {
+function asked(body: JsonFields) {
   const whole = { model: "m", max_tokens: 10, ...body };
   const read = anthropicMessages.read(whole, null);
   assert.ok(read.kind === "request");
@@ -105,13 +105,13 @@ async function readPages(
   const config = `config_version: 1\nmodels: [${entry}]\nsummarization: {prune: ${prune}, keep: {type: messages, value: 2}}\n`;
   const { url, home } = await running(t, { config });
   const mark = marked ? MARK : {};
-  const post = (path: string, body: Fields) =>
+  const post = (path: string, body: JsonFields) =>
     fetch(`${url}/v1/messages${path}`, {
       method: "POST",
       headers: { "content-type": "application/json", "anthropic-version": "2023-06-01" },
       body: JSON.stringify({ model: "claude", ...body }),
     });
-  const history: Fields[] = [{ role: "user", content: [{ type: "text", text: "Read it all." }] }];
+  const history: JsonFields[] = [{ role: "user", content: [{ type: "text", text: "Read it all." }] }];
   for (let page = 0; page < pages; page += 1) {
     const newest = history.at(-1)! as { readonly content: readonly object[] };
     const messages = history.with(-1, { ...newest, content: newest.content.map((one) => ({ ...one, ...mark })) });
@@ -119,7 +119,7 @@ async function readPages(
     const tools = [{ name: "list", input_schema: { type: "object", properties: {} } }];
     const response = await post("", { max_tokens: 100, system, tools, messages });
     assert.equal(response.status, 200, `page ${page}: ${response.status === 200 ? "" : await response.text()}`);
-    const { role, content } = (await response.json()) as { role: string; content: Fields[] };
+    const { role, content } = (await response.json()) as { role: string; content: JsonFields[] };
     const call = content.find(({ type }) => type === "tool_use")!;
     const result = { type: "tool_result", tool_use_id: call["id"], content: `${page} ${PAGE}` };
     history.push({ role, content }, { role: "user", content: [result] });

@@ -5,23 +5,23 @@
  */
 import type { AnthropicBlock, AnthropicMessage } from "@palimpsest/core/message";
 import type { PromptCache } from "palimpsest/session";
-import { type Fields, listIn, type VendorRequest, type WrittenPrompt } from "../vendor.ts";
+import { type JsonFields, listIn, type VendorRequest, type WrittenPrompt } from "../vendor.ts";
 
 /** The API takes so many. */
 const MOST_MARKS = 4;
 /** Behind the last pruning, where the next one begins, and behind the one before, where the last one could read. */
 const OURS = 2;
 
-type Request = Pick<VendorRequest<AnthropicMessage>, "leading" | "messages">;
+type MarkedRequest = Pick<VendorRequest<AnthropicMessage>, "leading" | "messages">;
 
 /** By the marks that a prompt of ours will carry. */
 export function markedCache(
-  body: Fields,
-  request: Request,
+  body: JsonFields,
+  request: MarkedRequest,
 ): { readonly promptCache: PromptCache; readonly ttl: "1h" | null } {
   const { atEnd, room } = marksOf(body, request);
   if (atEnd === null) return { promptCache: "none", ttl: null };
-  const ttl = (atEnd as Fields)["ttl"] === "1h" ? "1h" : null;
+  const ttl = (atEnd as JsonFields)["ttl"] === "1h" ? "1h" : null;
   return { promptCache: room >= OURS ? "marks" : "end", ttl };
 }
 
@@ -56,11 +56,11 @@ interface ClientMarks {
   readonly room: number;
 }
 
-function marksOf(body: Fields, { leading, messages }: Request): ClientMarks {
+function marksOf(body: JsonFields, { leading, messages }: MarkedRequest): ClientMarks {
   const automatic = body["cache_control"] ?? null;
   const own = messages.flatMap(marksIn);
   const beside = [...listIn(body["tools"]), ...listIn(body["system"]), ...leading.flatMap(blocksIn)];
-  const taken = beside.filter((one) => (one as Fields)["cache_control"] != null).length;
+  const taken = beside.filter((one) => (one as JsonFields)["cache_control"] != null).length;
   const isAutomatic = automatic !== null;
   return { atEnd: own.at(-1) ?? automatic, isAutomatic, room: MOST_MARKS - taken - own.length - (isAutomatic ? 1 : 0) };
 }
@@ -92,7 +92,7 @@ function nextMark(marked: ReadonlyMap<number, AnthropicMessage>, index: number):
 }
 
 function blocksIn(message: unknown): readonly unknown[] {
-  return listIn((message as Fields)["content"]);
+  return listIn((message as JsonFields)["content"]);
 }
 
 function blocksOf({ content }: AnthropicMessage): readonly AnthropicBlock[] {

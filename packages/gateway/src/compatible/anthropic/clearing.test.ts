@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AnthropicMessage } from "@palimpsest/core/message";
 import type { ClearToolUses } from "./edits.ts";
-import { CLEARED, clearThinking, clearToolUses, type Shown } from "./edits.ts";
+import { CLEARED, clearThinking, clearToolUses, type ShownMessage } from "./edits.ts";
 
 const count = (text: string) => text.length;
 const EDIT: ClearToolUses = {
@@ -15,7 +15,7 @@ const EDIT: ClearToolUses = {
 };
 
 /** A question, then calls of these tools, each with its result. */
-function shown(...tools: string[]): Shown[] {
+function shown(...tools: string[]): ShownMessage[] {
   const messages = [
     { role: "user", content: "go" },
     ...tools.flatMap((name, index) => [

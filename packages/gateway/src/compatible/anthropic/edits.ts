@@ -6,22 +6,22 @@ import { type AnthropicMessage, anthropicShape } from "@palimpsest/core/message"
 import { commit } from "palimpsest/internal/threads";
 import { counterFor } from "palimpsest/models";
 import type { Store } from "palimpsest/stores";
-import type { Preparing } from "../answer.ts";
-import { bindsThoughts, lengthRule, type Target } from "../policy.ts";
-import type { Exchange } from "../request.ts";
-import { type Fields, listIn } from "../vendor.ts";
+import type { PromptToPrepare } from "../answer.ts";
+import { bindsThoughts, lengthRule, type ProviderTarget } from "../policy.ts";
+import type { ParsedRequest } from "../request.ts";
+import { type JsonFields, listIn } from "../vendor.ts";
 
-export interface Asked {
+export interface RequestedEdits {
   readonly thread: ThreadAsked | null;
   /** Null: `context_management` isn't there. */
-  readonly edits: readonly Edit[] | null;
+  readonly edits: readonly ContextEdit[] | null;
   /** A summary is asked for instead of an answer. */
   readonly summarize: { readonly instructions: string | null } | null;
 }
 
 type ThreadAsked = { readonly type: "create" } | { readonly type: "continue"; readonly previousId: string };
 
-export type Edit = ClearToolUses | ClearThinking | Compact;
+export type ContextEdit = ClearToolUses | ClearThinking | Compact;
 
 export interface ClearToolUses {
   readonly type: "clear_tool_uses_20250919";
@@ -48,11 +48,11 @@ interface Compact {
 }
 
 type ReadAsked =
-  | { readonly kind: "asked"; readonly asked: Asked }
+  | { readonly kind: "asked"; readonly asked: RequestedEdits }
   | { readonly kind: "problem"; readonly message: string };
 
 /** Throws nothing: what can't be meant is a problem in words. */
-export function readAsked(body: Fields): ReadAsked {
+export function readAsked(body: JsonFields): ReadAsked {
   try {
     const thread = threadIn(body["thread"]);
     const edits = editsIn(body["context_management"]);
@@ -78,14 +78,14 @@ function threadIn(value: unknown): ThreadAsked | null {
   return { type, previousId };
 }
 
-function summarizeIn(value: unknown): Asked["summarize"] {
+function summarizeIn(value: unknown): RequestedEdits["summarize"] {
   if (value == null) return null;
   const { type, instructions } = objectIn(value, "compaction");
   if (type !== "summarize") throw new BadParameter("compaction.type: must be `summarize`");
   return { instructions: textIn(instructions, "compaction.instructions") };
 }
 
-function editsIn(value: unknown): readonly Edit[] | null {
+function editsIn(value: unknown): readonly ContextEdit[] | null {
   if (value == null) return null;
   const { edits } = objectIn(value, "context_management");
   if (edits != null && !Array.isArray(edits)) throw new BadParameter("context_management.edits: must be a list");
@@ -96,7 +96,7 @@ function editsIn(value: unknown): readonly Edit[] | null {
   return read;
 }
 
-function editIn(value: unknown, at: string): Edit {
+function editIn(value: unknown, at: string): ContextEdit {
   const fields = objectIn(value, at);
   switch (fields["type"]) {
     case "clear_tool_uses_20250919":
@@ -118,7 +118,7 @@ function editIn(value: unknown, at: string): Edit {
   }
 }
 
-function toolUsesIn(fields: Fields, at: string): ClearToolUses {
+function toolUsesIn(fields: JsonFields, at: string): ClearToolUses {
   const trigger = numberOf(fields["trigger"], {
     at: `${at}.trigger`,
     types: ["input_tokens", "tool_uses"],
@@ -142,17 +142,17 @@ function toolUsesIn(fields: Fields, at: string): ClearToolUses {
 }
 
 function thinkingKept(value: unknown, at: string): number {
-  if (value === "all" || (value as Fields | null)?.["type"] === "all") return Number.POSITIVE_INFINITY;
+  if (value === "all" || (value as JsonFields | null)?.["type"] === "all") return Number.POSITIVE_INFINITY;
   return numberOf(value, { at, types: ["thinking_turns"], least: 1 })?.value ?? 1;
 }
 
-interface Expected<T extends string> {
+interface ExpectedKind<T extends string> {
   readonly at: string;
   readonly types: readonly T[];
   readonly least: number;
 }
 
-function numberOf<T extends string>(value: unknown, { at, types, least }: Expected<T>) {
+function numberOf<T extends string>(value: unknown, { at, types, least }: ExpectedKind<T>) {
   if (value == null) return null;
   const { type, value: given } = objectIn(value, at);
   const known = types.find((one) => one === type);
@@ -176,10 +176,10 @@ function textIn(value: unknown, at: string): string | null {
   return value.trim() === "" ? null : value;
 }
 
-function objectIn(value: unknown, at: string): Fields {
+function objectIn(value: unknown, at: string): JsonFields {
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw new BadParameter(`${at}: must be an object`);
-  return value as Fields;
+  return value as JsonFields;
 }
 
 /*
@@ -188,7 +188,7 @@ function objectIn(value: unknown, at: string): Fields {
  */
 
 /** A message of the view, as it is shown. */
-export interface Shown {
+export interface ShownMessage {
   readonly seq: number;
   readonly message: AnthropicMessage;
 }
@@ -206,14 +206,14 @@ export const CLEARED = "[cleared: an old tool result that was taken out of the p
 const NO_INPUT = "{}";
 
 /** One call with its result, by where they stand. */
-interface Use {
+interface ToolUseFacts {
   readonly name: string;
   readonly call: { readonly seq: number; readonly part: number; readonly input: string } | null;
   readonly result: { readonly seq: number; readonly part: number; readonly text: string; readonly images: number };
 }
 
 export function clearToolUses(
-  shown: readonly Shown[],
+  shown: readonly ShownMessage[],
   edit: ClearToolUses,
   { tokens, count }: { readonly tokens: number; readonly count: (text: string) => number },
 ): Cleared {
@@ -229,9 +229,9 @@ export function clearToolUses(
   return { entries, uses: going.length, tokens: freed };
 }
 
-function usesIn(shown: readonly Shown[]): readonly Use[] {
-  const calls = new Map<string, { readonly name: string; readonly call: NonNullable<Use["call"]> }>();
-  const uses: Use[] = [];
+function usesIn(shown: readonly ShownMessage[]): readonly ToolUseFacts[] {
+  const calls = new Map<string, { readonly name: string; readonly call: NonNullable<ToolUseFacts["call"]> }>();
+  const uses: ToolUseFacts[] = [];
   for (const { seq, message } of shown)
     for (const [part, one] of anthropicShape.parts(message).entries()) {
       if (one.kind === "call") calls.set(one.id, { name: one.name, call: { seq, part, input: one.input } });
@@ -243,11 +243,11 @@ function usesIn(shown: readonly Shown[]): readonly Use[] {
   return uses;
 }
 
-function clearsInput({ name }: Use, { inputs }: ClearToolUses): boolean {
+function clearsInput({ name }: ToolUseFacts, { inputs }: ClearToolUses): boolean {
   return inputs === "all" || (inputs !== "none" && inputs.includes(name));
 }
 
-function entriesFor(use: Use, edit: ClearToolUses): readonly PruneEntry[] {
+function entriesFor(use: ToolUseFacts, edit: ClearToolUses): readonly PruneEntry[] {
   const { result, call } = use;
   const cleared: PruneEntry = { target: result.seq, part: result.part, replacement: CLEARED, reason: "stale-output" };
   if (call === null || !clearsInput(use, edit)) return [cleared];
@@ -257,7 +257,7 @@ function entriesFor(use: Use, edit: ClearToolUses): readonly PruneEntry[] {
 /** Of an image nobody knows the tokens before it is sent; so many are the usual. */
 const IMAGE_TOKENS = 1000;
 
-function freedBy(use: Use, edit: ClearToolUses, count: (text: string) => number): number {
+function freedBy(use: ToolUseFacts, edit: ClearToolUses, count: (text: string) => number): number {
   const { result, call } = use;
   const input = call !== null && clearsInput(use, edit) ? count(call.input) - count(NO_INPUT) : 0;
   return Math.max(0, count(result.text) - count(CLEARED)) + result.images * IMAGE_TOKENS + Math.max(0, input);
@@ -322,16 +322,16 @@ function withoutThoughts(message: AnthropicMessage): readonly AnthropicMessage[]
 
 /* Takes old tool results out of a thread's view: reads what is shown, plans, and appends one prune. */
 
-export function counterOf({ model }: Target): (text: string) => number {
+export function counterOf({ model }: ProviderTarget): (text: string) => number {
   const { count, prior } = counterFor({ model });
   return (text) => Math.ceil(count(text) * prior);
 }
 
 /** Null: the trigger isn't reached, or too little would go. */
 export async function pruneToolUses(
-  { call, target }: Exchange<AnthropicMessage>,
+  { call, target }: ParsedRequest<AnthropicMessage>,
   edit: ClearToolUses,
-  { claimed, counted }: Preparing<AnthropicMessage>,
+  { claimed, counted }: PromptToPrepare<AnthropicMessage>,
 ): Promise<Cleared | null> {
   const { tokens } = counted.count;
   if (edit.trigger.type === "input_tokens" && tokens <= edit.trigger.value) return null;
@@ -350,7 +350,7 @@ export async function pruneToolUses(
 
 /** What the request's edits would leave, worked out on the messages alone. */
 export function editedMessages(
-  { body, policy, target }: Exchange<AnthropicMessage>,
+  { body, policy, target }: ParsedRequest<AnthropicMessage>,
   messages: readonly AnthropicMessage[],
 ): readonly AnthropicMessage[] | null {
   const read = readAsked({ context_management: body["context_management"] });
@@ -371,7 +371,7 @@ export function editedMessages(
 }
 
 /** The messages after what is hidden, as the view has them; those that came in another protocol are left as they are. */
-async function shownIn(store: Store, threadId: string): Promise<readonly Shown[]> {
+async function shownIn(store: Store, threadId: string): Promise<readonly ShownMessage[]> {
   const head = await store.head(threadId);
   if (head === undefined) return [];
   const entries: PruneEntry[] = [];
@@ -379,7 +379,7 @@ async function shownIn(store: Store, threadId: string): Promise<readonly Shown[]
     for await (const { record } of store.records(threadId, { range: [seq, seq], kinds: ["prune"] }))
       if (record.kind === "prune") entries.push(...record.entries);
   const byTarget = Map.groupBy(entries, ({ target }) => target);
-  const shown: Shown[] = [];
+  const shown: ShownMessage[] = [];
   const query = { range: [head.hiddenThrough + 1, head.version], kinds: ["message"] } as const;
   for await (const { record } of store.records(threadId, query)) {
     if (record.kind !== "message" || record.dialect !== "anthropic") continue;

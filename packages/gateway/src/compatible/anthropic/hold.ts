@@ -4,14 +4,14 @@
  */
 import { type AnthropicMessage, anthropicShape } from "@palimpsest/core/message";
 import { ProblemError } from "../../http/problem.ts";
-import type { Held, HeldPlace } from "../answer.ts";
+import type { ServerThread, ServerThreadPlace } from "../answer.ts";
 import type { Secret } from "../match.ts";
 import { findPointed } from "../pointer.ts";
 import { lengthRule } from "../policy.ts";
-import type { Exchange } from "../request.ts";
-import type { Fields, VendorRequest } from "../vendor.ts";
+import type { ParsedRequest } from "../request.ts";
+import type { JsonFields, VendorRequest } from "../vendor.ts";
 import { listIn } from "../vendor.ts";
-import { type Asked, readAsked } from "./edits.ts";
+import { type RequestedEdits, readAsked } from "./edits.ts";
 import { namedMessage } from "./named-message.ts";
 import {
   type FoundBlock,
@@ -27,28 +27,28 @@ import {
   toolChangesIn,
 } from "./server-state.ts";
 
-type Messages = Exchange<AnthropicMessage>;
+type Messages = ParsedRequest<AnthropicMessage>;
 
 const WITHHELD = ["thread", "context_management", "compaction"] as const;
 
-export async function holdMessages(exchange: Messages): Promise<Messages> {
-  const { body, policy, request, deps } = exchange;
+export async function holdMessages(parsed: Messages): Promise<Messages> {
+  const { body, policy, request, deps } = parsed;
   const isServed = lengthRule(policy).vendors === "serve";
   const read = readAsked(isServed ? body : { thread: body["thread"] });
   if (read.kind === "problem") throw new ProblemError(400, "invalid", read.message);
   const { asked } = read;
   const isPlain = Object.values(asked).every((one) => one === null);
   // A long history is not gone through for a block that its bytes don't name.
-  if (isPlain && !exchange.bytes.includes('"compaction"')) return exchange;
+  if (isPlain && !parsed.bytes.includes('"compaction"')) return parsed;
   const all = [...(request.leading as readonly AnthropicMessage[]), ...request.messages];
   const found = findBlock(all);
   if (found.kind === "problem") throw refused(found.code);
-  if (isPlain && found.kind === "none") return exchange;
+  if (isPlain && found.kind === "none") return parsed;
   assertTogether(asked, found);
   const secret = Buffer.from(await deps.secret());
-  const place = await placeOf(exchange, { asked, found, secret });
+  const place = await placeOf(parsed, { asked, found, secret });
   if (place === null && asked.thread?.type === "continue") throw refused("thread_not_found");
-  const held = await withRequest(exchange, { asked, found, place, all });
+  const held = await withRequest(parsed, { asked, found, place, all });
   if (asked.summarize !== null) assertSummarizable(held.request.messages, asked.thread === null ? null : place);
   const before = found.kind === "block" ? listIn(found.block["tool_changes"]) : [];
   const toolChanges = toolChangesIn(all, before);
@@ -56,7 +56,7 @@ export async function holdMessages(exchange: Messages): Promise<Messages> {
     throw refused("compaction_too_many_tool_references");
   const outline = asked.thread === null ? null : systemOutline(held.body["system"]);
   const withheld = WITHHELD.filter((name) => body[name] != null && (isServed || name === "thread"));
-  const serving: Held<AnthropicMessage> = {
+  const serving: ServerThread<AnthropicMessage> = {
     place,
     sideCall: "no",
     withheld,
@@ -75,7 +75,7 @@ export function leaveMessages({ body, target }: Messages): void {
 }
 
 /** With a block that was asked for, no other compaction on the way: they would be about the same messages. */
-function assertTogether({ edits, thread }: Asked, found: FoundBlock): void {
+function assertTogether({ edits, thread }: RequestedEdits, found: FoundBlock): void {
   if (found.kind !== "block") return;
   if (thread?.type === "continue") throw refused("compaction_block_misplaced");
   if (found.by === "summary" && edits?.some(({ type }) => type === "compact_20260112"))
@@ -83,7 +83,7 @@ function assertTogether({ edits, thread }: Asked, found: FoundBlock): void {
 }
 
 /** `thread`: where a thread goes on that is summarized with what comes now. */
-function assertSummarizable(messages: readonly AnthropicMessage[], thread: HeldPlace | null): void {
+function assertSummarizable(messages: readonly AnthropicMessage[], thread: ServerThreadPlace | null): void {
   const said = messages.filter((message) => anthropicShape.role(message) !== "system");
   const isEmpty = said.every(({ content }) => content.length === 0);
   if (isEmpty && thread === null) throw refused("compaction_nothing_to_summarize");
@@ -92,13 +92,13 @@ function assertSummarizable(messages: readonly AnthropicMessage[], thread: HeldP
   if (open.length > 0) throw refused("compaction_incomplete_turn");
 }
 
-interface Finding {
-  readonly asked: Asked;
+interface BlockFinding {
+  readonly asked: RequestedEdits;
   readonly found: FoundBlock;
   readonly secret: Secret;
 }
 
-async function placeOf({ call }: Messages, { asked, found, secret }: Finding): Promise<HeldPlace | null> {
+async function placeOf({ call }: Messages, { asked, found, secret }: BlockFinding): Promise<ServerThreadPlace | null> {
   const { store } = call.threads;
   if (asked.thread?.type === "continue") return placeOfMessage(store, asked.thread.previousId, secret);
   if (found.kind !== "block") return null;
@@ -110,19 +110,19 @@ async function placeOf({ call }: Messages, { asked, found, secret }: Finding): P
   return { threadId, seq, state: { hash: salt, pending: [], calls: [] }, otherwise: "fork" };
 }
 
-interface Placed extends Omit<Finding, "secret"> {
-  readonly place: HeldPlace | null;
+interface Placed extends Omit<BlockFinding, "secret"> {
+  readonly place: ServerThreadPlace | null;
   readonly all: readonly AnthropicMessage[];
 }
 
 /** With what the thread was created with, and with the messages that come after its place. */
-async function withRequest(exchange: Messages, { asked, found, place, all }: Placed): Promise<Messages> {
-  const { request, body, call } = exchange;
+async function withRequest(parsed: Messages, { asked, found, place, all }: Placed): Promise<Messages> {
+  const { request, body, call } = parsed;
   const messages = found.kind === "block" ? found.rest : all;
   // What a thread begins with is its own: whoever goes on with it doesn't send it again.
   const own = asked.thread !== null || place !== null ? { leading: [], messages } : {};
   const read: VendorRequest<AnthropicMessage> = { ...request, ...own, reference: null };
-  if (asked.thread?.type !== "continue") return { ...exchange, request: read };
+  if (asked.thread?.type !== "continue") return { ...parsed, request: read };
   const kept = await requestOfThread(call.threads.store, place!);
   if (kept === null) throw refused("thread_not_found");
   const { system, tools } = kept;
@@ -131,9 +131,9 @@ async function withRequest(exchange: Messages, { asked, found, place, all }: Pla
     ...(body["tools"] != null && JSON.stringify(body["tools"]) !== JSON.stringify(tools) ? ["`tools`"] : []),
   ];
   if (changed.length > 0) throw refused("thread_fingerprint_mismatch", changed.join(" and "));
-  const whole: Fields = { ...body, ...(system !== undefined && { system }), ...(tools.length > 0 && { tools }) };
+  const whole: JsonFields = { ...body, ...(system !== undefined && { system }), ...(tools.length > 0 && { tools }) };
   return {
-    ...exchange,
+    ...parsed,
     body: whole,
     bytes: Buffer.from(JSON.stringify(whole)),
     request: { ...read, system: systemText(system), tools },

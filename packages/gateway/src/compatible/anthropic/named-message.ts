@@ -1,15 +1,15 @@
 /** The answer to a request that is held: its id, what is done to its prompt before, and what its client is told of that. */
 import type { AnthropicMessage } from "@palimpsest/core/message";
 import type { PromptRequest, ThreadPrompt } from "palimpsest/session";
-import type { Begun, HeldCompaction, NamedAnswer, Prepared, Preparing } from "../answer.ts";
-import { dataOf, eventParser, type ServerEvent } from "../answer-body.ts";
+import type { AnswerStart, NamedAnswer, PreparedPrompt, PromptToPrepare, ServerCompaction } from "../answer.ts";
+import { dataOf, eventParser, type UpstreamEvent } from "../answer-body.ts";
 import type { Secret } from "../match.ts";
 import { bindsThoughts } from "../policy.ts";
 import { summaryText } from "../prompt.ts";
-import type { Exchange } from "../request.ts";
+import type { ParsedRequest } from "../request.ts";
 import { bytesOf, formOf, type UpstreamAnswer } from "../upstream.ts";
-import type { Fields } from "../vendor.ts";
-import type { Asked, Edit } from "./edits.ts";
+import type { JsonFields } from "../vendor.ts";
+import type { ContextEdit, RequestedEdits } from "./edits.ts";
 import { type Cleared, clearThinking, counterOf, pruneToolUses } from "./edits.ts";
 import {
   type BlockKind,
@@ -22,21 +22,21 @@ import {
   wordForWord,
 } from "./server-state.ts";
 
-type Messages = Exchange<AnthropicMessage>;
+type Messages = ParsedRequest<AnthropicMessage>;
 
-interface Naming {
-  readonly asked: Asked;
+interface MessageNaming {
+  readonly asked: RequestedEdits;
   readonly secret: Secret;
-  readonly begun: Begun;
+  readonly begun: AnswerStart;
   readonly toolChanges: readonly unknown[];
   readonly outline: SystemOutline;
   /** The thread that it goes on with; null: the messages say which. */
   readonly from: string | null;
 }
 
-export async function namedMessage(exchange: Messages, naming: Naming): Promise<NamedAnswer<AnthropicMessage>> {
+export async function namedMessage(parsed: Messages, naming: MessageNaming): Promise<NamedAnswer<AnthropicMessage>> {
   const { asked, secret, begun, toolChanges, outline, from } = naming;
-  const { call, request } = exchange;
+  const { call, request } = parsed;
   const { ids, store } = call.threads;
   const header = await store.header(begun.threadId);
   // It was deleted just now.
@@ -46,11 +46,11 @@ export async function namedMessage(exchange: Messages, naming: Naming): Promise<
   const named = (kind: IdKind, seq: number) => messageId(header, { seq, hash }, { kind, secret, unique: ids() });
   const id = isThread ? named("answer", begun.seq) : ids();
   const pauses = editOf(asked, "compact_20260112")?.pause === true;
-  const edits: Applied = new Map();
+  const edits: AppliedEdits = new Map();
   const applied = () => (asked.edits === null ? null : [...edits.values()]);
-  const blockOf = (kind: BlockKind, { seq, text }: HeldCompaction) =>
+  const blockOf = (kind: BlockKind, { seq, text }: ServerCompaction) =>
     compactionBlock(header, { seq, hash, text, toolChanges }, { kind, secret });
-  const alone = (kind: BlockKind, compaction: HeldCompaction): UpstreamAnswer =>
+  const alone = (kind: BlockKind, compaction: ServerCompaction): UpstreamAnswer =>
     blockAnswer({
       id: isThread ? named("place", compaction.seq) : `msg_${ids().replaceAll("-", "")}`,
       model: request.model,
@@ -58,7 +58,7 @@ export async function namedMessage(exchange: Messages, naming: Naming): Promise<
       edits: applied(),
       form: request.stream ? "stream" : "whole",
     });
-  let summary: HeldCompaction | null = null;
+  let summary: ServerCompaction | null = null;
   // A prompt may be made several times before it is sent; what was done for the first is still what was done.
   let outcome: ThreadPrompt<AnthropicMessage>["outcome"] = null;
   return {
@@ -67,9 +67,9 @@ export async function namedMessage(exchange: Messages, naming: Naming): Promise<
     tells: editOf(asked, "compact_20260112") !== null,
     async prepare(given) {
       if (asked.summarize === null) {
-        const counted = await shortened(exchange, asked, { edits, given });
+        const counted = await shortened(parsed, asked, { edits, given });
         if (counted.outcome?.kind === "compacted") outcome = counted.outcome;
-        return withoutThinking(exchange, asked, {
+        return withoutThinking(parsed, asked, {
           edits,
           counted: outcome === null ? counted : { ...counted, outcome },
         });
@@ -95,8 +95,11 @@ export async function namedMessage(exchange: Messages, naming: Naming): Promise<
   };
 }
 
-function editOf<T extends Edit["type"]>({ edits }: Asked, type: T): Extract<Edit, { readonly type: T }> | null {
-  return (edits?.find((edit) => edit.type === type) as Extract<Edit, { readonly type: T }> | undefined) ?? null;
+function editOf<T extends ContextEdit["type"]>(
+  { edits }: RequestedEdits,
+  type: T,
+): Extract<ContextEdit, { readonly type: T }> | null {
+  return (edits?.find((edit) => edit.type === type) as Extract<ContextEdit, { readonly type: T }> | undefined) ?? null;
 }
 
 /** All of it is asked for: what stays verbatim is the least that can. */
@@ -107,7 +110,7 @@ const UNREADY: readonly string[] = ["aborted", "conflict", "busy"];
 
 async function summarized(
   instructions: string | null,
-  { claimed: { thread }, request }: Preparing<AnthropicMessage>,
+  { claimed: { thread }, request }: PromptToPrepare<AnthropicMessage>,
 ): Promise<ThreadPrompt<AnthropicMessage>> {
   const focus = instructions === null ? {} : { focus: instructions };
   const outcome = await thread.compact({ keep: LEAST_KEPT, ...focus, ...signalOf(request) }).catch(() => null);
@@ -119,22 +122,22 @@ async function summarized(
 const signalOf = ({ signal }: PromptRequest) => (signal === undefined ? {} : { signal });
 
 /** What was done, by its type. */
-type Applied = Map<string, Fields & { readonly cleared_input_tokens: number }>;
+type AppliedEdits = Map<string, JsonFields & { readonly cleared_input_tokens: number }>;
 
 interface Editing {
   /** What is done is added to it. */
-  readonly edits: Applied;
+  readonly edits: AppliedEdits;
 }
 
 /** Old tool results go first; at the client's trigger what is left is compacted, where our own has not done it. */
 async function shortened(
-  exchange: Messages,
-  asked: Asked,
-  { given, edits }: Editing & { readonly given: Preparing<AnthropicMessage> },
+  parsed: Messages,
+  asked: RequestedEdits,
+  { given, edits }: Editing & { readonly given: PromptToPrepare<AnthropicMessage> },
 ): Promise<ThreadPrompt<AnthropicMessage>> {
   const { claimed, request } = given;
   const uses = editOf(asked, "clear_tool_uses_20250919");
-  const freed = uses === null ? null : await pruneToolUses(exchange, uses, given);
+  const freed = uses === null ? null : await pruneToolUses(parsed, uses, given);
   if (freed !== null) addCleared(edits, freed);
   const { outcome } = given.counted;
   const counted = freed === null ? given.counted : { ...(await claimed.thread.prompt(request)), outcome };
@@ -145,7 +148,7 @@ async function shortened(
   return done.kind === "compacted" ? { ...(await claimed.thread.prompt(request)), outcome: done } : counted;
 }
 
-function addCleared(edits: Applied, { uses, tokens }: Pick<Cleared, "uses" | "tokens">): void {
+function addCleared(edits: AppliedEdits, { uses, tokens }: Pick<Cleared, "uses" | "tokens">): void {
   const type = "clear_tool_uses_20250919";
   const before = edits.get(type);
   edits.set(type, {
@@ -157,9 +160,9 @@ function addCleared(edits: Applied, { uses, tokens }: Pick<Cleared, "uses" | "to
 
 function withoutThinking(
   { target }: Messages,
-  asked: Asked,
+  asked: RequestedEdits,
   { counted, edits }: Editing & { readonly counted: ThreadPrompt<AnthropicMessage> },
-): Prepared<AnthropicMessage> {
+): PreparedPrompt<AnthropicMessage> {
   const edit = editOf(asked, "clear_thinking_20251015");
   if (edit === null) return { counted, messages: null };
   const binds = bindsThoughts(target);
@@ -174,21 +177,24 @@ function withoutThinking(
  * as its first block. Everything else passes as it came. And an answer that is nothing but such a block.
  */
 
-interface Rewriting {
+interface MessageRewriting {
   /** Null: as the provider calls it. */
   readonly id: string | null;
-  readonly first: Fields | null;
+  readonly first: JsonFields | null;
   /** What `context_management` says in the answer; null: it wasn't asked for. */
-  readonly edits: readonly Fields[] | null;
+  readonly edits: readonly JsonFields[] | null;
 }
 
-function rewritten(answer: UpstreamAnswer, rewriting: Rewriting): UpstreamAnswer {
+function rewritten(answer: UpstreamAnswer, rewriting: MessageRewriting): UpstreamAnswer {
   const { "content-length": _, ...headers } = answer.headers;
   const body = formOf(answer) === "stream" ? events(answer.body, rewriting) : whole(answer.body, rewriting);
   return { ...answer, headers, body };
 }
 
-async function* whole(body: AsyncIterable<Uint8Array>, { id, first, edits }: Rewriting): AsyncGenerator<Uint8Array> {
+async function* whole(
+  body: AsyncIterable<Uint8Array>,
+  { id, first, edits }: MessageRewriting,
+): AsyncGenerator<Uint8Array> {
   const bytes = await bytesOf(body);
   const message = dataOf({ data: bytes.toString() });
   if (message === null) return yield bytes;
@@ -202,10 +208,10 @@ async function* whole(body: AsyncIterable<Uint8Array>, { id, first, edits }: Rew
   yield Buffer.from(JSON.stringify(own));
 }
 
-const managed = (edits: readonly Fields[] | null) =>
+const managed = (edits: readonly JsonFields[] | null) =>
   edits === null ? {} : { context_management: { applied_edits: edits } };
 
-async function* events(body: AsyncIterable<Uint8Array>, rewriting: Rewriting): AsyncGenerator<Uint8Array> {
+async function* events(body: AsyncIterable<Uint8Array>, rewriting: MessageRewriting): AsyncGenerator<Uint8Array> {
   const parse = eventParser();
   for await (const piece of body) {
     const texts = parse(piece).map((event) => eventOf(event, rewriting));
@@ -213,12 +219,12 @@ async function* events(body: AsyncIterable<Uint8Array>, rewriting: Rewriting): A
   }
 }
 
-function eventOf(event: ServerEvent, { id, first, edits }: Rewriting): string {
+function eventOf(event: UpstreamEvent, { id, first, edits }: MessageRewriting): string {
   const fields = dataOf(event);
   if (fields === null) return `${event.name === null ? "" : `event: ${event.name}\n`}data: ${event.data}\n\n`;
   switch (fields["type"]) {
     case "message_start": {
-      const message = { ...(fields["message"] as Fields), ...(id !== null && { id }) };
+      const message = { ...(fields["message"] as JsonFields), ...(id !== null && { id }) };
       return eventText({ ...fields, message }) + (first === null ? "" : blockEvents(first));
     }
     case "message_delta":
@@ -231,7 +237,7 @@ function eventOf(event: ServerEvent, { id, first, edits }: Rewriting): string {
 }
 
 /** Its text comes in one piece, as theirs does. */
-function blockEvents(block: Fields): string {
+function blockEvents(block: JsonFields): string {
   const { content, encrypted_content: encrypted, ...rest } = block;
   return [
     { type: "content_block_start", index: 0, content_block: { ...rest, content: null, encrypted_content: null } },
@@ -246,7 +252,7 @@ function blockEvents(block: Fields): string {
     .join("");
 }
 
-const eventText = (event: Fields): string => `event: ${String(event["type"])}\ndata: ${JSON.stringify(event)}\n\n`;
+const eventText = (event: JsonFields): string => `event: ${String(event["type"])}\ndata: ${JSON.stringify(event)}\n\n`;
 
 const USAGE = { input_tokens: 0, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 0 };
 
@@ -254,8 +260,8 @@ const USAGE = { input_tokens: 0, cache_creation_input_tokens: 0, cache_read_inpu
 function blockAnswer(given: {
   readonly id: string;
   readonly model: string;
-  readonly block: Fields;
-  readonly edits: readonly Fields[] | null;
+  readonly block: JsonFields;
+  readonly edits: readonly JsonFields[] | null;
   readonly form: "stream" | "whole";
 }): UpstreamAnswer {
   const { id, model, block, edits, form } = given;

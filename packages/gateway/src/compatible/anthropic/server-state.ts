@@ -9,11 +9,11 @@ import { type AnthropicBlock, type AnthropicMessage, anthropicShape } from "@pal
 import type { ThreadPrompt } from "palimpsest/session";
 import type { Store } from "palimpsest/stores";
 import { ProblemError } from "../../http/problem.ts";
-import type { HeldPlace } from "../answer.ts";
+import type { ServerThreadPlace } from "../answer.ts";
 import { keptRequest } from "../find.ts";
 import { chainOf, keyed, type Secret } from "../match.ts";
 import { findPointed, type Pointer, signPointer } from "../pointer.ts";
-import { type Fields, listIn } from "../vendor.ts";
+import { type JsonFields, listIn } from "../vendor.ts";
 
 /** `summary`: it was asked for, and stands first from then on. `edit`: it was made on the way, and stands where it was made. */
 export type BlockKind = "summary" | "edit";
@@ -35,7 +35,7 @@ export function compactionBlock(
   header: ThreadHeader,
   { seq, hash, text, toolChanges }: BlockPlace,
   { kind, secret }: { readonly kind: BlockKind; readonly secret: Secret },
-): Fields {
+): JsonFields {
   const encrypted = MARKS[kind] + signPointer(header, { seq, salt: hash }, { secret, kind: signedFor(kind) });
   const signature = partsOf(encrypted, { content: text, toolChanges, secret }).join("");
   return { type: "compaction", content: text, encrypted_content: encrypted, signature, tool_changes: toolChanges };
@@ -54,7 +54,7 @@ function partsOf(
   return [part("place", null), part("content", content), part("tools", toolChanges ?? [])];
 }
 
-export function kindOfBlock(block: Fields): BlockKind | null {
+export function kindOfBlock(block: JsonFields): BlockKind | null {
   const { type, encrypted_content: encrypted } = block;
   if (type !== "compaction" || typeof encrypted !== "string") return null;
   return encrypted.startsWith(MARKS.summary) ? "summary" : encrypted.startsWith(MARKS.edit) ? "edit" : null;
@@ -69,7 +69,7 @@ type BlockProblem =
 
 /** The pointer in it, if the block is as we gave it away; whose it is says the pointer. */
 export function readBlock(
-  block: Fields,
+  block: JsonFields,
   secret: Secret,
 ): { readonly kind: "pointer"; readonly token: string } | { readonly kind: "problem"; readonly code: BlockProblem } {
   const { encrypted_content: encrypted, content, signature, tool_changes: toolChanges } = block;
@@ -93,7 +93,7 @@ export type FoundBlock =
   | { readonly kind: "none" }
   | {
       readonly kind: "block";
-      readonly block: Fields;
+      readonly block: JsonFields;
       readonly by: BlockKind;
       readonly rest: readonly AnthropicMessage[];
     }
@@ -120,8 +120,8 @@ export function findBlock(messages: readonly AnthropicMessage[]): FoundBlock {
   return { kind: "block", block: last.block, by: last.by, rest: [...own, ...messages.slice(last.index + 1)] };
 }
 
-function blocksOf({ content }: AnthropicMessage): readonly Fields[] {
-  return typeof content === "string" ? [] : (content as unknown as readonly Fields[]);
+function blocksOf({ content }: AnthropicMessage): readonly JsonFields[] {
+  return typeof content === "string" ? [] : (content as unknown as readonly JsonFields[]);
 }
 
 /** More than these a block does not record. */
@@ -130,13 +130,13 @@ export const MOST_TOOL_CHANGES = 128;
 /** The last change of each tool that came or went in the middle of the conversation. */
 export function toolChangesIn(messages: readonly AnthropicMessage[], before: readonly unknown[]): readonly unknown[] {
   const changes = new Map<string, unknown>();
-  const note = (block: Fields): void => {
+  const note = (block: JsonFields): void => {
     if (block["type"] !== "tool_addition" && block["type"] !== "tool_removal") return;
-    const tool = block["tool"] as Fields | undefined;
-    const definition = tool?.["definition"] as Fields | undefined;
+    const tool = block["tool"] as JsonFields | undefined;
+    const definition = tool?.["definition"] as JsonFields | undefined;
     changes.set(String(tool?.["name"] ?? definition?.["name"] ?? JSON.stringify(tool)), block);
   };
-  for (const block of before) note(block as Fields);
+  for (const block of before) note(block as JsonFields);
   for (const message of messages) for (const block of blocksOf(message)) note(block);
   return [...changes.values()];
 }
@@ -163,7 +163,7 @@ export function messageId(
 }
 
 /** Where the thread goes on that names its last answer; null: there is none of this id for the store's user. */
-export async function placeOfMessage(store: Store, id: string, secret: Secret): Promise<HeldPlace | null> {
+export async function placeOfMessage(store: Store, id: string, secret: Secret): Promise<ServerThreadPlace | null> {
   if (!id.startsWith(PREFIX)) return null;
   const token = id.slice(PREFIX.length);
   const said = await findPointed(store, token, { secret, kind: messageKind("answer") });
@@ -179,7 +179,7 @@ export async function placeOfMessage(store: Store, id: string, secret: Secret): 
 
 const stateAt = ({ salt }: Pointer) => ({ hash: salt.slice(0, -UNIQUE), pending: [], calls: [] });
 
-function behind(pointer: Pointer, answer: MessageRecord, secret: Secret): HeldPlace {
+function behind(pointer: Pointer, answer: MessageRecord, secret: Secret): ServerThreadPlace {
   const message = JSON.parse(answer.body) as AnthropicMessage;
   const { state } = chainOf([message], { shape: anthropicShape, secret, from: stateAt(pointer) });
   return { threadId: pointer.threadId, seq: answer.seq, state, otherwise: "fork" };
@@ -226,7 +226,7 @@ async function outlineAt(store: Store, threadId: string, seq: number): Promise<S
   const query = { range: [1, seq + NEAR], kinds: ["event"], order: "descending" } as const;
   for await (const { record } of store.records(threadId, query)) {
     const event = record.kind === "event" ? record.event : null;
-    if (event?.type === OUTLINE_EVENT) return (event as Fields)["outline"] as SystemOutline;
+    if (event?.type === OUTLINE_EVENT) return (event as JsonFields)["outline"] as SystemOutline;
     // An outline stands behind the request it belongs to.
     if (event?.type === "request" && record.seq <= seq) return null;
   }
@@ -245,16 +245,16 @@ const BETWEEN = "\n\n";
 export function systemText(system: unknown): string {
   if (typeof system === "string") return system;
   return listIn(system)
-    .map((block) => String((block as Fields)["text"] ?? ""))
+    .map((block) => String((block as JsonFields)["text"] ?? ""))
     .join(BETWEEN);
 }
 
 /** Null: it is one text, or isn't there. Each block says how many characters are its own. */
-export type SystemOutline = readonly (Fields & { readonly text: number })[] | null;
+export type SystemOutline = readonly (JsonFields & { readonly text: number })[] | null;
 
 export function systemOutline(system: unknown): SystemOutline {
   if (!Array.isArray(system)) return null;
-  return system.map((block: Fields) => ({ ...block, text: String(block["text"] ?? "").length }));
+  return system.map((block: JsonFields) => ({ ...block, text: String(block["text"] ?? "").length }));
 }
 
 /** Undefined: there was none. */

@@ -1,21 +1,21 @@
 /** Anthropic's Messages API: its requests, its errors, its cache marks. How its answers are read is in `answer.ts`. */
 import { type AnthropicBlock, type AnthropicMessage, anthropicShape } from "@palimpsest/core/message";
 import { objectReader, wholeReader } from "../answer-body.ts";
-import type { AnswerWriter, Piece, PieceEnd } from "../converted-answer.ts";
+import type { AnswerPiece, AnswerWriter, PieceEnd } from "../converted-answer.ts";
 import { callInput } from "../converted-prompt.ts";
-import { type Checked, readItems } from "../front.ts";
+import { type CheckedMessages, readItems } from "../front.ts";
 import {
   type AnswerReader,
+  type AnswerWriterOptions,
   common,
-  type Fields,
+  type JsonFields,
   leadingIn,
   listIn,
   numberIn,
   type ReadAnswer,
-  type ReadRequest,
   type Vendor,
   type VendorFailure,
-  type WriterOptions,
+  type VendorRequestResult,
 } from "../vendor.ts";
 import { markedCache, withMarks } from "./cache-marks.ts";
 import { editedMessages } from "./edits.ts";
@@ -35,7 +35,7 @@ export const anthropicMessages: Vendor<AnthropicMessage> = {
   write: (prompt) => [...prompt.request.leading, ...withMarks(prompt)],
   cached: markedCache,
   reader: messagesReader,
-  thinks: ({ thinking }) => thinking != null && (thinking as Fields)["type"] !== "disabled",
+  thinks: ({ thinking }) => thinking != null && (thinking as JsonFields)["type"] !== "disabled",
   writer: messagesWriter,
   failure,
   streamFailure: (given) => `event: error\ndata: ${JSON.stringify(failure(given))}\n\n`,
@@ -49,12 +49,12 @@ export const anthropicMessages: Vendor<AnthropicMessage> = {
   leave: leaveMessages,
 };
 
-function readBody(body: Fields, checked: Checked | null): ReadRequest<AnthropicMessage> {
+function readBody(body: JsonFields, checked: CheckedMessages | null): VendorRequestResult<AnthropicMessage> {
   const known = common(body);
   if (known === null) return { kind: "problem", message: "model: Field required", param: "model" };
   const given = body["messages"];
   // A thread that was handed back in the middle of a turn goes on without a word.
-  const mayBeEmpty = (body["thread"] as Fields | null | undefined)?.["type"] === "continue";
+  const mayBeEmpty = (body["thread"] as JsonFields | null | undefined)?.["type"] === "continue";
   if (!Array.isArray(given) || (given.length === 0 && !mayBeEmpty))
     return { kind: "problem", message: "messages: at least one message is required", param: "messages" };
   const read = readItems("anthropic", given, checked);
@@ -99,7 +99,7 @@ export function messagesReader(form: "stream" | "whole"): AnswerReader<Anthropic
   return form === "stream" ? streamReader() : wholeReader(wholeAnswer);
 }
 
-function wholeAnswer(body: Fields | null): ReadAnswer<AnthropicMessage> {
+function wholeAnswer(body: JsonFields | null): ReadAnswer<AnthropicMessage> {
   const content = body?.["content"];
   if (!Array.isArray(content)) return { message: null, usage: null, state: "open", error: null };
   const said = (content as AnthropicBlock[]).filter(isSaid);
@@ -107,46 +107,46 @@ function wholeAnswer(body: Fields | null): ReadAnswer<AnthropicMessage> {
   return { message: said.length === 0 ? null : message, usage: usageIn(body), state: "ended", error: null };
 }
 
-function usageIn(fields: Fields | null | undefined): object | null {
+function usageIn(fields: JsonFields | null | undefined): object | null {
   const usage = fields?.["usage"];
   return typeof usage === "object" && usage !== null ? usage : null;
 }
 
 /** A compaction that we put before an answer is no part of it. */
 function isSaid(block: AnthropicBlock): boolean {
-  return kindOfBlock(block as unknown as Fields) === null;
+  return kindOfBlock(block as unknown as JsonFields) === null;
 }
 
 /** A block while it grows. */
-interface Draft {
+interface MessageDraft {
   readonly block: Record<string, unknown>;
   json: string;
   done: boolean;
 }
 
 function streamReader(): AnswerReader<AnthropicMessage> {
-  const drafts: Draft[] = [];
+  const drafts: MessageDraft[] = [];
   let usage: object | null = null;
   let state: ReadAnswer<AnthropicMessage>["state"] = "open";
   let error: string | null = null;
-  const take = (event: Fields, data: string): void => {
+  const take = (event: JsonFields, data: string): void => {
     const index = Number(event["index"] ?? 0);
     switch (event["type"]) {
       case "message_start":
-        usage = usageIn(event["message"] as Fields | undefined);
+        usage = usageIn(event["message"] as JsonFields | undefined);
         return;
       case "content_block_start":
         drafts[index] = { block: { ...(event["content_block"] as object) }, json: "", done: false };
         return;
       case "content_block_delta":
-        addDelta(drafts[index], (event["delta"] ?? {}) as Fields);
+        addDelta(drafts[index], (event["delta"] ?? {}) as JsonFields);
         return;
       case "content_block_stop":
         if (drafts[index] !== undefined) drafts[index].done = true;
         return;
       case "message_delta":
         usage = { ...usage, ...usageIn(event) };
-        if ((event["delta"] as Fields | undefined)?.["stop_reason"] != null) state = "ending";
+        if ((event["delta"] as JsonFields | undefined)?.["stop_reason"] != null) state = "ending";
         return;
       case "message_stop":
         state = "ended";
@@ -163,10 +163,10 @@ function streamReader(): AnswerReader<AnthropicMessage> {
   };
 }
 
-/** Fields that grow by a delta of their own name. */
+/** JsonFields that grow by a delta of their own name. */
 const GROWING = { text_delta: "text", thinking_delta: "thinking", signature_delta: "signature" } as const;
 
-function addDelta(draft: Draft | undefined, delta: Fields): void {
+function addDelta(draft: MessageDraft | undefined, delta: JsonFields): void {
   if (draft === undefined) return;
   const type = String(delta["type"]);
   if (type === "compaction_delta") Object.assign(draft.block, compactionIn(delta));
@@ -179,12 +179,15 @@ function addDelta(draft: Draft | undefined, delta: Fields): void {
 }
 
 /** It comes whole. */
-function compactionIn({ content = null, encrypted_content: encrypted }: Fields): Fields {
+function compactionIn({ content = null, encrypted_content: encrypted }: JsonFields): JsonFields {
   return { content, ...(encrypted !== undefined && { encrypted_content: encrypted }) };
 }
 
 /** Of an answer that was cut off, what isn't whole and can't be understood in part is left out. */
-function messageOf(drafts: readonly Draft[], state: ReadAnswer<AnthropicMessage>["state"]): AnthropicMessage | null {
+function messageOf(
+  drafts: readonly MessageDraft[],
+  state: ReadAnswer<AnthropicMessage>["state"],
+): AnthropicMessage | null {
   const isWhole = state === "ending" || state === "ended";
   const content = drafts.flatMap(({ block, json, done }): AnthropicBlock[] => {
     const isPartial = !done && !isWhole;
@@ -206,12 +209,12 @@ function inputOf(json: string): unknown {
 
 /* Writes an answer that isn't Anthropic's as a message: as events, or whole. */
 
-type Block = { type: "text"; text: string } | { type: "tool_use"; id: string; name: string; input: unknown };
+type WrittenBlock = { type: "text"; text: string } | { type: "tool_use"; id: string; name: string; input: unknown };
 
-export function messagesWriter({ id, model }: WriterOptions): AnswerWriter {
-  const blocks: Block[] = [];
+export function messagesWriter({ id, model }: AnswerWriterOptions): AnswerWriter {
+  const blocks: WrittenBlock[] = [];
   let ended: PieceEnd | null = null;
-  const message = (content: readonly Block[], end: PieceEnd | null) => ({
+  const message = (content: readonly WrittenBlock[], end: PieceEnd | null) => ({
     id: `msg_${id}`,
     type: "message",
     role: "assistant",
@@ -227,7 +230,7 @@ export function messagesWriter({ id, model }: WriterOptions): AnswerWriter {
   const closed = (): string => event("content_block_stop", { index: blocks.length - 1 });
   return {
     begin: () => event("message_start", { message: message([], null) }),
-    add(piece: Piece) {
+    add(piece: AnswerPiece) {
       const last = blocks.at(-1);
       switch (piece.type) {
         case "text": {

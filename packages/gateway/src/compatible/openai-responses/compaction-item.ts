@@ -5,11 +5,11 @@
  */
 import type { ThreadHeader } from "@palimpsest/core/log";
 import type { Store } from "palimpsest/stores";
-import type { HeldPlace } from "../answer.ts";
+import type { ServerThreadPlace } from "../answer.ts";
 import type { Secret } from "../match.ts";
 import { findPointed, signPointer } from "../pointer.ts";
 import { bytesOf, formOf, type UpstreamAnswer } from "../upstream.ts";
-import type { Fields } from "../vendor.ts";
+import type { JsonFields } from "../vendor.ts";
 
 const MARK = "palimpsest ";
 const KIND = "compaction";
@@ -25,13 +25,13 @@ export function compactionItem(
   header: ThreadHeader,
   { seq, hash, text }: CompactionPlace,
   { secret, id }: { readonly secret: Secret; readonly id: string },
-): Fields {
+): JsonFields {
   const token = signPointer(header, { seq, salt: hash }, { secret, kind: KIND, about: text });
   return { type: "compaction", id: `cmp_${id}`, encrypted_content: `${MARK}${token}\n${text}` };
 }
 
 /** Whether we made it, or somebody who wants to look like us. */
-export function isOurs(item: Fields): boolean {
+export function isOurs(item: JsonFields): boolean {
   const { type, encrypted_content: content } = item;
   return type === "compaction" && typeof content === "string" && content.startsWith(MARK);
 }
@@ -39,9 +39,9 @@ export function isOurs(item: Fields): boolean {
 /** Null: it was edited, is another user's, or its thread is gone. */
 export async function compactedPlace(
   store: Pick<Store, "header" | "head">,
-  item: Fields,
+  item: JsonFields,
   secret: Secret,
-): Promise<HeldPlace | null> {
+): Promise<ServerThreadPlace | null> {
   const content = String(item["encrypted_content"]).slice(MARK.length);
   const end = content.indexOf("\n");
   if (end === -1) return null;
@@ -57,22 +57,22 @@ export async function compactedPlace(
  * everything else passes as it came. Where a compaction was made for it, its item comes first and the others move up.
  */
 
-interface Rewriting {
-  /** Fields of the response that are ours. */
-  readonly fields: Fields;
+interface ResponseRewriting {
+  /** JsonFields of the response that are ours. */
+  readonly fields: JsonFields;
   /** What comes before the provider's items. */
-  readonly first: Fields | null;
+  readonly first: JsonFields | null;
   /** Each response that passes, and the number of the last event. */
-  seen(response: Fields | null, sequence: number): void;
+  seen(response: JsonFields | null, sequence: number): void;
 }
 
-export function rewritten(answer: UpstreamAnswer, rewriting: Rewriting): UpstreamAnswer {
+export function rewritten(answer: UpstreamAnswer, rewriting: ResponseRewriting): UpstreamAnswer {
   const { "content-length": _, ...headers } = answer.headers;
   const body = formOf(answer) === "stream" ? events(answer.body, rewriting) : whole(answer.body, rewriting);
   return { ...answer, headers, body };
 }
 
-async function* whole(body: AsyncIterable<Uint8Array>, rewriting: Rewriting): AsyncGenerator<Uint8Array> {
+async function* whole(body: AsyncIterable<Uint8Array>, rewriting: ResponseRewriting): AsyncGenerator<Uint8Array> {
   const bytes = await bytesOf(body);
   const response = fieldsIn(bytes.toString());
   if (response === null) return yield bytes;
@@ -82,7 +82,7 @@ async function* whole(body: AsyncIterable<Uint8Array>, rewriting: Rewriting): As
 }
 
 /** Whole events at a time, as a client takes them in. */
-async function* events(body: AsyncIterable<Uint8Array>, rewriting: Rewriting): AsyncGenerator<Uint8Array> {
+async function* events(body: AsyncIterable<Uint8Array>, rewriting: ResponseRewriting): AsyncGenerator<Uint8Array> {
   const decoder = new TextDecoder();
   const rewrite = blockRewriter(rewriting);
   let rest = "";
@@ -100,7 +100,7 @@ async function* events(body: AsyncIterable<Uint8Array>, rewriting: Rewriting): A
 
 const BEGINNINGS: readonly unknown[] = ["response.created", "response.queued", "response.in_progress"];
 
-function blockRewriter(rewriting: Rewriting): (block: string) => string {
+function blockRewriter(rewriting: ResponseRewriting): (block: string) => string {
   const { first } = rewriting;
   let isAdded = first === null;
   return (block) => {
@@ -108,7 +108,8 @@ function blockRewriter(rewriting: Rewriting): (block: string) => string {
     if (event === null) return block;
     const { type, response, output_index: place } = event;
     const sequence = Number(event["sequence_number"] ?? 0);
-    const whole = typeof response === "object" && response !== null ? responseOf(response as Fields, rewriting) : null;
+    const whole =
+      typeof response === "object" && response !== null ? responseOf(response as JsonFields, rewriting) : null;
     const isMoved = first !== null && !BEGINNINGS.includes(type);
     rewriting.seen(whole, isMoved ? sequence + 2 : sequence);
     if (whole === null && !isMoved) return block;
@@ -125,7 +126,7 @@ function blockRewriter(rewriting: Rewriting): (block: string) => string {
 }
 
 /** The item of the compaction, before everything else that is said. */
-function added(item: Fields, sequence: number): string {
+function added(item: JsonFields, sequence: number): string {
   const { encrypted_content: _, ...opened } = item;
   return [
     eventText({
@@ -138,20 +139,20 @@ function added(item: Fields, sequence: number): string {
   ].join("\n\n");
 }
 
-function responseOf(response: Fields, { fields, first }: Rewriting): Fields {
+function responseOf(response: JsonFields, { fields, first }: ResponseRewriting): JsonFields {
   const output = Array.isArray(response["output"]) ? (response["output"] as readonly unknown[]) : [];
   const isBegun = response["status"] === "in_progress" || response["status"] === "queued";
   return { ...response, ...fields, output: first === null || isBegun ? output : [first, ...output] };
 }
 
-export function eventText(event: Fields): string {
+export function eventText(event: JsonFields): string {
   return `event: ${String(event["type"])}\ndata: ${JSON.stringify(event)}`;
 }
 
-function fieldsIn(text: string): Fields | null {
+function fieldsIn(text: string): JsonFields | null {
   if (!text.startsWith("{")) return null;
   try {
-    return JSON.parse(text) as Fields;
+    return JSON.parse(text) as JsonFields;
   } catch {
     return null;
   }
@@ -159,12 +160,12 @@ function fieldsIn(text: string): Fields | null {
 
 /* The events that a response would have been streamed as. Pure. */
 
-type NumberedEvent = Fields & { readonly type: string; readonly sequence_number: number };
+type NumberedEvent = JsonFields & { readonly type: string; readonly sequence_number: number };
 
 /** `last`: the number of the last event when it was made. Everything that says something whole stands at the end. */
-export function eventsOf(response: Fields, last: number): readonly NumberedEvent[] {
+export function eventsOf(response: JsonFields, last: number): readonly NumberedEvent[] {
   const begun = { ...response, status: "in_progress", output: [], usage: null, error: null, incomplete_details: null };
-  const output = response["output"] as readonly Fields[];
+  const output = response["output"] as readonly JsonFields[];
   const events = [
     { type: "response.created", response: begun },
     { type: "response.in_progress", response: begun },
@@ -182,9 +183,9 @@ const FINAL: Readonly<Record<string, string>> = {
   incomplete: "response.incomplete",
 };
 
-type Event = Fields & { readonly type: string };
+type Event = JsonFields & { readonly type: string };
 
-function itemEvents(item: Fields, index: number): readonly Event[] {
+function itemEvents(item: JsonFields, index: number): readonly Event[] {
   const at = { output_index: index };
   const inner = { ...at, item_id: item["id"] };
   const opened = "content" in item ? { ...item, content: [] } : item;
@@ -194,13 +195,13 @@ function itemEvents(item: Fields, index: number): readonly Event[] {
       ...at,
       item: item["type"] === "function_call" ? { ...item, arguments: "" } : opened,
     },
-    ...(item["type"] === "message" ? contentEvents(item["content"] as readonly Fields[], inner) : []),
+    ...(item["type"] === "message" ? contentEvents(item["content"] as readonly JsonFields[], inner) : []),
     ...(item["type"] === "function_call" ? callEvents(item, inner) : []),
     { type: "response.output_item.done", ...at, item },
   ];
 }
 
-function callEvents(item: Fields, inner: Fields): readonly Event[] {
+function callEvents(item: JsonFields, inner: JsonFields): readonly Event[] {
   const { name, arguments: input } = item;
   return [
     { type: "response.function_call_arguments.delta", ...inner, delta: input },
@@ -208,7 +209,7 @@ function callEvents(item: Fields, inner: Fields): readonly Event[] {
   ];
 }
 
-function contentEvents(content: readonly Fields[], inner: Fields): readonly Event[] {
+function contentEvents(content: readonly JsonFields[], inner: JsonFields): readonly Event[] {
   return content.flatMap((part, index): Event[] => {
     const at = { ...inner, content_index: index };
     if (part["type"] !== "output_text")

@@ -20,12 +20,12 @@ import {
 } from "palimpsest/internal/threads";
 import type { Store, StoredRecord } from "palimpsest/stores";
 import { appendMessages, createThread, type RecordInput } from "palimpsest/threads";
-import type { HeldPlace } from "../answer.ts";
+import type { ServerThreadPlace } from "../answer.ts";
 import { keyed, type Secret } from "../match.ts";
-import type { Fields } from "../vendor.ts";
-import { bodyOf, conversationLocked, type HeldCall, noConversation, noItem, refusal } from "./params.ts";
+import type { JsonFields } from "../vendor.ts";
+import { bodyOf, conversationLocked, noConversation, noItem, type ResourceCall, refusal } from "./params.ts";
 
-export async function createConversation(held: HeldCall): Promise<unknown> {
+export async function createConversation(held: ResourceCall): Promise<unknown> {
   const { call } = held;
   const body = await bodyOf(call);
   const metadata = metadataIn(body);
@@ -37,18 +37,18 @@ export async function createConversation(held: HeldCall): Promise<unknown> {
   return conversationOf(held, id);
 }
 
-export async function retrieveConversation(held: HeldCall, id: string): Promise<unknown> {
+export async function retrieveConversation(held: ResourceCall, id: string): Promise<unknown> {
   return conversationOf(held, id);
 }
 
-export async function updateConversation(held: HeldCall, id: string): Promise<unknown> {
+export async function updateConversation(held: ResourceCall, id: string): Promise<unknown> {
   await conversationOf(held, id);
   await patched(held, id, metadataIn(await bodyOf(held.call)));
   return conversationOf(held, id);
 }
 
 /** With its threads: nothing is left that its ids could point to. */
-export async function deleteConversation(held: HeldCall, id: string): Promise<unknown> {
+export async function deleteConversation(held: ResourceCall, id: string): Promise<unknown> {
   const { home, threads } = held.call;
   await conversationOf(held, id);
   for (const threadId of (await continuations({ store: threads.store, name: id })).toReversed())
@@ -57,7 +57,7 @@ export async function deleteConversation(held: HeldCall, id: string): Promise<un
 }
 
 /** In the thread that it began in, wherever it stands by now. */
-async function patched({ call }: HeldCall, id: string, metadata: Fields): Promise<void> {
+async function patched({ call }: ResourceCall, id: string, metadata: JsonFields): Promise<void> {
   const patch = { [METADATA]: metadata };
   const written = await withWriter(call.threads, id, (writer) => commit(writer, [{ kind: "state", patch }]));
   if (written.kind === "busy") throw conversationLocked();
@@ -67,21 +67,21 @@ const MOST_PAIRS = 16;
 const MOST_NAME = 64;
 const MOST_TEXT = 512;
 
-function metadataIn({ metadata }: Fields): Fields {
+function metadataIn({ metadata }: JsonFields): JsonFields {
   if (metadata == null) return {};
   const pairs = typeof metadata === "object" && !Array.isArray(metadata) ? Object.entries(metadata) : null;
   const isFine =
     pairs !== null &&
     pairs.length <= MOST_PAIRS &&
     pairs.every(([name, text]) => name.length <= MOST_NAME && typeof text === "string" && text.length <= MOST_TEXT);
-  if (isFine) return metadata as Fields;
+  if (isFine) return metadata as JsonFields;
   const message = `Invalid 'metadata': expected at most ${MOST_PAIRS} pairs of texts, names up to ${MOST_NAME} and values up to ${MOST_TEXT} characters.`;
   throw refusal(400, { code: "invalid_value", message, param: "metadata" });
 }
 
 /* Items of a conversation: added, listed, and taken out. What is taken out stays in the thread that is left. */
 
-export async function createItems(held: HeldCall, id: string): Promise<unknown> {
+export async function createItems(held: ResourceCall, id: string): Promise<unknown> {
   await conversationOf(held, id);
   const items = readItems((await bodyOf(held.call))["items"]);
   if (items.length === 0)
@@ -115,7 +115,7 @@ function readItems(given: unknown): readonly ResponsesItem[] {
 }
 
 /** The items as they are listed from now on. */
-async function addItems(held: HeldCall, id: string, items: readonly ResponsesItem[]): Promise<unknown> {
+async function addItems(held: ResourceCall, id: string, items: readonly ResponsesItem[]): Promise<unknown> {
   const { call, secret } = held;
   const { threads } = call;
   const threadId = await currentThread(threads.store, id);
@@ -130,16 +130,16 @@ async function addItems(held: HeldCall, id: string, items: readonly ResponsesIte
   return pageOf({ items: page.items.toReversed(), more: false });
 }
 
-export async function listItems(held: HeldCall, id: string): Promise<unknown> {
+export async function listItems(held: ResourceCall, id: string): Promise<unknown> {
   const { call, secret, query } = held;
   return pageOf(await itemPage(call.threads.store, { ...(await threadOf(held, id)), ...pageIn(query) }, secret));
 }
 
-export async function retrieveItem(held: HeldCall, id: string, itemId: string): Promise<unknown> {
+export async function retrieveItem(held: ResourceCall, id: string, itemId: string): Promise<unknown> {
   return (await ownItem(held, id, itemId)).item;
 }
 
-async function ownItem(held: HeldCall, id: string, itemId: string): Promise<ListedItem> {
+async function ownItem(held: ResourceCall, id: string, itemId: string): Promise<ListedItem> {
   const { call, secret } = held;
   const item = await findItem(call.threads.store, await threadOf(held, id), { id: itemId, secret });
   if (item === null) throw noItem(itemId);
@@ -150,7 +150,7 @@ async function ownItem(held: HeldCall, id: string, itemId: string): Promise<List
 const WAIT_MS = 1000;
 
 /** The conversation goes on without it in a fork; the thread that is left still has it. */
-export async function deleteItem(held: HeldCall, id: string, itemId: string): Promise<unknown> {
+export async function deleteItem(held: ResourceCall, id: string, itemId: string): Promise<unknown> {
   const { threads } = held.call;
   const found = await ownItem(held, id, itemId);
   const { threadId } = await threadOf(held, id);
@@ -164,7 +164,7 @@ export async function deleteItem(held: HeldCall, id: string, itemId: string): Pr
 }
 
 /** What comes after the item, and what else its record says. */
-async function sayAgain({ call }: HeldCall, threadId: string, { seq, index }: ListedItem): Promise<RecordInput[]> {
+async function sayAgain({ call }: ResourceCall, threadId: string, { seq, index }: ListedItem): Promise<RecordInput[]> {
   const say: RecordInput[] = [];
   const { store } = call.threads;
   const to = (await store.head(threadId))?.version ?? seq;
@@ -196,7 +196,7 @@ export async function conversationPlace(
   store: Store,
   id: string,
   { secret, locked }: { readonly secret: Secret; readonly locked: Error },
-): Promise<HeldPlace | null> {
+): Promise<ServerThreadPlace | null> {
   if ((await store.header(id)) === undefined) return null;
   const threadId = await currentThread(store, id);
   const seq = await lastAnswered(store, threadId);
@@ -215,7 +215,7 @@ async function lastAnswered(store: Store, threadId: string): Promise<number> {
 /* A conversation of the caller's: what it is, and the thread in which it stands. */
 
 /** Throws where the caller has none of this id. */
-async function conversationOf({ call }: HeldCall, id: string): Promise<Fields> {
+async function conversationOf({ call }: ResourceCall, id: string): Promise<JsonFields> {
   const { store } = call.threads;
   const header = isConversationId(id) ? await store.header(id) : undefined;
   const state = header === undefined ? undefined : (await store.head(id))?.state;
@@ -228,7 +228,7 @@ async function conversationOf({ call }: HeldCall, id: string): Promise<Fields> {
 const METADATA = "conversationMetadata";
 
 /** The thread in which it stands now. */
-async function threadOf(held: HeldCall, id: string): Promise<{ readonly threadId: string; readonly to: number }> {
+async function threadOf(held: ResourceCall, id: string): Promise<{ readonly threadId: string; readonly to: number }> {
   await conversationOf(held, id);
   const { store } = held.call.threads;
   const threadId = await currentThread(store, id);
@@ -296,10 +296,10 @@ interface ItemPage {
   readonly more: boolean;
 }
 
-type Scope = Pick<ItemQuery, "threadId" | "to" | "order">;
+type ItemScope = Pick<ItemQuery, "threadId" | "to" | "order">;
 
 /** Items in order, as the log streams them. */
-async function* itemsOf(store: Store, { threadId, to, order }: Scope, secret: Secret): AsyncGenerator<ListedItem> {
+async function* itemsOf(store: Store, { threadId, to, order }: ItemScope, secret: Secret): AsyncGenerator<ListedItem> {
   const header = await store.header(threadId);
   if (header === undefined || to < 1) return;
   const query = { range: [1, to], kinds: ["message"], order: order === "asc" ? "ascending" : "descending" } as const;
@@ -325,7 +325,7 @@ export async function itemPage(store: Store, query: ItemQuery, secret: Secret): 
 
 async function findItem(
   store: Store,
-  scope: Omit<Scope, "order">,
+  scope: Omit<ItemScope, "order">,
   { id, secret }: { readonly id: string; readonly secret: Secret },
 ) {
   for await (const one of itemsOf(store, { ...scope, order: "desc" }, secret)) if (one.id === id) return one;
@@ -371,7 +371,7 @@ export async function withoutReferences(
   threadId: string,
   items: readonly ResponsesItem[],
 ): Promise<readonly ResponsesItem[]> {
-  const isReference = (item: Fields) => item["type"] === "item_reference";
+  const isReference = (item: JsonFields) => item["type"] === "item_reference";
   const missing = new Set(items.filter(isReference).map(({ id }) => String(id)));
   if (missing.size === 0) return items;
   const query = { kinds: ["message"], order: "descending" } as const;

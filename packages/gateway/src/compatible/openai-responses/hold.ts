@@ -4,18 +4,17 @@
  */
 import { type ResponsesItem, type ResponsesMessage, responsesItems, responsesTurns } from "@palimpsest/core/message";
 import type { OpenThread } from "palimpsest/session";
-import type { Begun, Held, HeldPlace, NamedAnswer } from "../answer.ts";
+import type { AnswerStart, NamedAnswer, ServerThread, ServerThreadPlace } from "../answer.ts";
 import { answerWith } from "../counting.ts";
 import type { Secret } from "../match.ts";
 import { lengthRule } from "../policy.ts";
 import { shownSummary } from "../prompt.ts";
-import type { Exchange } from "../request.ts";
-import { type Fields, leadingIn, listIn } from "../vendor.ts";
+import type { ParsedRequest } from "../request.ts";
+import { type JsonFields, leadingIn, listIn } from "../vendor.ts";
 import { compactedPlace, compactionItem, eventsOf, eventText, isOurs, rewritten } from "./compaction-item.ts";
 import { conversationPlace, isConversationId, withoutReferences } from "./conversations.ts";
 import {
   conversationLocked,
-  type HeldParams,
   noConversation,
   noPrevious,
   notVerified,
@@ -23,6 +22,7 @@ import {
   refusedParam,
   responsesShape,
   responsesUsage,
+  type ServerParams,
   WITHHELD,
 } from "./params.ts";
 import {
@@ -36,52 +36,51 @@ import {
   responseId,
 } from "./response-ids.ts";
 
-type Responses = Exchange<ResponsesMessage>;
+type Responses = ParsedRequest<ResponsesMessage>;
 
-export async function holdResponses(exchange: Responses): Promise<Responses> {
-  const { body, deps, request } = exchange;
+export async function holdResponses(parsed: Responses): Promise<Responses> {
+  const { body, deps, request } = parsed;
   const read = readParams(body);
   if (read.kind === "problem") throw refusedParam(read);
   const { params } = read;
-  if (isForeign(params)) return passed(exchange, params);
+  if (isForeign(params)) return passed(parsed, params);
   const secret = Buffer.from(await deps.secret());
   const items = inputOf(body);
   const compacted = params.previous === null && params.conversation === null ? items.findLastIndex(isOurs) : -1;
-  const place = await placeOf(exchange, { params, secret, compacted: items[compacted] ?? null, at: compacted });
-  if (place === null && request.reference === "item" && params.trigger === "no") return exchange;
+  const place = await placeOf(parsed, { params, secret, compacted: items[compacted] ?? null, at: compacted });
+  if (place === null && request.reference === "item" && params.trigger === "no") return parsed;
   const { store, background } = params;
-  const threshold = lengthRule(exchange.policy).vendors === "serve" ? params.threshold : null;
-  if (place === null && store === "no" && threshold === null && params.trigger === "no") return exchange;
+  const threshold = lengthRule(parsed.policy).vendors === "serve" ? params.threshold : null;
+  if (place === null && store === "no" && threshold === null && params.trigger === "no") return parsed;
   const rest = items.slice(compacted + 1).filter((item) => !isOurs(item) && item["type"] !== "compaction_trigger");
-  const held: Held<ResponsesMessage> = {
+  const held: ServerThread<ResponsesMessage> = {
     place,
     withheld: WITHHELD.filter((name) => body[name] != null),
     threshold,
     lasts: background === "yes" ? "forever" : "while-heard",
-    instead:
-      params.trigger === "yes" ? (begun, thread) => compactedResponse(exchange, { begun, thread, secret }) : null,
-    begin: (begun) => namedResponse(exchange, { params, secret, begun }),
+    instead: params.trigger === "yes" ? (begun, thread) => compactedResponse(parsed, { begun, thread, secret }) : null,
+    begin: (begun) => namedResponse(parsed, { params, secret, begun }),
   };
-  if (place === null && params.trigger === "no") return { ...exchange, held };
-  const said = place === null ? rest : await withoutReferences(exchange.call.threads.store, place.threadId, rest);
+  if (place === null && params.trigger === "no") return { ...parsed, held };
+  const said = place === null ? rest : await withoutReferences(parsed.call.threads.store, place.threadId, rest);
   return {
-    ...exchange,
+    ...parsed,
     held,
     request: { ...request, ...readItems(said, compacted === -1 ? null : request.leading), reference: null },
   };
 }
 
 /** What is handed on as it came: only OpenAI knows what these ids stand for. */
-function passed(exchange: Responses, { previous, conversation }: HeldParams): Responses {
-  if (exchange.target.way === "raw") return exchange;
+function passed(parsed: Responses, { previous, conversation }: ServerParams): Responses {
+  if (parsed.target.way === "raw") return parsed;
   throw previous !== null ? noPrevious(previous) : noConversation(conversation!);
 }
 
-function isForeign({ previous, conversation }: HeldParams): boolean {
+function isForeign({ previous, conversation }: ServerParams): boolean {
   return (previous !== null && !isOurId(previous)) || (conversation !== null && !isConversationId(conversation));
 }
 
-function inputOf({ input }: Fields): readonly ResponsesItem[] {
+function inputOf({ input }: JsonFields): readonly ResponsesItem[] {
   return (typeof input === "string" ? [{ role: "user", content: input }] : listIn(input)) as readonly ResponsesItem[];
 }
 
@@ -91,14 +90,17 @@ function readItems(items: readonly ResponsesItem[], before: readonly unknown[] |
   return { leading: before ?? leading, messages: responsesTurns(items.slice(before === null ? leading.length : 0)) };
 }
 
-interface Asked {
-  readonly params: HeldParams;
+interface CompactionOptions {
+  readonly params: ServerParams;
   readonly secret: Secret;
   readonly compacted: ResponsesItem | null;
   readonly at: number;
 }
 
-async function placeOf({ call }: Responses, { params, secret, compacted, at }: Asked): Promise<HeldPlace | null> {
+async function placeOf(
+  { call }: Responses,
+  { params, secret, compacted, at }: CompactionOptions,
+): Promise<ServerThreadPlace | null> {
   const { store } = call.threads;
   const { previous, conversation } = params;
   if (previous !== null) {
@@ -120,17 +122,17 @@ async function placeOf({ call }: Responses, { params, secret, compacted, at }: A
 
 /* The answer to a request that is held: its id, what its client sees of it while it is made, and what is kept of it. */
 
-interface Naming {
-  readonly params: HeldParams;
+interface ResponseNaming {
+  readonly params: ServerParams;
   readonly secret: Secret;
-  readonly begun: Begun;
+  readonly begun: AnswerStart;
 }
 
 async function namedResponse(
-  exchange: Exchange<ResponsesMessage>,
-  { params, secret, begun }: Naming,
+  parsed: ParsedRequest<ResponsesMessage>,
+  { params, secret, begun }: ResponseNaming,
 ): Promise<NamedAnswer<ResponsesMessage>> {
-  const { call, deps, body, request } = exchange;
+  const { call, deps, body, request } = parsed;
   const { ids, store, clock } = call.threads;
   const header = await store.header(begun.threadId);
   // It was deleted just now.
@@ -190,7 +192,7 @@ async function namedResponse(
 }
 
 /** What OpenAI's own server would say of a response that it holds. */
-function ownFields(id: string, { previous, conversation, background }: HeldParams): Fields {
+function ownFields(id: string, { previous, conversation, background }: ServerParams): JsonFields {
   return {
     id,
     previous_response_id: previous,
@@ -201,8 +203,12 @@ function ownFields(id: string, { previous, conversation, background }: HeldParam
 }
 
 function liveOf(
-  { flight }: Begun,
-  { params, stream, response }: { readonly params: HeldParams; readonly stream: boolean; readonly response: Fields },
+  { flight }: AnswerStart,
+  {
+    params,
+    stream,
+    response,
+  }: { readonly params: ServerParams; readonly stream: boolean; readonly response: JsonFields },
 ): { readonly live: LiveResponse; end(): void } {
   const ended = Promise.withResolvers<void>();
   const live: LiveResponse = {
@@ -223,7 +229,7 @@ function liveOf(
 }
 
 /** Before the provider has said anything. */
-function begunResponse(body: Fields, { created, ...own }: Fields): Fields {
+function begunResponse(body: JsonFields, { created, ...own }: JsonFields): JsonFields {
   const given = [
     "temperature",
     "top_p",
@@ -259,7 +265,7 @@ function begunResponse(body: Fields, { created, ...own }: Fields): Fields {
 const DONE = ["completed", "incomplete", "failed", "cancelled"];
 
 /** As it has ended, also where the provider had no word for it. */
-function endedResponse(live: LiveResponse, state: string, failure: unknown): Fields {
+function endedResponse(live: LiveResponse, state: string, failure: unknown): JsonFields {
   const { response } = live;
   if (live.state === "cancelled") return { ...response, status: "cancelled" };
   if (DONE.includes(String(response["status"])) && failure === null) return response;
@@ -280,23 +286,23 @@ function messageIn(failure: unknown): string {
  */
 
 interface Compacting {
-  readonly begun: Omit<Begun, "flight">;
+  readonly begun: Omit<AnswerStart, "flight">;
   readonly thread: OpenThread<ResponsesMessage>;
   readonly secret: Secret;
 }
 
-interface Compacted {
+interface CompactedThread {
   readonly id: string;
   readonly created: number;
-  readonly item: Fields;
+  readonly item: JsonFields;
   /** What the user said that is still shown. */
   readonly said: readonly ResponsesItem[];
 }
 
 /** As a response whose only item is the compaction. */
-async function compactedResponse(exchange: Exchange<ResponsesMessage>, compacting: Compacting): Promise<void> {
-  const { call, request, body } = exchange;
-  const { id, created, item } = await compacted(exchange, compacting);
+async function compactedResponse(parsed: ParsedRequest<ResponsesMessage>, compacting: Compacting): Promise<void> {
+  const { call, request, body } = parsed;
+  const { id, created, item } = await compacted(parsed, compacting);
   const response = {
     id,
     object: "response",
@@ -322,16 +328,16 @@ async function compactedResponse(exchange: Exchange<ResponsesMessage>, compactin
 }
 
 /** As `POST /responses/compact` answers it. */
-export async function compactionOf(exchange: Exchange<ResponsesMessage>, compacting: Compacting): Promise<void> {
-  const { id, created, item, said } = await compacted(exchange, compacting);
+export async function compactionOf(parsed: ParsedRequest<ResponsesMessage>, compacting: Compacting): Promise<void> {
+  const { id, created, item, said } = await compacted(parsed, compacting);
   const output = [...said, item];
-  answerWith(exchange.call, { id, object: "response.compaction", created_at: created, output, usage: NO_USAGE });
+  answerWith(parsed.call, { id, object: "response.compaction", created_at: created, output, usage: NO_USAGE });
 }
 
 async function compacted(
-  { call, request }: Exchange<ResponsesMessage>,
+  { call, request }: ParsedRequest<ResponsesMessage>,
   { begun, thread, secret }: Compacting,
-): Promise<Compacted> {
+): Promise<CompactedThread> {
   const { store, clock, ids } = call.threads;
   const { threadId, hash } = begun;
   const { system, tools } = request;

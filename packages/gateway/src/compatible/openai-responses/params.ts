@@ -3,13 +3,13 @@ import { type ResponsesMessage, type Shape, shapeOf } from "@palimpsest/core/mes
 import { ProblemError } from "../../http/problem.ts";
 import type { Secret } from "../match.ts";
 import type { CompatibleCall, CompatibleDeps } from "../serve.ts";
-import type { Fields } from "../vendor.ts";
+import type { JsonFields } from "../vendor.ts";
 
 export const responsesShape = shapeOf("openai-responses") as Shape<ResponsesMessage>;
 
 /* What a request says of conversations that OpenAI's server would hold, and what is wrong with it, in OpenAI's codes. Pure. */
 
-export interface HeldParams {
+export interface ServerParams {
   readonly previous: string | null;
   readonly conversation: string | null;
   /** `no`: it can't be asked for by its id. */
@@ -28,12 +28,12 @@ interface ParamProblem {
   readonly param: string;
 }
 
-type ReadParams = { readonly kind: "params"; readonly params: HeldParams } | ParamProblem;
+type ReadParams = { readonly kind: "params"; readonly params: ServerParams } | ParamProblem;
 
 /** Answered here, and never handed on. */
 export const WITHHELD: readonly string[] = ["previous_response_id", "conversation", "background", "context_management"];
 
-export function readParams(body: Fields): ReadParams {
+export function readParams(body: JsonFields): ReadParams {
   const { previous_response_id: previous, store, background } = body;
   if (previous != null && body["conversation"] != null)
     return problem(
@@ -70,7 +70,7 @@ export function readParams(body: Fields): ReadParams {
 /** As a string, or as an object with its id. */
 function conversationIn(value: unknown): ReadId {
   if (typeof value !== "object" || value === null) return idIn(value, "conv", "conversation");
-  const { id } = value as Fields;
+  const { id } = value as JsonFields;
   if (id === undefined)
     return problem("missing_required_parameter", "Missing required parameter: 'conversation.id'.", "conversation.id");
   return idIn(id, "conv", "conversation.id");
@@ -95,7 +95,7 @@ function thresholdIn(value: unknown): ReadThreshold {
   let tokens: number | null = null;
   for (const [index, entry] of value.entries()) {
     const at = `context_management[${index}]`;
-    const { type, compact_threshold: given } = (entry ?? {}) as Fields;
+    const { type, compact_threshold: given } = (entry ?? {}) as JsonFields;
     if (type !== "compaction")
       return problem("invalid_value", `Invalid value for '${at}.type': expected 'compaction'.`, `${at}.type`);
     if (given != null && !Number.isInteger(given))
@@ -118,7 +118,7 @@ function thresholdIn(value: unknown): ReadThreshold {
 type ReadTrigger = { readonly kind: "trigger"; readonly trigger: "yes" | "no" } | ParamProblem;
 
 function triggerIn(input: unknown): ReadTrigger {
-  const items = Array.isArray(input) ? (input as Fields[]) : [];
+  const items = Array.isArray(input) ? (input as JsonFields[]) : [];
   const at = items.findIndex((item) => item?.["type"] === "compaction_trigger");
   if (at === -1) return { kind: "trigger", trigger: "no" };
   if (at === items.length - 1) return { kind: "trigger", trigger: "yes" };
@@ -187,7 +187,7 @@ export const notVerified = (param: string): ProblemError =>
 
 /* A request to a resource that is held here, and what it says. */
 
-export interface HeldCall {
+export interface ResourceCall {
   readonly call: CompatibleCall;
   readonly deps: CompatibleDeps;
   readonly secret: Secret;
@@ -195,11 +195,11 @@ export interface HeldCall {
 }
 
 /** Nothing is an empty object. */
-export async function bodyOf(call: CompatibleCall): Promise<Fields> {
+export async function bodyOf(call: CompatibleCall): Promise<JsonFields> {
   const text = (await call.body()).toString();
   try {
     const value: unknown = JSON.parse(text === "" ? "{}" : text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Fields;
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as JsonFields;
   } catch {
     // Said below.
   }

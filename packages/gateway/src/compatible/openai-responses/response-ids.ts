@@ -2,11 +2,11 @@
 import type { MessageRecord, ThreadHeader } from "@palimpsest/core/log";
 import type { ResponsesMessage } from "@palimpsest/core/message";
 import type { Store } from "palimpsest/stores";
-import type { HeldPlace } from "../answer.ts";
+import type { ServerThreadPlace } from "../answer.ts";
 import type { Flight } from "../flight.ts";
 import { type ChainState, chainOf, type Secret } from "../match.ts";
 import { findPointed, type Pointer, readPointer, signPointer } from "../pointer.ts";
-import type { Fields } from "../vendor.ts";
+import type { JsonFields } from "../vendor.ts";
 import { responsesShape } from "./params.ts";
 
 const PREFIX = "resp_";
@@ -39,7 +39,7 @@ export function compactedId(
   return PREFIX + signPointer(header, { seq, salt: hash }, { secret, kind: COMPACTED });
 }
 
-export async function compactedPlaceOf(store: Store, id: string, secret: Secret): Promise<HeldPlace | null> {
+export async function compactedPlaceOf(store: Store, id: string, secret: Secret): Promise<ServerThreadPlace | null> {
   const pointed = await findPointed(store, id.slice(PREFIX.length), { secret, kind: COMPACTED });
   if (pointed.kind === "not-found") return null;
   const { threadId, seq, salt } = pointed.pointer;
@@ -114,7 +114,7 @@ async function answerBehind(
 }
 
 /** Where a conversation goes on that names its last response; null: there is no answer to go on from. */
-export function placeAfter({ pointer, answer }: FoundResponse, secret: Secret): HeldPlace | null {
+export function placeAfter({ pointer, answer }: FoundResponse, secret: Secret): ServerThreadPlace | null {
   if (answer === null) return null;
   const from: ChainState = { hash: pointer.salt.slice(0, -UNIQUE), pending: [], calls: [] };
   const message = JSON.parse(answer.body) as ResponsesMessage;
@@ -149,7 +149,7 @@ export interface LiveResponse {
   readonly stream: boolean;
   state: "running" | "cancelled" | "ended";
   /** As its client would see it now. */
-  response: Fields;
+  response: JsonFields;
   readonly ended: Promise<void>;
 }
 

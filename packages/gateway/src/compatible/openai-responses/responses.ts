@@ -8,14 +8,14 @@ import type { Store } from "palimpsest/stores";
 import { ProblemError } from "../../http/problem.ts";
 import { converseWith } from "../converse.ts";
 import { answerWith } from "../counting.ts";
-import { type KeptRequest, keptRequest } from "../find.ts";
-import type { Client } from "../flight.ts";
+import { keptRequest, type StoredRequest } from "../find.ts";
+import type { ClientConnection } from "../flight.ts";
 import type { Secret } from "../match.ts";
 import { policyOf } from "../policy.ts";
 import { summaryIn } from "../prompt.ts";
-import { readExchange } from "../request.ts";
+import { parseRequest } from "../request.ts";
 import type { CompatibleCall, CompatibleDeps } from "../serve.ts";
-import type { Fields } from "../vendor.ts";
+import type { JsonFields } from "../vendor.ts";
 import { compactionItem, eventsOf, eventText } from "./compaction-item.ts";
 import {
   createConversation,
@@ -32,7 +32,7 @@ import {
   updateConversation,
 } from "./conversations.ts";
 import { compactionOf, holdResponses } from "./hold.ts";
-import { type HeldCall, noResponse, refusal, responsesUsage } from "./params.ts";
+import { noResponse, type ResourceCall, refusal, responsesUsage } from "./params.ts";
 import {
   deletedPatch,
   type FoundResponse,
@@ -43,10 +43,10 @@ import {
 } from "./response-ids.ts";
 import { openaiResponses } from "./vendor.ts";
 
-type Work = (held: HeldCall, ...ids: string[]) => Promise<unknown>;
+type RouteWork = (held: ResourceCall, ...ids: string[]) => Promise<unknown>;
 
 /** Method and path; ids are what stands for `*`. The answer is written unless the work has done so. */
-const ROUTES: readonly (readonly [string, string, Work])[] = [
+const ROUTES: readonly (readonly [string, string, RouteWork])[] = [
   ["POST", "/responses/compact", compactNow],
   ["GET", "/responses/*", retrieveResponse],
   ["DELETE", "/responses/*", deleteResponse],
@@ -107,7 +107,7 @@ export function decoded(part: string): string {
 
 /* Responses by their id: as they stand in the log, or as they are being made. */
 
-async function retrieveResponse(held: HeldCall, id: string): Promise<unknown> {
+async function retrieveResponse(held: ResourceCall, id: string): Promise<unknown> {
   const { call, deps, query } = held;
   const found = await ownResponse(held, id);
   const live = deps.responses.get(call.caller.userId, id);
@@ -125,14 +125,14 @@ function startingAfter(query: URLSearchParams): number {
   throw refusal(400, { code: "invalid_value", message, param: "starting_after" });
 }
 
-async function ownResponse({ call, secret }: HeldCall, id: string): Promise<FoundResponse> {
+async function ownResponse({ call, secret }: ResourceCall, id: string): Promise<FoundResponse> {
   const found = await findResponse(call.threads.store, id, secret);
   if (found === null) throw noResponse(id);
   return found;
 }
 
 /** It can't be asked for any more, nor gone on from. Its words stay in the log. */
-async function deleteResponse(held: HeldCall, id: string): Promise<unknown> {
+async function deleteResponse(held: ResourceCall, id: string): Promise<unknown> {
   const { call, deps } = held;
   const found = await ownResponse(held, id);
   const live = deps.responses.get(call.caller.userId, id);
@@ -160,7 +160,7 @@ const busy = () =>
     { "retry-after-ms": "250" },
   );
 
-async function cancelResponse(held: HeldCall, id: string): Promise<unknown> {
+async function cancelResponse(held: ResourceCall, id: string): Promise<unknown> {
   const { call, deps } = held;
   const found = await ownResponse(held, id);
   const live = deps.responses.get(call.caller.userId, id);
@@ -183,7 +183,7 @@ async function cancelResponse(held: HeldCall, id: string): Promise<unknown> {
 }
 
 /** All that its provider was to answer: the conversation up to there. */
-async function listInput(held: HeldCall, id: string): Promise<unknown> {
+async function listInput(held: ResourceCall, id: string): Promise<unknown> {
   const { call, secret, query } = held;
   const { pointer } = await ownResponse(held, id);
   const { threadId, seq: to } = pointer;
@@ -192,7 +192,7 @@ async function listInput(held: HeldCall, id: string): Promise<unknown> {
 
 /* A response as the log has it. */
 
-async function storedResponse({ call, secret }: HeldCall, found: FoundResponse): Promise<Fields> {
+async function storedResponse({ call, secret }: ResourceCall, found: FoundResponse): Promise<JsonFields> {
   const { id, pointer, header, answer, receipt } = found;
   const { store, ids } = call.threads;
   const request = await keptRequest(store, pointer.threadId, answer?.seq ?? pointer.seq);
@@ -219,7 +219,7 @@ async function storedResponse({ call, secret }: HeldCall, found: FoundResponse):
 }
 
 /** They are the beginning of all that a system prompt said. */
-function instructionsIn(request: KeptRequest | null, receipt: ResponseReceipt | null): string | null {
+function instructionsIn(request: StoredRequest | null, receipt: ResponseReceipt | null): string | null {
   const characters = receipt?.instructions ?? null;
   return request === null || characters === null ? null : request.system.slice(0, characters);
 }
@@ -229,7 +229,7 @@ async function compactionIn(
   store: Store,
   { header, receipt }: FoundResponse,
   secret: Secret,
-): Promise<readonly Fields[]> {
+): Promise<readonly JsonFields[]> {
   const told = receipt?.compaction ?? null;
   const summary = told && (await summaryIn(store, header.id, told.record));
   return summary === null ? [] : [compactionItem(header, { ...told!, text: summary.text }, { secret, id: told!.id })];
@@ -250,7 +250,7 @@ function outputOf({ body }: MessageRecord): readonly ResponsesItem[] {
   return responsesItems([JSON.parse(body) as ResponsesMessage]);
 }
 
-async function usageOf(store: Store, threadId: string, of: number): Promise<Fields | null> {
+async function usageOf(store: Store, threadId: string, of: number): Promise<JsonFields | null> {
   const range = [of + 1, of + 2] as const;
   let usage: UsageRecord | null = null;
   for await (const { record } of store.records(threadId, { range, kinds: ["usage"] }))
@@ -274,7 +274,7 @@ interface Followed {
   readonly after: number;
 }
 
-async function followResponse(held: HeldCall, { found, live, after }: Followed): Promise<undefined> {
+async function followResponse(held: ResourceCall, { found, live, after }: Followed): Promise<undefined> {
   const { client, own } = held.call;
   if (live?.stream && !found.redacted) {
     live.flight.attach(behind(client, after));
@@ -289,12 +289,12 @@ async function followResponse(held: HeldCall, { found, live, after }: Followed):
   return undefined;
 }
 
-async function afterEnd(held: HeldCall, live: LiveResponse, found: FoundResponse): Promise<FoundResponse> {
+async function afterEnd(held: ResourceCall, live: LiveResponse, found: FoundResponse): Promise<FoundResponse> {
   await live.ended;
   return again(held, found);
 }
 
-const again = async ({ call, secret }: HeldCall, { id }: FoundResponse): Promise<FoundResponse> => {
+const again = async ({ call, secret }: ResourceCall, { id }: FoundResponse): Promise<FoundResponse> => {
   const found = await findResponse(call.threads.store, id, secret);
   if (found === null) throw noResponse(id);
   return found;
@@ -303,7 +303,7 @@ const again = async ({ call, secret }: HeldCall, { id }: FoundResponse): Promise
 const PAUSE_MS = 250;
 
 /** Another instance makes it: the log says when it is done. */
-async function untilAnswered(held: HeldCall, found: FoundResponse): Promise<FoundResponse> {
+async function untilAnswered(held: ResourceCall, found: FoundResponse): Promise<FoundResponse> {
   let now = found;
   while (!held.call.client.left.aborted && (await storedResponse(held, now))["status"] === "in_progress") {
     await pause(PAUSE_MS);
@@ -313,7 +313,7 @@ async function untilAnswered(held: HeldCall, found: FoundResponse): Promise<Foun
 }
 
 /** Only events behind this number. Bytes come as whole events. */
-function behind(client: Client, after: number): Client {
+function behind(client: ClientConnection, after: number): ClientConnection {
   if (after < 0) return client;
   return {
     ...client,
@@ -327,7 +327,7 @@ function behind(client: Client, after: number): Client {
 
 function numberOf(block: string): number {
   try {
-    const { sequence_number: number } = JSON.parse(/^data: ?(.*)$/m.exec(block)?.[1] ?? "") as Fields;
+    const { sequence_number: number } = JSON.parse(/^data: ?(.*)$/m.exec(block)?.[1] ?? "") as JsonFields;
     return typeof number === "number" ? number : Number.MAX_SAFE_INTEGER;
   } catch {
     return Number.MAX_SAFE_INTEGER;
@@ -336,15 +336,15 @@ function numberOf(block: string): number {
 
 /* `POST /responses/compact`: the conversation that the request names or brings, compacted in the log. */
 
-async function compactNow({ call, deps, secret }: HeldCall): Promise<undefined> {
-  const read = await readExchange(call, deps, openaiResponses);
+async function compactNow({ call, deps, secret }: ResourceCall): Promise<undefined> {
+  const read = await parseRequest(call, deps, openaiResponses);
   if (read.kind === "problem") throw new ProblemError(400, "invalid", read.message);
-  const exchange = await holdResponses(read.exchange);
-  const { held } = exchange;
+  const parsed = await holdResponses(read.parsed);
+  const { held } = parsed;
   if (held === null) throw new ProblemError(400, "invalid", "what it names is not held here");
   await converseWith({
-    ...exchange,
-    held: { ...held, instead: (begun, thread) => compactionOf(exchange, { begun, thread, secret }) },
+    ...parsed,
+    held: { ...held, instead: (begun, thread) => compactionOf(parsed, { begun, thread, secret }) },
   });
   return undefined;
 }

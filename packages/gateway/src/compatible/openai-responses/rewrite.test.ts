@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { eventParser } from "../answer-body.ts";
-import type { Fields } from "../vendor.ts";
+import type { JsonFields } from "../vendor.ts";
 import { eventsOf, eventText, rewritten } from "./compaction-item.ts";
 
 const ITEM = {
@@ -14,7 +14,7 @@ const ITEM = {
 const RESPONSE = { id: "resp_theirs", object: "response", status: "completed", output: [ITEM], usage: null };
 const FIRST = { type: "compaction", id: "cmp_1", encrypted_content: "ours" };
 
-async function through(bytes: Buffer, cut: number, first: Fields | null) {
+async function through(bytes: Buffer, cut: number, first: JsonFields | null) {
   const seen: number[] = [];
   async function* body() {
     for (let at = 0; at < bytes.length; at += cut) yield bytes.subarray(at, at + cut);
@@ -28,7 +28,7 @@ async function through(bytes: Buffer, cut: number, first: Fields | null) {
   const pieces: Uint8Array[] = [];
   for await (const piece of out) pieces.push(piece);
   assert.equal(headers["content-length"], undefined);
-  const events = eventParser()(Buffer.concat(pieces)).map(({ data }) => JSON.parse(data) as Fields);
+  const events = eventParser()(Buffer.concat(pieces)).map(({ data }) => JSON.parse(data) as JsonFields);
   return { events, seen, text: Buffer.concat(pieces).toString() };
 }
 
@@ -41,9 +41,9 @@ test("whatever way its bytes are cut, a stream changes only where it holds the w
     assert.equal(events.length, theirs.length);
     for (const [index, event] of events.entries()) {
       const { response, ...rest } = event;
-      const { response: before, ...same } = theirs[index] as Fields;
+      const { response: before, ...same } = theirs[index] as JsonFields;
       assert.deepEqual(rest, same);
-      if (before !== undefined) assert.deepEqual(response, { ...(before as Fields), id: "resp_ours" });
+      if (before !== undefined) assert.deepEqual(response, { ...(before as JsonFields), id: "resp_ours" });
     }
     assert.equal(seen.at(-1), theirs.length - 1);
   }
@@ -59,7 +59,7 @@ test("a compaction's item comes first: the others move up, and the numbers have 
   assert.deepEqual(events[3]!["item"], FIRST);
   const places = events.slice(4, -1).map((event) => event["output_index"]);
   assert.ok(places.every((place) => place === 1));
-  assert.deepEqual((events.at(-1)!["response"] as Fields)["output"], [FIRST, ITEM]);
+  assert.deepEqual((events.at(-1)!["response"] as JsonFields)["output"], [FIRST, ITEM]);
 });
 
 test("a response made of the log's words is numbered so that whoever has more events than it misses nothing", () => {

@@ -1,20 +1,20 @@
 /** OpenAI's Responses API: its requests, its errors. How its answers are read is in `answer.ts`. */
 import { type ResponsesItem, type ResponsesMessage, responsesItems, responsesTurns } from "@palimpsest/core/message";
 import { objectReader, wholeReader } from "../answer-body.ts";
-import type { AnswerWriter, Piece, PieceCall, PieceEnd } from "../converted-answer.ts";
-import { type Checked, readItems } from "../front.ts";
+import type { AnswerPiece, AnswerWriter, PieceCall, PieceEnd } from "../converted-answer.ts";
+import { type CheckedMessages, readItems } from "../front.ts";
 import { openaiFailure } from "../openai-chat.ts";
 import {
   type AnswerReader,
+  type AnswerWriterOptions,
   common,
-  type Fields,
+  type JsonFields,
   leadingIn,
   listIn,
   numberIn,
   type ReadAnswer,
-  type ReadRequest,
   type Vendor,
-  type WriterOptions,
+  type VendorRequestResult,
 } from "../vendor.ts";
 import { isOurs } from "./compaction-item.ts";
 import { holdResponses } from "./hold.ts";
@@ -43,7 +43,7 @@ export const openaiResponses: Vendor<ResponsesMessage> = {
   counted: (tokens) => ({ object: "response.input_tokens", input_tokens: tokens }),
 };
 
-function readBody(body: Fields, checked: Checked | null): ReadRequest<ResponsesMessage> {
+function readBody(body: JsonFields, checked: CheckedMessages | null): VendorRequestResult<ResponsesMessage> {
   const known = common(body);
   if (known === null) return { kind: "problem", message: "you must provide a model parameter", param: "model" };
   const { input } = body;
@@ -69,7 +69,7 @@ function readBody(body: Fields, checked: Checked | null): ReadRequest<ResponsesM
 
 /** What OpenAI keeps itself: the conversation before this, or an item that is only named. */
 function referenceIn(
-  { previous_response_id: previous, conversation }: Fields,
+  { previous_response_id: previous, conversation }: JsonFields,
   items: readonly ResponsesItem[],
 ): string | null {
   if (typeof previous === "string") return previous;
@@ -83,13 +83,13 @@ export function responsesReader(form: "stream" | "whole"): AnswerReader<Response
   return form === "stream" ? streamReader() : wholeReader(wholeAnswer);
 }
 
-function wholeAnswer(body: Fields | null): ReadAnswer<ResponsesMessage> {
+function wholeAnswer(body: JsonFields | null): ReadAnswer<ResponsesMessage> {
   const message = turnOf(itemsIn(body));
   const usage = (body?.["usage"] ?? null) as object | null;
   return { message, usage, state: message === null ? "open" : "ended", error: null };
 }
 
-function itemsIn(response: Fields | null | undefined): readonly ResponsesItem[] {
+function itemsIn(response: JsonFields | null | undefined): readonly ResponsesItem[] {
   const output = response?.["output"];
   return Array.isArray(output) ? (output as ResponsesItem[]) : [];
 }
@@ -109,7 +109,7 @@ function streamReader(): AnswerReader<ResponsesMessage> {
   let usage: object | null = null;
   let state: ReadAnswer<ResponsesMessage>["state"] = "open";
   let error: string | null = null;
-  const take = (event: Fields, data: string): void => {
+  const take = (event: JsonFields, data: string): void => {
     const place = Number(event["output_index"] ?? 0);
     switch (event["type"]) {
       case "response.output_item.done":
@@ -120,7 +120,7 @@ function streamReader(): AnswerReader<ResponsesMessage> {
         return;
       case "response.completed":
       case "response.incomplete": {
-        const response = event["response"] as Fields | undefined;
+        const response = event["response"] as JsonFields | undefined;
         whole = turnOf(itemsIn(response));
         usage = (response?.["usage"] ?? null) as object | null;
         state = "ended";
@@ -157,10 +157,10 @@ interface TextItem {
   text: string;
 }
 
-type Item = TextItem | { readonly type: "function_call"; readonly id: string; readonly call: PieceCall };
+type ResponseItem = TextItem | { readonly type: "function_call"; readonly id: string; readonly call: PieceCall };
 
-export function responsesWriter({ id, model, body }: WriterOptions): AnswerWriter {
-  const items: Item[] = [];
+export function responsesWriter({ id, model, body }: AnswerWriterOptions): AnswerWriter {
+  const items: ResponseItem[] = [];
   let ended: PieceEnd | null = null;
   let sequence = 0;
   const event = (type: string, fields: object): string => {
@@ -212,7 +212,7 @@ export function responsesWriter({ id, model, body }: WriterOptions): AnswerWrite
   };
   const addCall = (call: PieceCall): string => {
     const before = closeText();
-    const item: Item = { type: "function_call", id: `fc_${id}_${items.length}`, call };
+    const item: ResponseItem = { type: "function_call", id: `fc_${id}_${items.length}`, call };
     items.push(item);
     const where = { ...place(), item_id: item.id };
     const opened = { ...itemOf(item, "in_progress"), arguments: "" };
@@ -228,7 +228,7 @@ export function responsesWriter({ id, model, body }: WriterOptions): AnswerWrite
     begin: () =>
       event("response.created", { response: response("in_progress") }) +
       event("response.in_progress", { response: response("in_progress") }),
-    add(piece: Piece) {
+    add(piece: AnswerPiece) {
       if (piece.type === "text") return addText(piece.text);
       if (piece.type === "call") return addCall(piece.call);
       const before = closeText();
@@ -245,7 +245,7 @@ const INCOMPLETE: Readonly<Record<string, string>> = { length: "max_output_token
 
 const textPart = (text: string) => ({ type: "output_text", text, annotations: [], logprobs: [] });
 
-function itemOf(item: Item, status: "in_progress" | "completed") {
+function itemOf(item: ResponseItem, status: "in_progress" | "completed") {
   if (item.type === "message") {
     const content = status === "completed" ? [textPart(item.text)] : [];
     return { type: "message", id: item.id, status, role: "assistant", content };
