@@ -57,10 +57,12 @@ function partOf(path: string): string {
 const PARTS: ReadonlySet<string> = new Set(["threads", "runs", "chat", "memory"]);
 
 const LOOKING = ["view", "window", "lines", "context", "timeline", "requests", "records", "search"];
+const SHAPING = ["rules", "edit-rule", "end-rule", "restore-rule", "notes", "hide", "show", "compact-range"];
 const ACTS = ["compact", "undo", "redo", "fork", "pin", "redact", "verify", "approvals", "approve", "runs"];
 const OF_A_THREAD: Readonly<Record<string, string>> = Object.fromEntries([
   ...LOOKING.map((name) => [name, "thread-views"]),
   ...ACTS.map((name) => [name, "thread-acts"]),
+  ...SHAPING.map((name) => [name, "thread-shape"]),
 ]);
 
 function entryText({ parameters, requestBody, responses }: Operation): string {

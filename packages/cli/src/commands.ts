@@ -8,7 +8,7 @@ import { flag, list, type OptionTable, text, whole } from "./command/options.ts"
 import { gatewayCommands } from "./gateway-commands.ts";
 import type { TalkOptions } from "./home/talk.ts";
 import { memoryCommands } from "./memory-commands.ts";
-import { storeCommands, threadCommands } from "./thread-commands.ts";
+import { shapingCommands, storeCommands, threadCommands } from "./thread-commands.ts";
 
 const WINDOW = whole("N", { min: 1 }, "as a window of N tokens would force it; nothing is written");
 
@@ -81,6 +81,7 @@ export const commands: readonly Command[] = [
     load: () => import("./commands/sync.ts"),
   }),
   ...threadCommands,
+  ...shapingCommands,
   command({
     name: "view",
     summary: "Show what would be sent to the model now",
@@ -168,9 +169,15 @@ export const commands: readonly Command[] = [
   command({
     name: "compact",
     summary: "Hide the older part of a thread behind a summary; undo takes it back",
-    examples: ["compact notes --dry-run", 'compact notes --focus "the open questions"'],
+    examples: [
+      "compact notes --dry-run",
+      'compact notes --focus "the open questions"',
+      "compact notes --from 4 --until 9",
+    ],
     positionals: ["T"],
     options: {
+      from: whole("SEQ", { min: 1 }, "only a range: its first message (default: the first that is visible)"),
+      until: whole("SEQ", { min: 1 }, "its last message (default: the last before the current request)"),
       "dry-run": flag("show what would come of it, without a model, and write nothing"),
       focus: text("S", "what the summary should keep in view"),
       window: whole("N", { min: 1 }, "the model's window in tokens (default: the configured model's)"),

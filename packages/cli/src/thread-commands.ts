@@ -50,6 +50,83 @@ export const threadCommands: readonly Command[] = [
   }),
 ];
 
+export const shapingCommands: readonly Command[] = [
+  command({
+    name: "rules",
+    summary: "The standing rules of a thread; they stand word for word in every prompt after a compaction",
+    access: "read",
+    examples: ["rules notes", "rules notes --all"],
+    positionals: ["T"],
+    options: { all: flag("also those that ended") },
+    load: async () => (await import("./commands/rules.ts")).listing,
+  }),
+  command({
+    name: "rules add",
+    summary: "Set a standing rule",
+    examples: ['rules add notes "Never push to main."'],
+    positionals: ["T", "TEXT"],
+    options: {},
+    load: async () => (await import("./commands/rules.ts")).adding,
+  }),
+  command({
+    name: "rules edit",
+    summary: "Give a rule other words",
+    examples: ['rules edit notes r1 "Never push to main or release."'],
+    positionals: ["T", "RULE", "TEXT"],
+    options: {},
+    load: async () => (await import("./commands/rules.ts")).editing,
+  }),
+  command({
+    name: "rules end",
+    summary: "End a rule: it is no longer shown",
+    examples: ["rules end notes r1"],
+    positionals: ["T", "RULE"],
+    options: {},
+    load: async () => (await import("./commands/rules.ts")).ending,
+  }),
+  command({
+    name: "rules restore",
+    summary: "Put an ended rule or a proposal in force",
+    examples: ["rules restore notes r1"],
+    positionals: ["T", "RULE"],
+    options: {},
+    load: async () => (await import("./commands/rules.ts")).restoring,
+  }),
+  command({
+    name: "notes",
+    summary: "The model's notes in a thread",
+    access: "read",
+    examples: ["notes bridge"],
+    positionals: ["T"],
+    options: {},
+    load: async () => (await import("./commands/notes.ts")).listing,
+  }),
+  command({
+    name: "notes write",
+    summary: "Write a note; an empty text deletes it",
+    examples: ['notes write bridge plan "Measure, then cut." --revision 2'],
+    positionals: ["T", "NAME", "TEXT"],
+    options: { revision: whole("N", { min: 0 }, "the revision you have read (default: 0, a new note)") },
+    load: async () => (await import("./commands/notes.ts")).writing,
+  }),
+  command({
+    name: "hide",
+    summary: "Hide a message from the prompt; the log keeps it",
+    examples: ["hide notes 12", "hide notes 12.0 --dry-run"],
+    positionals: ["T", "SEQ[.PART]"],
+    options: { "dry-run": flag("say what it would come to and write nothing") },
+    load: async () => (await import("./commands/hide.ts")).hiding,
+  }),
+  command({
+    name: "show",
+    summary: "Show a message again that was hidden or folded",
+    examples: ["show notes 12"],
+    positionals: ["T", "SEQ[.PART]"],
+    options: {},
+    load: async () => (await import("./commands/hide.ts")).showing,
+  }),
+];
+
 export const storeCommands: readonly Command[] = [
   command({
     name: "store copy",

@@ -7,6 +7,7 @@ import { exportThread } from "./export.ts";
 import { files, upload } from "./files.ts";
 import { cost, edit, retry } from "./last-words.ts";
 import { memory } from "./memory.ts";
+import { hideMessage, noteList, ruleList, showMessage } from "./rules.ts";
 import type { ChatSession } from "./session.ts";
 import { clear, model, newThread, threads, unfold } from "./switching.ts";
 import { wrapped } from "./wording.ts";
@@ -27,6 +28,15 @@ const slashCommands: readonly SlashCommand[] = [
   { name: "search", argument: "WORDS", summary: "find what was ever said in this thread", run: search },
   { name: "memory", argument: "[WORDS]", summary: "what is remembered about you, or what of it fits", run: memory },
   { name: "pin", argument: "[SEQ]", summary: "quote a message in every summary; your last one", run: pin },
+  {
+    name: "rules",
+    argument: "[add|end ...]",
+    summary: "the standing rules; add TEXT sets one, end ID ends one",
+    run: ruleList,
+  },
+  { name: "notes", argument: "", summary: "the model's notes", run: noteList },
+  { name: "hide", argument: "SEQ", summary: "hide a message from the prompt; the log keeps it", run: hideMessage },
+  { name: "show", argument: "SEQ", summary: "show it again", run: showMessage },
   { name: "fork", argument: "[SEQ]", summary: "go on in a copy that shares the past up to SEQ", run: fork },
   { name: "retry", argument: "", summary: "ask your last message again, in a fork without its answer", run: retry },
   { name: "edit", argument: "[TEXT]", summary: "change your last message and ask that, in a fork", run: edit },

@@ -1,20 +1,38 @@
 import { compact } from "palimpsest/internal/acting";
 import { eventLog } from "palimpsest/internal/assistant";
 import type { ResultOf } from "palimpsest/internal/operation";
+import { foldRange } from "palimpsest/internal/shaping";
 import type { Input, Printing } from "../command/command.ts";
-import { performing } from "../home/acts.ts";
+import { UsageError } from "../command/failure.ts";
+import { choosing, performing } from "../home/acts.ts";
 import { compactionProgress } from "../home/compaction-progress.ts";
 import { counted } from "../terminal/counted.ts";
 import { duration } from "../terminal/duration.ts";
 import { grouped } from "../terminal/grouped.ts";
+import { shownCut } from "./hide.ts";
 
 interface Options {
   readonly "dry-run"?: boolean;
   readonly focus?: string;
   readonly window?: number;
+  readonly from?: number;
+  readonly until?: number;
 }
 
-export const { run, remote } = performing(compact, {
+export const { run, remote } = choosing<Options>(({ options: { from, until } }) =>
+  from === undefined && until === undefined ? compacting : foldingRange,
+);
+
+const foldingRange = performing(foldRange, {
+  input({ positionals, options: { "dry-run": dryRun = false, from, until, focus, window } }: Input<Options>) {
+    if (focus !== undefined || window !== undefined)
+      throw new UsageError("--focus and --window belong to a whole compaction; --from and --until take none of them.");
+    return { thread: positionals[0]!, from, until, dryRun };
+  },
+  show: shownCut,
+});
+
+const compacting = performing(compact, {
   input({ positionals, options: { "dry-run": dryRun = false, focus, window } }: Input<Options>) {
     return { thread: positionals[0]!, dryRun, focus, window };
   },

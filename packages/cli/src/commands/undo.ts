@@ -27,10 +27,18 @@ export const redoing = performing(redo, {
 });
 
 async function show(document: ResultOf<typeof undo>, { format, output }: Printing): Promise<number> {
-  const { thread, undone, redone } = document;
+  const { thread, undone, redone, dependents = [] } = document;
   if (format === "json") await output.json(document);
   else if (undone !== undefined)
-    await output.line(`Took back record ${undone} of ${thread}. "palimpsest redo ${thread}" brings it back.`);
+    await output.line(
+      `Took back record ${undone} of ${thread}${withThem(dependents)}. "palimpsest redo ${thread}" brings it back.`,
+    );
   else await output.line(`Took back the undo (record ${redone}) of ${thread}.`);
   return 0;
+}
+
+function withThem(dependents: readonly number[]): string {
+  if (dependents.length === 0) return "";
+  const which = dependents.length === 1 ? "record" : "records";
+  return `, and with it ${which} ${dependents.join(", ")}, which built on it`;
 }

@@ -23,7 +23,8 @@ export type ChainFlaw =
   | "changed-body"
   | "missing-records"
   | "unknown-records"
-  | "wrong-head";
+  | "wrong-head"
+  | "missing-rule";
 
 export type Verdict =
   | { readonly kind: "whole"; readonly records: number; readonly redacted: readonly number[] }

@@ -44,6 +44,7 @@ for (const era of ["modern", "legacy"] as const) {
       "memory_search",
       "recall",
       "recall_read",
+      "rules",
       "threads",
     ]);
     const found = await textOf(client, "recall", { query: "What is the Heron staging server called?" });

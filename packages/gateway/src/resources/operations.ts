@@ -6,6 +6,7 @@ import * as looking from "palimpsest/internal/looking";
 import * as memory from "palimpsest/internal/memory-operations";
 import { type Operation, OperationError, type OperationOptions, Pieces } from "palimpsest/internal/operation";
 import * as reading from "palimpsest/internal/reading";
+import * as shaping from "palimpsest/internal/shaping";
 import * as threads from "palimpsest/internal/thread-operations";
 import { z } from "zod";
 import { mayAct } from "../access/admit.ts";
@@ -16,7 +17,7 @@ import type { Runs } from "../runs/registry.ts";
 import { ownThread } from "./own-thread.ts";
 
 export const operationRoutes = (runs: Runs): readonly Route[] =>
-  [threads, looking, reading, acting, memory, catalog, keys]
+  [threads, looking, reading, acting, shaping, memory, catalog, keys]
     .flatMap((acts) => Object.values(acts).filter((one) => "path" in Object(one)))
     .map((one) => operationRoute(one as Operation<z.ZodObject, object>, runs));
 

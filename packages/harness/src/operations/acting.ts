@@ -50,7 +50,13 @@ export const compact = operation({
   },
 });
 
-const undone = z.strictObject({ thread, undone: seq.optional(), redone: seq.optional(), seq });
+const undone = z.strictObject({
+  thread,
+  undone: seq.optional(),
+  redone: seq.optional(),
+  seq,
+  dependents: list(seq).optional().describe("Compactions that build on it and were taken back with it."),
+});
 
 export const undo = operation({
   name: "undo",
@@ -78,6 +84,7 @@ interface Undoing {
   readonly undone?: number;
   readonly redone?: number;
   readonly seq: number;
+  readonly dependents?: readonly number[];
 }
 
 async function takeBack(
@@ -94,7 +101,12 @@ async function takeBack(
   const { value } = held;
   switch (value.kind) {
     case "undone":
-      return { thread: id, undone: value.of, seq: value.seq };
+      return {
+        thread: id,
+        undone: value.of,
+        seq: value.seq,
+        ...(value.dependents.length > 0 && { dependents: value.dependents }),
+      };
     case "redone":
       return { thread: id, redone: value.of, seq: value.seq };
     case "refused":

@@ -3,8 +3,15 @@
  * all the way: a thread of any length needs the memory of one page.
  */
 
-import { headFold } from "@palimpsest/core/internal/log";
-import { chainVerifier, type Head, type MessageRecord, type Verdict } from "@palimpsest/core/log";
+import { headFold, NO_RULES, readRules, rulesInForce } from "@palimpsest/core/internal/log";
+import {
+  type ChainedRecord,
+  chainVerifier,
+  type Head,
+  type MessageRecord,
+  parseRecord,
+  type Verdict,
+} from "@palimpsest/core/log";
 import type { ThreadDeps } from "./writer.ts";
 
 /** Every message ever said, in order, as given; undo, prune and compaction change nothing here. */
@@ -20,12 +27,47 @@ export async function verify({ store, hash }: Pick<ThreadDeps, "store" | "hash">
   const head = await store.head(threadId);
   if (!head) return { kind: "missing" };
   const verifier = chainVerifier(hash);
+  const rules = ruleVerifier(hash);
   // What is appended while we read is not part of what we were asked about; one more than the end shows a stray record.
   for await (const { chained } of store.records(threadId)) {
     if (chained.seq > head.version && (await store.head(threadId))!.version > head.version) break;
     verifier.add(chained);
+    rules.add(chained);
   }
-  return verifier.finish(head);
+  const verdict = verifier.finish(head);
+  const missing = rules.finish(head);
+  if (verdict.kind === "broken" || missing === null) return verdict;
+  return { ...verdict, kind: "broken", firstBad: missing };
+}
+
+/**
+ * Whether every compaction's view showed the rules in force, by the log alone: the hashes it lists are those of the rules
+ * that the states before it put in force. A rule whose words were erased since is excused. The head, which the next view
+ * is made from, must have the log's rules.
+ */
+function ruleVerifier(hash: ThreadDeps["hash"]) {
+  let rules = NO_RULES;
+  let bad: { readonly seq: number; readonly flaw: "missing-rule"; readonly detail: string } | null = null;
+  const fault = (seq: number, what: string): void => {
+    bad ??= { seq, flaw: "missing-rule", detail: `record ${seq}: ${what}` };
+  };
+  return {
+    add(chained: ChainedRecord): void {
+      if (chained.kind !== "state" && chained.kind !== "compaction") return;
+      const record = parseRecord(chained);
+      if (record.kind === "state" && "rules" in record.patch) rules = readRules(record.patch);
+      if (record.kind !== "compaction") return;
+      const listed = new Set(record.rules ?? []);
+      for (const { id, text } of rulesInForce(rules))
+        if (!listed.has(hash(text))) fault(record.seq, `its view lacks rule ${id}, which was in force`);
+    },
+    finish({ state, version }: Pick<Head, "state" | "version">): typeof bad {
+      const [held, known] = [readRules(state), rules].map((one) => rulesInForce(one).map(({ text }) => text));
+      const lacks = known?.find((text) => !held?.includes(text));
+      if (lacks !== undefined) fault(version, "the head lacks a rule that the log has in force");
+      return bad;
+    },
+  };
 }
 
 export type Rebuilt =

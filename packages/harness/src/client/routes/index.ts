@@ -5,6 +5,7 @@ import type { MemoryRoutes } from "./memory.ts";
 import type { RunsRoutes } from "./runs.ts";
 import type { ServerRoutes } from "./server.ts";
 import type { ThreadActsRoutes } from "./thread-acts.ts";
+import type { ThreadShapeRoutes } from "./thread-shape.ts";
 import type { ThreadViewsRoutes } from "./thread-views.ts";
 import type { ThreadsRoutes } from "./threads.ts";
 
@@ -14,6 +15,7 @@ export interface Routes
     ThreadViewsRoutes,
     CatalogRoutes,
     ThreadActsRoutes,
+    ThreadShapeRoutes,
     MemoryRoutes,
     RunsRoutes,
     ChatRoutes {}

@@ -84,6 +84,7 @@ export interface ThreadActsRoutes {
       readonly undone?: number;
       readonly redone?: number;
       readonly seq: number;
+      readonly dependents?: readonly number[];
     };
   };
   /** Take back the newest compaction or prune, or the one at a record. */
@@ -99,6 +100,7 @@ export interface ThreadActsRoutes {
       readonly undone?: number;
       readonly redone?: number;
       readonly seq: number;
+      readonly dependents?: readonly number[];
     };
   };
   /** Check the thread's hash chain, record by record. */

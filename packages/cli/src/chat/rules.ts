@@ -1,0 +1,86 @@
+/** What the chat's commands do to rules, notes and hidden messages: the same operations as those of the command line. */
+import { type Operation, OperationError } from "palimpsest/internal/operation";
+import { addedRule, editedRule, endedRule, hide, notes, restoredRule, rules, show } from "palimpsest/internal/shaping";
+import type { z } from "zod";
+import type { ChatSession } from "./session.ts";
+
+const RULE_USAGE =
+  "/rules lists them; /rules add TEXT, /rules edit ID TEXT, /rules end ID, /rules restore ID change them.";
+
+export async function ruleList(session: ChatSession, argument: string): Promise<void> {
+  const [act = "", ...words] = argument.split(/\s+/);
+  const thread = session.threadId;
+  const [rule = "", ...rest] = words;
+  if (act === "") return listed(session);
+  const said = words.join(" ");
+  const changed =
+    act === "add" && said !== ""
+      ? await perform(session, addedRule, { thread, text: said })
+      : act === "edit" && rest.length > 0
+        ? await perform(session, editedRule, { thread, rule, text: rest.join(" ") })
+        : act === "end" && rule !== ""
+          ? await perform(session, endedRule, { thread, rule })
+          : act === "restore" && rule !== ""
+            ? await perform(session, restoredRule, { thread, rule })
+            : undefined;
+  if (changed === undefined) return session.screen.aside(RULE_USAGE);
+  if (changed === null) return;
+  const { id, text, status } = changed.rule;
+  await session.screen.aside(status === "active" ? `In force: ${id} ${text}` : `Ended: ${id} ${text}`);
+}
+
+async function listed(session: ChatSession): Promise<void> {
+  const { screen, threadId } = session;
+  const result = await perform(session, rules, { thread: threadId });
+  if (result === null) return;
+  const shown = result.rules.filter(({ status }) => status !== "ended");
+  if (shown.length === 0) return screen.aside(`No rules yet. ${RULE_USAGE}`);
+  for (const { id, text, status } of shown)
+    await screen.line(
+      `  ${id.padEnd(5)}${text}${status === "proposed" ? "  (proposed: /rules restore puts it in force)" : ""}`,
+    );
+}
+
+export async function noteList(session: ChatSession): Promise<void> {
+  const result = await perform(session, notes, { thread: session.threadId });
+  if (result === null) return;
+  if (result.notes.length === 0) return session.screen.aside("The model wrote no notes in this thread.");
+  for (const { name, text, revision } of result.notes)
+    await session.screen.prose(`**${name}** (revision ${revision})\n\n${text}`);
+}
+
+export async function hideMessage(session: ChatSession, argument: string): Promise<void> {
+  const seq = number(argument);
+  if (seq === null) return session.screen.aside("/hide takes the number of a message: /hide 12");
+  const done = await perform(session, hide, { thread: session.threadId, seq });
+  if (done !== null)
+    await session.screen.aside(
+      `Hidden: ${done.tokensBefore} -> ${done.tokensAfter} tokens; /show ${seq} brings it back.`,
+    );
+}
+
+export async function showMessage(session: ChatSession, argument: string): Promise<void> {
+  const seq = number(argument);
+  if (seq === null) return session.screen.aside("/show takes the number of a message: /show 12");
+  if ((await perform(session, show, { thread: session.threadId, seq })) !== null)
+    await session.screen.aside(`Message ${seq} is shown again.`);
+}
+
+/** Null when it was refused, which is said. */
+async function perform<Given extends z.ZodObject, Result>(
+  { deps, screen, context }: ChatSession,
+  act: Operation<Given, Result>,
+  input: z.output<Given>,
+): Promise<Result | null> {
+  try {
+    return await act.run(deps, input, { signal: context.signal });
+  } catch (error) {
+    if (!OperationError.isInstance(error)) throw error;
+    await screen.aside(`${error.message[0]?.toUpperCase()}${error.message.slice(1)}.`);
+    return null;
+  }
+}
+
+function number(text: string): number | null {
+  return /^#?\d{1,15}$/.test(text) ? Number(text.replace("#", "")) : null;
+}

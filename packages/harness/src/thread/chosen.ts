@@ -1,0 +1,199 @@
+/**
+ * What people choose of a thread's prompt: its standing rules, its notes, and cuts in the middle. Each act is decided by
+ * core's pure functions on the thread as it stands under its lease, and is one record; what is refused changes nothing.
+ */
+import {
+  liveAfter,
+  NO_RULES,
+  planFold,
+  planHide,
+  planShow,
+  readNotes,
+  readRules,
+  writeNote as writtenNote,
+} from "@palimpsest/core/internal/log";
+import { considerPrompt, entryTokens } from "@palimpsest/core/internal/prompt";
+import {
+  type ChosenCut,
+  FORMAT_VERSION,
+  type Head,
+  type Note,
+  type NoteChange,
+  type NoteWrite,
+  type PruneRecord,
+  type Range,
+  type RuleChange,
+  type RuleList,
+  type ShowPlan,
+} from "@palimpsest/core/log";
+import type { Prompt } from "@palimpsest/core/prompt";
+import { extractSummary, renderSummary } from "@palimpsest/core/summary";
+import { statedRules } from "../compaction/summary.ts";
+import { undo } from "./acts.ts";
+import { type Conversation, openConversation } from "./conversation.ts";
+import { livePrompt } from "./live-prompt.ts";
+import { sizedThread } from "./sized-thread.ts";
+import { type Committed, commit, type ThreadDeps, type Writer } from "./writer.ts";
+
+type Failed = Exclude<Committed, { readonly kind: "committed" }>;
+
+/** The rules as stored, and those that its visible messages state and the next compaction will keep. */
+export async function threadRules({ store, clock }: ThreadDeps, threadId: string): Promise<RuleList | null> {
+  const load = await store.load(threadId);
+  if (load === undefined) return null;
+  const { conversation } = await sizedThread(store, load);
+  return statedRules(conversation, rulesOf(load.head), clock().toISOString());
+}
+
+function rulesOf({ state }: Pick<Head, "state">): RuleList {
+  return state["rules"] == null ? NO_RULES : readRules(state);
+}
+
+/** Writes what an act makes of the rules. Rules that messages state are kept first, so that each has its id. */
+export async function changeRules(
+  writer: Writer,
+  act: (rules: RuleList, at: string) => RuleChange,
+): Promise<RuleChange | Failed> {
+  const rules = await threadRules(writer, writer.lease.threadId);
+  if (rules === null) return { kind: "missing" };
+  const change = act(rules, writer.clock().toISOString());
+  if (change.kind === "refused") return change;
+  const result = await commit(writer, [{ kind: "state", patch: { rules: change.rules } }]);
+  return result.kind === "committed" ? change : result;
+}
+
+export async function threadNotes({ store }: Pick<ThreadDeps, "store">, id: string): Promise<readonly Note[] | null> {
+  const head = await store.head(id);
+  return head === undefined ? null : readNotes(head.state);
+}
+
+export async function changeNote(writer: Writer, write: NoteWrite, by: Note["by"]): Promise<NoteChange | Failed> {
+  const head = await writer.store.head(writer.lease.threadId);
+  if (head === undefined) return { kind: "missing" };
+  const at = writer.clock().toISOString();
+  const change = writtenNote(readNotes(head.state), write, { by, at, last: head.version });
+  if (change.kind === "refused") return change;
+  const notes = change.notes.length === 0 ? null : change.notes;
+  const result = await commit(writer, [{ kind: "state", patch: { notes } }], { head, structure: [] });
+  return result.kind === "committed" ? change : result;
+}
+
+/** What a cut comes to. A prompt cache holds what stands before the cut; what stands after it is read anew once. */
+interface CutFigures {
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+  /** Tokens that the next request reads without the cache. */
+  readonly rereads: number;
+  /** Requests after which the cut has paid for itself where cached tokens cost a tenth; null if it frees nothing. */
+  readonly paysAfter: number | null;
+}
+
+export type CutResult =
+  /** `seq` is null for a dry run. */
+  | ({ readonly kind: "cut"; readonly seq: number | null; readonly range: Range } & CutFigures)
+  | Extract<ChosenCut, { readonly kind: "refused" }>
+  | Failed;
+
+export type CutRequest =
+  | { readonly kind: "hide"; readonly seq: number; readonly part: number | null }
+  /** Without a report one is made of the messages by rules, without a model. */
+  | { readonly kind: "fold"; readonly range: Range; readonly report?: string | undefined };
+
+export async function cutThread(writer: Writer, request: CutRequest, mode: "act" | "dry-run"): Promise<CutResult> {
+  const load = await writer.store.load(writer.lease.threadId);
+  if (load === undefined) return { kind: "missing" };
+  const { sizer } = await sizedThread(writer.store, load);
+  const conversation = await openConversation(writer, sizer.shape);
+  if (conversation === null) return { kind: "missing" };
+  const prompt = livePrompt(conversation, sizer)();
+  const cut = chosenCut(conversation, request, prompt);
+  if (cut.kind === "refused") return cut;
+  const figures = figuresOf(conversation, cut.entries, prompt);
+  const { tokensBefore, tokensAfter } = figures;
+  if (tokensAfter >= tokensBefore)
+    return {
+      kind: "refused",
+      reason: "nothing-to-hide",
+      problem: "what would stand there is as long as what is there",
+    };
+  if (mode === "dry-run") return { kind: "cut", seq: null, range: cut.range, ...figures };
+  const result = await conversation.commit([{ kind: "prune", entries: cut.entries, tokensBefore, tokensAfter }]);
+  if (result.kind !== "committed") return result;
+  return { kind: "cut", seq: result.seqs[0] ?? null, range: cut.range, ...figures };
+}
+
+function chosenCut(conversation: Conversation<object>, request: CutRequest, prompt: Prompt<object>): ChosenCut {
+  const live = conversation.live();
+  const options = { shape: conversation.shape, read: conversation.original };
+  if (request.kind === "hide") return planHide(live, request, options);
+  const checked = planFold(live, request.range, null, options);
+  if (checked.kind === "refused") return checked;
+  const report = request.report ?? extracted(conversation, checked.range, prompt);
+  return planFold(live, request.range, report, options);
+}
+
+/** Most tokens of a report that is made by rules. */
+const MOST_REPORT = 1000;
+
+function extracted(conversation: Conversation<object>, [from, until]: Range, prompt: Prompt<object>): string {
+  const { shape } = conversation;
+  const count = (text: string): number => prompt.sizer.text(text);
+  const inside = conversation.live().tail.filter(({ seq }) => seq >= from && seq <= until);
+  const entries = inside.map((record) => ({ seq: record.seq, message: conversation.original(record) }));
+  const whole = entries.reduce((sum, { message }) => sum + prompt.sizer.message(message).text, 0);
+  const maxTokens = Math.max(80, Math.min(MOST_REPORT, Math.floor(whole / 3)));
+  return renderSummary(extractSummary(null, entries, shape, { maxTokens, count }), { maxTokens, count }).text;
+}
+
+const READ = 0.1;
+const WRITE = 1.25;
+
+function figuresOf(
+  conversation: Conversation<object>,
+  entries: PruneRecord["entries"],
+  prompt: Prompt<object>,
+): CutFigures {
+  const { version } = conversation.head();
+  const record: PruneRecord = {
+    kind: "prune",
+    entries,
+    tokensBefore: 0,
+    tokensAfter: 0,
+    v: FORMAT_VERSION,
+    seq: version + 1,
+    at: "",
+    runId: null,
+  };
+  const after = considerPrompt(conversation.viewOf(liveAfter(conversation.live(), record)), prompt);
+  const first = after.entries.findIndex(({ message }, index) => message !== prompt.entries[index]?.message);
+  const changed = first < 0 ? [] : after.entries.slice(first);
+  const rereads = changed.reduce((sum, entry) => sum + entryTokens(entry, after.factor), 0);
+  const [tokensBefore, tokensAfter] = [prompt.count.tokens, after.count.tokens];
+  const freed = tokensBefore - tokensAfter;
+  const paysAfter = freed <= 0 ? null : Math.ceil((rereads * (WRITE - READ)) / (freed * READ));
+  return { tokensBefore, tokensAfter, rereads, paysAfter };
+}
+
+export type Shown =
+  | { readonly kind: "shown"; readonly undone: readonly number[] }
+  | Extract<ShowPlan, { readonly kind: "refused" }>
+  | Failed;
+
+/** Takes back what hides a message, or one part of it: its hides, or the fold it lies in. */
+export async function showMessage(
+  writer: Writer,
+  target: { readonly seq: number; readonly part: number | null },
+): Promise<Shown> {
+  const load = await writer.store.load(writer.lease.threadId);
+  if (load === undefined) return { kind: "missing" };
+  const { conversation } = await sizedThread(writer.store, load);
+  const plan = planShow(conversation.live(), target);
+  if (plan.kind === "refused") return plan;
+  for (const of of plan.of) {
+    const undone = await undo(writer, of);
+    if (undone.kind === "refused")
+      return { kind: "refused", reason: "not-hidden", problem: `record ${of} can't be taken back (${undone.reason})` };
+    if (!("dependents" in undone)) return undone;
+  }
+  return { kind: "shown", undone: plan.of };
+}
