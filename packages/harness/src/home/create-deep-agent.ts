@@ -18,6 +18,7 @@ import { loopGuard } from "../loop-guard/middleware.ts";
 import type { Memory } from "../memory/create-memory.ts";
 import { memoryFiles } from "../memory-tool/create-memory-tool.ts";
 import { clarification, danglingCalls, type TitleOptions, threadData, title, todos } from "../middleware/basics.ts";
+import { contextTools } from "../middleware/context-tools.ts";
 import { recall } from "../recall/middleware.ts";
 import { type SkillsOptions, skills } from "../skills/middleware.ts";
 import { type SubagentsOptions, subagents } from "../subagents/middleware.ts";
@@ -74,6 +75,7 @@ export function createDeepAgent(all: DeepAgentOptions): Agent {
     ...(delegating === null ? [] : [subagents({ ...childrenOf(options, compacting, own, all), ...delegating })]),
     compacting,
     ...(compacts === false ? [] : [compactTool()]),
+    ...(compacting.compaction?.settings.policy.style === "rollover" ? [contextTools()] : []),
     ...(recalls === false ? [] : [recall({ corrected: remembering?.corrected })]),
     ...(plans === false ? [] : [todos()]),
     ...(own?.viewImage ?? []),

@@ -148,10 +148,10 @@ function extracted(conversation: Conversation<object>, [from, until]: Range, pro
 const READ = 0.1;
 const WRITE = 1.25;
 
-function figuresOf(
-  conversation: Conversation<object>,
+export function figuresOf<M>(
+  conversation: Conversation<M>,
   entries: PruneRecord["entries"],
-  prompt: Prompt<object>,
+  prompt: Prompt<M>,
 ): CutFigures {
   const { version } = conversation.head();
   const record: PruneRecord = {
