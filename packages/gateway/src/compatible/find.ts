@@ -1,7 +1,7 @@
 /** Asks the store which threads a request may belong to, in as few reads as it takes, and has `match` decide. */
 import type { MessageRecord } from "@palimpsest/core/log";
 import { convert, type Dialect, type Shape } from "@palimpsest/core/message";
-import { type LeftOpen, leftOpen } from "palimpsest/internal/threads";
+import { LeftOpen } from "palimpsest/internal/threads";
 import { type OpenThread, type OpenThreadOptions, openThread } from "palimpsest/session";
 import type { MatchRow, MatchRows, Store } from "palimpsest/stores";
 import { createThread, fork, type ThreadDeps } from "palimpsest/threads";
@@ -180,7 +180,7 @@ export interface OpenThreads {
 const KEPT = 256;
 
 export function openThreads(deps: Pick<ThreadDeps, "clock" | "ids">): OpenThreads {
-  const left = leftOpen<OpenThread<object>>(KEPT, (thread) => thread.close().catch(() => {}));
+  const left = new LeftOpen<OpenThread<object>>(KEPT, (thread) => thread.close().catch(() => {}));
   return {
     async claim<M extends object>({ label, ...options }: ClaimOptions<M>) {
       const { store, id } = options;
@@ -196,7 +196,7 @@ export function openThreads(deps: Pick<ThreadDeps, "clock" | "ids">): OpenThread
       };
       return { thread, release };
     },
-    close: left.close,
+    close: () => left.close(),
   };
 }
 

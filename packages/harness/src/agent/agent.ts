@@ -12,7 +12,7 @@ import type { LimitsStore } from "../models/learned-limits.ts";
 import { keepEmbedded } from "../recall/embedder.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { Store, ThreadPage, ThreadQuery } from "../stores/store.ts";
-import type { FileCopier } from "../thread/fork.ts";
+import type { FileCopier } from "../thread/handle.ts";
 import { type ThreadDeps, threadDeps } from "../thread/writer.ts";
 import { type ToolRegistry, toolRegistry } from "../tool-facts.ts";
 import type { ToolApproval } from "./approval.ts";

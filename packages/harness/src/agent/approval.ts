@@ -9,7 +9,7 @@ import { type AiSdkMessage, aiSdkShape } from "@palimpsest/core/message";
 import type { ToolApprovalConfiguration, ToolApprovalStatus, ToolSet } from "ai";
 import { readQuotes } from "../compaction/summary.ts";
 import type { Store } from "../stores/store.ts";
-import { type Committed, commit, type RecordInput, type Writer } from "../thread/writer.ts";
+import { type Committed, commit, type RecordInput, threadState, type Writer } from "../thread/writer.ts";
 import { AgentError, messageOf } from "./errors.ts";
 import type { ClientCall, RunEnd } from "./events.ts";
 import type { Run } from "./run.ts";
@@ -215,19 +215,22 @@ export interface PendingCall {
   readonly threadId?: string;
 }
 
-const KEY = "approvals";
+declare module "../thread/writer.ts" {
+  interface ThreadState {
+    readonly approvals?: readonly PendingCall[];
+  }
+}
 
 /** An answer holds in its own thread: a fork asks anew, or one yes would run the call in each of them. */
 export function pendingIn(state: Head["state"], threadId: string): readonly PendingCall[] {
-  const list = state[KEY];
-  if (!Array.isArray(list)) return [];
-  return (list as PendingCall[]).map((call) =>
+  const { approvals = [] } = threadState({ state });
+  return approvals.map((call) =>
     call.answer === null || call.threadId === threadId ? call : { ...call, answer: null, reason: null },
   );
 }
 
 function pendingPatch(list: readonly PendingCall[]): RecordInput {
-  return { kind: "state", patch: { [KEY]: list } };
+  return { kind: "state", patch: { approvals: list } };
 }
 
 export interface ApprovalAnswer {

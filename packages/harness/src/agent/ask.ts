@@ -118,7 +118,7 @@ export interface RunBudget {
   readonly prices?: TokenPrices;
 }
 
-export interface OpenBudget {
+interface OpenBudget {
   /** What the run tells also says what was spent beside its own calls. */
   hear(event: AgentEvent): void;
   spend(usage: Usage | null): void;

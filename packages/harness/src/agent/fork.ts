@@ -9,7 +9,7 @@ import { type Part, shapeOf } from "@palimpsest/core/message";
 import type { Leased } from "../stores/leases.ts";
 import type { Store } from "../stores/store.ts";
 import { fork, withWriter } from "../thread/acts.ts";
-import { continuedPatch, type FileCopier, forkWithFiles } from "../thread/fork.ts";
+import { continuedPatch, type FileCopier, forkWithFiles } from "../thread/handle.ts";
 import { commit, type ThreadDeps } from "../thread/writer.ts";
 import { AgentError } from "./errors.ts";
 import type { RunInput } from "./execute.ts";

@@ -7,7 +7,7 @@
 import { addUsage } from "../models/facts.ts";
 import { overflowOf } from "../thread/window.ts";
 import { type Approving, approvalEnd, keepPending, sortCalls } from "./approval.ts";
-import { type Asking, askOneOf, type OpenBudget } from "./ask.ts";
+import { type Asking, askOneOf, type openBudget } from "./ask.ts";
 import { AgentError, factsOf, modelError } from "./errors.ts";
 import type { RunEnd, StepUsage } from "./events.ts";
 import type { OutputReader } from "./input.ts";
@@ -20,7 +20,7 @@ export interface LoopOptions extends Asking {
   readonly toolTimeoutMs: number | null;
   readonly toolApproval: Approving["toolApproval"];
   readonly output: OutputReader | null;
-  readonly budget: OpenBudget | null;
+  readonly budget: ReturnType<typeof openBudget> | null;
   /** The same run with the next model of the agent's list; null: there is none. */
   readonly nextModel: (() => Promise<LoopOptions>) | null;
 }

@@ -14,7 +14,7 @@ import type { CachedPrefix } from "../compaction/summarize.ts";
 import { type Leased, withLease } from "../stores/leases.ts";
 import type { Store } from "../stores/store.ts";
 import { asUser } from "../stores/users.ts";
-import { type LeftOpen, leftOpen } from "../thread/continue-thread.ts";
+import { LeftOpen } from "../thread/continue-thread.ts";
 import type { Conversation } from "../thread/conversation.ts";
 import { fixedChange, type SentFixed } from "../thread/fixed-request.ts";
 import type { OpenSizer } from "../thread/live-prompt.ts";
@@ -134,7 +134,7 @@ interface OpenRun {
 
 /** Of the very same store object, whichever agent's: another one may be on another file, or belong to somebody else. */
 function leftOpenIn(store: Store): LeftOpen<OpenRun> {
-  const table = leftOpenRuns.get(store) ?? leftOpen<OpenRun>(MOST_OPEN);
+  const table = leftOpenRuns.get(store) ?? new LeftOpen<OpenRun>(MOST_OPEN);
   leftOpenRuns.set(store, table);
   return table;
 }

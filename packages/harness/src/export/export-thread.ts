@@ -2,10 +2,12 @@
  * A whole thread as a document for people or for other programs: everything ever said, in order, whatever was compacted
  * since. Written piece by piece, so a thread of any size needs little memory.
  */
+
 import type { MessageRecord } from "@palimpsest/core/log";
 import { type Part, type Shape, shapeOf } from "@palimpsest/core/message";
 import type { Store } from "../stores/store.ts";
 import { replay } from "../thread/audit.ts";
+import { threadState } from "../thread/writer.ts";
 import { htmlFoot, htmlHead, htmlMessage } from "./html.ts";
 import { markdownHead, markdownMessage } from "./markdown.ts";
 
@@ -27,8 +29,8 @@ export async function* exportThread(store: Store, threadId: string, format: Expo
       yield `{"at":${JSON.stringify(at)},"message":${body}}\n`;
     return;
   }
-  const stored = (await store.head(threadId))?.state["title"];
-  const title = typeof stored === "string" ? stored : threadId;
+  const head = await store.head(threadId);
+  const title = (head && threadState(head).title) ?? threadId;
   yield format === "markdown" ? markdownHead(title) : htmlHead(title);
   for await (const record of replay({ store }, threadId)) {
     const message = exported(record);

@@ -25,7 +25,7 @@ import { type SubagentsOptions, subagents } from "../subagents/middleware.ts";
 import { answerFiles, type KeepAnswer } from "../subagents/run-child.ts";
 import type { SubagentModel } from "../subagents/spec.ts";
 import { workspaceFor } from "../subagents/spec.ts";
-import type { FileCopier } from "../thread/fork.ts";
+import type { FileCopier } from "../thread/handle.ts";
 import { type ToolOutputOptions, toolOutput } from "../tool-output/middleware.ts";
 import { QUOTA, VIRTUAL_ROOT } from "../workspace/inside.ts";
 import { forkedFiles, viewImage, type WorkspaceOptions, workspaceFiles } from "../workspace/middleware.ts";

@@ -18,7 +18,7 @@ import type { Store } from "../stores/store.ts";
 import { delegationsOf } from "../subagents/delegate.ts";
 import { type Forked, type Undone, withWriter } from "../thread/acts.ts";
 import { compactThread, type ThreadOutcome } from "../thread/compact-thread.ts";
-import { type DeletedThread, deleteThread, forkWithFiles } from "../thread/fork.ts";
+import { type DeletedThread, deleteThread, forkWithFiles } from "../thread/handle.ts";
 import { type Committed, commit, type ThreadDeps, type Writer } from "../thread/writer.ts";
 import { storedNames } from "../tool-output/middleware.ts";
 import { ToolFailure } from "../workspace/tool-failure.ts";

@@ -5,7 +5,7 @@ export {
   type SummarizationOptions,
 } from "../compaction/summarization.ts";
 export type { IndexProgress } from "../recall/index-steps.ts";
-export type { DeletedThread } from "../thread/fork.ts";
+export type { DeletedThread } from "../thread/handle.ts";
 export {
   type LoadConfigOptions,
   type LoadedConfig,

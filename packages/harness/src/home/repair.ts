@@ -17,7 +17,7 @@ import { readTurns, refOf } from "../recall/messages.ts";
 import type { JobStatus } from "../stores/outbox.ts";
 import type { Store } from "../stores/store.ts";
 import { asUser, everyThread, everyUser } from "../stores/users.ts";
-import { completeFork, filesToCopy } from "../thread/fork.ts";
+import { completeFork, filesToCopy } from "../thread/handle.ts";
 import { eraseFacts, redact } from "../thread/redact.ts";
 import { threadDeps } from "../thread/writer.ts";
 import { fileCopier } from "../workspace/workspace.ts";

@@ -7,7 +7,7 @@ import { basename } from "node:path";
 import { checkThreadId } from "@palimpsest/core/log";
 import type { Dialect } from "@palimpsest/core/message";
 import type { TitleLimits } from "../thread/title.ts";
-import type { ThreadDeps } from "../thread/writer.ts";
+import { type ThreadDeps, threadState } from "../thread/writer.ts";
 import { type ByteSource, bytesSource, fileSource } from "./byte-source.ts";
 import { type Checked, type CheckedThread, checkFile } from "./check-file.ts";
 import type { Problem } from "./conversation.ts";
@@ -176,7 +176,7 @@ async function stateOf(
 ): Promise<ThreadJob["before"] | "taken"> {
   const head = await store.head(threadId);
   if (head === undefined || head.version === 0) return { kind: "free" };
-  const begun = head.state["importing"] as { digest?: string; part?: number; pieces?: number } | undefined;
+  const begun = threadState(head).importing;
   const isBegun = begun?.digest === receipt.digest && begun.part === receipt.part;
   let isDone = false;
   for await (const { record } of store.records(threadId, { kinds: ["event"] })) {

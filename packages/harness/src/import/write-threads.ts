@@ -12,6 +12,15 @@ import type { OpenedThread, Piece } from "./piece.ts";
 import { NOTHING_STORED, type Stored, ThreadDraft } from "./thread-draft.ts";
 
 /** A thread to be written. */
+declare module "../thread/writer.ts" {
+  interface ThreadState {
+    /** An import that is under way: which, and how far it has come. Null once it has ended. */
+    readonly importing?: { readonly digest: string; readonly part: number; readonly pieces: number };
+    /** The program and the session it was imported from; of a synced file also how far it was read. */
+    readonly source?: { readonly size?: number; readonly modified?: number; readonly pieces?: number };
+  }
+}
+
 export interface ThreadJob {
   readonly opened: OpenedThread;
   readonly threadId: string;

@@ -26,6 +26,15 @@ import { upkeepCases } from "./conformance/upkeep.ts";
 import { userCases } from "./conformance/users.ts";
 
 export { type QueueEngine, queueConformance } from "./conformance/queue.ts";
+export {
+  type PlayedReply,
+  type SentText,
+  type ThreadCase,
+  type ThreadConformance,
+  type ThreadUser,
+  type ThreadUserOptions,
+  threadConformance,
+} from "./conformance/threads.ts";
 
 /** One database; each `connect` is a connection of its own, as another process would have. */
 export interface StoreFixture {

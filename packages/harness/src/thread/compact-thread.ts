@@ -1,20 +1,25 @@
 /**
- * One compaction of a stored thread, from nothing but its id: takes the lease, counts the thread with its own sizer, lets
- * the compactor work and puts the part files right. A dry run needs no lease and writes nothing.
+ * Compactions of a stored thread from nothing but its id: one that is written, under the thread's lease, or one that is
+ * only tried in memory, for a dry run or to see what a window would force.
  */
 import type { CompactionOutcome, Policy, Window } from "@palimpsest/core/compaction";
+import { fit } from "@palimpsest/core/internal/tokens";
+import { RELATIVE_PRICES } from "@palimpsest/core/pricing";
 import type { Prompt } from "@palimpsest/core/prompt";
-import { type CompactRequest, createCompactor } from "../compaction/compactor.ts";
+import type { Budget, Count } from "@palimpsest/core/tokens";
+import type { Compactor, CompactRequest } from "../compaction/compactor.ts";
 import type { OnCompactionEvent } from "../compaction/events.ts";
 import { ensureParts, historyFolder, homeOriginals } from "../compaction/part-files.ts";
+import { summarizationFromOptions } from "../compaction/summarization.ts";
 import type { SummaryWriter } from "../compaction/summarize.ts";
-import { readQuotes } from "../compaction/summary.ts";
-import type { Store, ThreadLoad } from "../stores/store.ts";
-import { withWriter } from "./acts.ts";
-import { type Conversation, openConversation } from "./conversation.ts";
+import { withLease } from "../stores/leases.ts";
+import type { Store } from "../stores/store.ts";
+import type { Conversation } from "./conversation.ts";
 import { livePrompt } from "./live-prompt.ts";
-import { sizedThread } from "./sized-thread.ts";
-import type { ThreadDeps } from "./writer.ts";
+import { openLog } from "./log.ts";
+import { openCompactor } from "./session.ts";
+import { type SizedThread, sizedThread } from "./sized-thread.ts";
+import { type ThreadDeps, threadDeps } from "./writer.ts";
 
 export interface ThreadCompaction {
   /** Where the threads' files are kept. */
@@ -36,57 +41,95 @@ export async function compactThread(
   const load = await deps.store.load(threadId);
   if (load === undefined) return { kind: "missing" };
   if (load.head.messages === 0) return unchanged("no-history", 0, "nothing was ever said in this thread");
-  if (request.dryRun) {
-    const { conversation, prompt } = await sizedThread(deps.store, load);
-    return compactOn(conversation, prompt, deps, request, options);
-  }
-  const leased = await withWriter(deps, threadId, async (writer, lost): Promise<ThreadOutcome> => {
-    const now = await deps.store.load(threadId);
-    if (now === undefined) return { kind: "missing" };
-    const { sizer } = await sizedThread(deps.store, now);
-    const conversation = await openConversation(writer, sizer.shape);
-    if (conversation === null) return { kind: "missing" };
+  const sized = await sizedThread(deps.store, load);
+  if (request.dryRun) return compactorFor(sized, deps, options).compact(request);
+  const leased = await withLease(deps.store, threadId, { owner: deps.ids() }, async (lease, lost) => {
+    const { shape } = sized.sizer;
+    const opened = await openLog({ deps, id: threadId, shape, lease: { lease, lost } });
+    if (opened.kind !== "open") return null;
+    const { conversation } = opened.log;
+    const sizer = await sizerFor(conversation, sized, deps.store);
     const signal = request.signal === undefined ? lost : AbortSignal.any([request.signal, lost]);
-    return compactOn(conversation, livePrompt(conversation, sizer), deps, { ...request, signal }, options);
+    const prompt = livePrompt(conversation, sizer);
+    return compactorFor({ conversation, counter: sized.counter, prompt }, deps, options).compact({
+      ...request,
+      signal,
+    });
   });
   if (leased.kind === "busy")
     return unchanged(
       "busy",
-      await tokensOf(deps.store, load),
+      sized.prompt().count.tokens,
       `another run holds the thread: its lease was last renewed ${leased.renewedAt} and ends ${leased.expiresAt} at the latest`,
     );
-  return leased.kind === "missing" ? leased : leased.value;
+  return (leased.kind === "done" ? leased.value : null) ?? { kind: "missing" };
 }
 
-function compactOn(
-  conversation: Conversation<object>,
-  prompt: () => Prompt<object>,
-  { store, clock }: ThreadDeps,
-  request: CompactRequest,
-  { home, policy, window, writer, on }: ThreadCompaction,
-): Promise<CompactionOutcome<object>> {
-  const { id } = conversation.header;
-  const archive = () =>
-    ensureParts(historyFolder(home, conversation.header), store, id, conversation.head().compaction);
-  const compactor = createCompactor({
-    conversation,
-    prompt,
-    window: () => window,
-    policy,
-    // A person who asks for a compaction asks for a summary; the prices of the cache are a run's business.
-    prune: null,
-    writer,
-    quotes: readQuotes(store, id),
-    archive,
-    originals: () => homeOriginals,
-    clock,
-    on,
+/** Somebody may have written between counting the thread and holding it. */
+async function sizerFor(conversation: Conversation<object>, sized: SizedThread, store: Store) {
+  if (conversation.head().version === sized.conversation.head().version) return sized.sizer;
+  const now = await store.load(conversation.header.id);
+  return now === undefined ? sized.sizer : (await sizedThread(store, now)).sizer;
+}
+
+type Sized = Pick<SizedThread, "conversation" | "counter"> & { readonly prompt: () => Prompt<object> };
+
+function compactorFor(thread: Sized, deps: ThreadDeps, options: ThreadCompaction): Compactor<object> {
+  const { home, policy, window, writer, on } = options;
+  const { header, head } = thread.conversation;
+  // A person who asks for a compaction asks for a summary; the prices of the cache are a run's business.
+  const settings = { ...DEFAULTS, policy, prune: { ...DEFAULTS.prune, enabled: false } };
+  const archive = () => ensureParts(historyFolder(home, header), deps.store, header.id, head().compaction);
+  return storedCompactor(thread, { deps, settings, window, writer, archive, on });
+}
+
+/**
+ * Makes a thread in memory fit a window by the rungs that need no model, as a run with that window would have to. Returns
+ * the count afterwards; null when it fitted as it was. Throws a `FloorError` when nothing can fit.
+ */
+export async function simulateWindow(
+  thread: SizedThread,
+  { budget, policy, store }: { readonly budget: Budget; readonly policy: Policy; readonly store: Store },
+): Promise<Count | null> {
+  const { count } = thread.prompt();
+  if (fit({ count }, budget).kind === "fits") return null;
+  const compactor = storedCompactor(thread, {
+    deps: threadDeps(store),
+    // Only the window forces something here: a threshold would hide what still fits.
+    settings: { ...DEFAULTS, policy: { ...policy, trigger: [] } },
+    window: { size: budget.window, reserve: budget.reserve },
+    writer: null,
+    archive: async () => undefined,
+    on: () => undefined,
   });
-  return compactor.compact(request);
+  const outcome = await compactor.compact({ cause: "automatic", model: "none" });
+  if (outcome.kind !== "compacted") return count;
+  return { tokens: outcome.tokensAfter, source: count.source === "estimated" ? "estimated" : "adjusted" };
 }
 
-async function tokensOf(store: Store, load: ThreadLoad): Promise<number> {
-  return (await sizedThread(store, load)).prompt().count.tokens;
+const DEFAULTS = summarizationFromOptions();
+
+interface StoredCompaction
+  extends Pick<Parameters<typeof openCompactor<object>>[1], "deps" | "settings" | "archive" | "on"> {
+  readonly window: Window;
+  readonly writer: SummaryWriter | null;
+}
+
+/** Outside a run nothing is known of the provider's cache, and nothing is drafted. */
+function storedCompactor({ conversation, counter, prompt }: Sized, options: StoredCompaction): Compactor<object> {
+  const { window, writer, ...others } = options;
+  const parts = {
+    ...others,
+    counter,
+    modelWindow: { window: () => window },
+    writer: () => writer,
+    originals: () => homeOriginals,
+    prices: RELATIVE_PRICES,
+    promptCache: "prefix",
+    ahead: "no",
+    label: null,
+  } as const;
+  return openCompactor(conversation, parts, { prompt, lastAt: () => null });
 }
 
 function unchanged(reason: "busy" | "no-history", tokens: number, detail: string): ThreadOutcome {

@@ -6,7 +6,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { HeldLease } from "../stores/store.ts";
 import { fork, withWriter } from "./acts.ts";
-import { continuedIn, continuedPatch } from "./fork.ts";
+import { continuedIn, continuedPatch } from "./handle.ts";
 import { commit, createThread, type RecordInput, type ThreadDeps, type Writer } from "./writer.ts";
 
 export interface NamedConversation extends ThreadDeps {
@@ -99,44 +99,44 @@ async function newThread(conversation: NamedConversation, from: string, keep: nu
 }
 
 /**
- * Threads that were left open, for whoever opens one of them next. One is in one user's hands at a time. What is kept is
- * never trusted: whoever takes it compares it with the log's head and its chain.
+ * Threads that were left open, for whoever opens one of them next, by keys that name a user, a thread and what else tells
+ * two of them apart. One is in one user's hands at a time. What is kept is never trusted: whoever takes it compares it
+ * with the log's head and its chain. Only so many stay in memory; of the others `letGo` hears.
  */
+export class LeftOpen<T> {
+  readonly #threads = new Map<string, T>();
+  readonly #letGo: (thread: T) => unknown;
+  #most: number;
 
-/** By keys that name a user, a thread and what else tells two of them apart. */
-export interface LeftOpen<T> {
-  take(key: string): T | null;
-  leave(key: string, thread: T): void;
+  constructor(most: number, letGo: (thread: T) => unknown = () => {}) {
+    this.#most = most;
+    this.#letGo = letGo;
+  }
+
+  take(key: string): T | null {
+    const thread = this.#threads.get(key) ?? null;
+    this.#threads.delete(key);
+    return thread;
+  }
+
+  leave(key: string, thread: T): void {
+    const other = this.#threads.get(key);
+    if (other !== undefined) this.#drop(key, other);
+    this.#threads.set(key, thread);
+    for (const [oldest, one] of this.#threads) {
+      if (this.#threads.size <= this.#most) return;
+      this.#drop(oldest, one);
+    }
+  }
+
   /** Lets go of all of them; what is left from here on isn't kept. */
-  close(): Promise<void>;
-}
+  async close(): Promise<void> {
+    this.#most = 0;
+    await Promise.all([...this.#threads].map(([key, thread]) => this.#drop(key, thread)));
+  }
 
-/** Whatever the number of threads, only so many stay in memory; of the others `letGo` hears. */
-export function leftOpen<T>(most: number, letGo: (thread: T) => unknown = () => {}): LeftOpen<T> {
-  const threads = new Map<string, T>();
-  let kept = most;
-  const drop = (key: string, thread: T): unknown => {
-    threads.delete(key);
-    return letGo(thread);
-  };
-  return {
-    take(key) {
-      const thread = threads.get(key) ?? null;
-      threads.delete(key);
-      return thread;
-    },
-    leave(key, thread) {
-      const other = threads.get(key);
-      if (other !== undefined) drop(key, other);
-      threads.set(key, thread);
-      for (const [oldest, one] of threads) {
-        if (threads.size <= kept) return;
-        drop(oldest, one);
-      }
-    },
-    async close() {
-      kept = 0;
-      await Promise.all([...threads].map(([key, thread]) => drop(key, thread)));
-    },
-  };
+  #drop(key: string, thread: T): unknown {
+    this.#threads.delete(key);
+    return this.#letGo(thread);
+  }
 }

@@ -13,7 +13,7 @@ import type { Meter } from "@palimpsest/core/tokens";
 import type { PromptText, Store } from "../stores/store.ts";
 import type { Conversation } from "./conversation.ts";
 import type { Batch } from "./log.ts";
-import type { RecordInput } from "./writer.ts";
+import { type RecordInput, threadState } from "./writer.ts";
 
 /** `tools` are the schemas as they are sent. In tokens: by the counter of the model that is asked. */
 export type FixedRequest =
@@ -54,11 +54,20 @@ interface SentBefore extends Partial<Pick<FixedSize, "hash" | "parts">> {
   readonly compaction?: number | null;
   /** The hash of the parameters. */
   readonly parameters?: string;
+  /** The texts themselves, of a thread that was imported with them. */
+  readonly system?: unknown;
+  readonly tools?: unknown;
+}
+
+declare module "./writer.ts" {
+  interface ThreadState {
+    readonly request?: SentBefore;
+  }
 }
 
 /** What the thread last sent beside its messages. */
-export function sentBefore({ state }: Pick<Head, "state">): SentBefore | undefined {
-  return state["request"] as SentBefore | undefined;
+export function sentBefore(head: Pick<Head, "state">): SentBefore | undefined {
+  return threadState(head).request;
 }
 
 /** The size of that; null: nothing that the thread knows of. */

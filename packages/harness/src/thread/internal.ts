@@ -5,10 +5,9 @@ export {
   type Continuation,
   continuations,
   continueThread,
-  type LeftOpen,
-  leftOpen,
+  LeftOpen,
   type NamedConversation,
   writeWhereItStands,
 } from "./continue-thread.ts";
-export { currentThread } from "./fork.ts";
+export { currentThread } from "./handle.ts";
 export { commit } from "./writer.ts";

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { leftOpen } from "./continue-thread.ts";
+import { LeftOpen } from "./continue-thread.ts";
 
 test("what was left open is taken once, the oldest goes first, and after closing nothing is kept", async () => {
   const gone: string[] = [];
-  const left = leftOpen<string>(2, (thread) => gone.push(thread));
+  const left = new LeftOpen<string>(2, (thread) => gone.push(thread));
   for (const name of ["a", "b", "c"]) left.leave(name, name);
   assert.deepEqual(gone, ["a"]);
   assert.equal(left.take("a"), null);

@@ -17,7 +17,7 @@ import {
   createCompactor,
 } from "../compaction/compactor.ts";
 import { type DraftTable, drafting, draftTable } from "../compaction/drafts.ts";
-import type { CompactionEvent } from "../compaction/events.ts";
+import type { CompactionEvent, OnCompactionEvent } from "../compaction/events.ts";
 import type { Summarization } from "../compaction/summarization.ts";
 import type { SummaryWriter } from "../compaction/summarize.ts";
 import { readQuotes } from "../compaction/summary.ts";
@@ -247,10 +247,30 @@ function sizingInTurns<M extends object>(
   };
 }
 
-function openCompactor<M extends object>(
+/** What a compactor of a stored thread is made from. */
+interface CompactorParts<M extends object>
+  extends Pick<
+    SessionOptions<M>,
+    "deps" | "counter" | "archive" | "originals" | "ahead" | "writer" | "prices" | "promptCache"
+  > {
+  /** Names what a draft depends on beside the conversation; null: drafts are neither used nor written. */
+  readonly label: (() => string) | null;
+  readonly on: OnCompactionEvent;
+  readonly settings: Pick<Summarization, "policy" | "prune" | "drafts">;
+  readonly modelWindow: Pick<ModelWindow, "window">;
+}
+
+interface CompactedPrompts<M> {
+  readonly prompt: () => Prompt<M>;
+  /** When the provider was asked last, as far as its reports say. */
+  readonly lastAt: () => number | null;
+}
+
+/** The only place that assembles a compactor for a stored thread: runs, open threads, `compactThread` and simulations use it. */
+export function openCompactor<M extends object>(
   conversation: OpenLog<M>["conversation"],
-  options: SessionOptions<M>,
-  { prompt, lastAt }: { readonly prompt: () => Prompt<M>; readonly lastAt: () => number | null },
+  options: CompactorParts<M>,
+  { prompt, lastAt }: CompactedPrompts<M>,
 ): Compactor<M> {
   const { deps, counter, settings, modelWindow, archive, originals, ahead, label, on, writer } = options;
   const { store, clock } = deps;
@@ -277,11 +297,10 @@ function openCompactor<M extends object>(
     originals,
     clock,
     on,
-    background: drafting({
-      table,
-      label: label(),
-      ahead: settings.drafts && store.drafts !== undefined ? ahead : "no",
-    }),
+    background:
+      label === null
+        ? null
+        : drafting({ table, label: label(), ahead: settings.drafts && store.drafts !== undefined ? ahead : "no" }),
   });
 }
 

@@ -15,12 +15,14 @@ import { stateChainOf } from "../compaction/part-files.ts";
 import { exactCounterFor, type ModelCounter } from "../models/tokenizers.ts";
 import type { Store, ThreadLoad } from "../stores/store.ts";
 import { type Conversation, readBody } from "./conversation.ts";
+import { sentBefore } from "./fixed-request.ts";
 import { inMemoryConversation, livePrompt, REPORTS } from "./live-prompt.ts";
 
 export interface SizedThread {
   /** The thread as it stands; what is committed to it is written nowhere. */
   readonly conversation: Conversation<object>;
   readonly dialect: Dialect;
+  readonly counter: ModelCounter;
   readonly sizer: Sizer<object>;
   /** What was sent beside the messages, where the thread knows it. */
   readonly request: { readonly system: unknown; readonly tools: readonly unknown[] };
@@ -57,7 +59,7 @@ export async function sizedThread(store: Store, load: ThreadLoad, asker?: Asker)
   const { factors } = load.head;
   const resumed = { prompt: sizeOf(prompt()), factors, priorOf: () => prior, window: null };
   sizer.countOn({ account: resumeAccount(recentReports(records, model), resumed), model, prior });
-  return { conversation, dialect, sizer, request, prompt };
+  return { conversation, dialect, counter, sizer, request, prompt };
 }
 
 function recentReports(records: readonly LogRecord[], model: string): readonly UsageRecord[] {
@@ -77,8 +79,7 @@ function modelOf(records: readonly LogRecord[], dialect: Dialect): string {
 
 /** A run leaves only the sizes of its system prompt and tools in the state: the head is written with every append. */
 function knownParts({ head }: ThreadLoad): FixedParts | null {
-  const { parts } = (head.state["request"] ?? {}) as { parts?: FixedParts };
-  return parts ?? null;
+  return sentBefore(head)?.parts ?? null;
 }
 
 function fixedParts({ system, tools }: SizedThread["request"], meter: Meter<object>): FixedParts {
@@ -88,9 +89,7 @@ function fixedParts({ system, tools }: SizedThread["request"], meter: Meter<obje
 
 /** System prompt and tool schemas, where an import or a run has put them into the thread's state. */
 function requestOf({ head }: ThreadLoad): SizedThread["request"] {
-  const request = head.state["request"];
-  if (typeof request !== "object" || request === null) return { system: null, tools: [] };
-  const { system = null, tools } = request as { system?: unknown; tools?: unknown };
+  const { system = null, tools } = sentBefore(head) ?? {};
   return { system, tools: Array.isArray(tools) ? tools : [] };
 }
 

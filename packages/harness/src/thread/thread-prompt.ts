@@ -16,8 +16,8 @@ import {
   type PartName,
 } from "@palimpsest/core/tokens";
 import type { Store } from "../stores/store.ts";
+import { simulateWindow } from "./compact-thread.ts";
 import { type Damage, damageOf } from "./conversation.ts";
-import { simulateWindow } from "./simulate-window.ts";
 import { type Asker, sizedThread } from "./sized-thread.ts";
 
 export interface ThreadPrompt {

@@ -11,15 +11,15 @@ import type { Count } from "@palimpsest/core/tokens";
 import type { CompactRequest } from "../compaction/compactor.ts";
 import { FloorError } from "../compaction/events.ts";
 import { NO_USAGE, readUsage, type Usage } from "../models/facts.ts";
-import { type SearchOutcome, type SearchSettings, searchThread } from "../recall/search.ts";
 import type { AppendBatch } from "../stores/store.ts";
 import { type FixedRequest, fixedChange, type SentFixed } from "./fixed-request.ts";
+import { type ThreadActs, threadActs } from "./handle.ts";
 import { type GivenMessage, inTurn, type OpenLog, type ReadGiven, readGiven, ThreadError } from "./log.ts";
 import type { Asked, Session, UsageInput } from "./session.ts";
 import { markedIndices, overflowOf, type PromptCache } from "./window.ts";
 import type { RecordInput, ThreadDeps, Writer } from "./writer.ts";
 
-export interface OpenThread<M> {
+export interface OpenThread<M> extends ThreadActs {
   readonly id: string;
   readonly userId: string;
   /**
@@ -36,9 +36,12 @@ export interface OpenThread<M> {
   recover(error: unknown, options?: { readonly signal?: AbortSignal | undefined }): Promise<boolean>;
   /** A compaction now, whatever the policy says. */
   compact(request?: Pick<CompactRequest, "focus" | "keep" | "signal">): Promise<CompactionOutcome<M>>;
-  /** In everything ever said here, hidden or not. */
-  search(question: string, settings?: Pick<SearchSettings, "limit" | "k">): Promise<SearchOutcome>;
-  /** Any other act on the thread, in turn and under its lease: `thread.act((writer) => undo(writer))`. */
+  /**
+   * One call of the model, whole: `ask` gets what to send and returns what was answered, which is written with its report.
+   * A prompt that was refused for its length is made shorter and sent once more; any other error of `ask` is thrown.
+   */
+  call<A extends CallAnswer<M>>(ask: (prompt: ThreadPrompt<M>) => Promise<A>, options?: PromptRequest): Promise<A>;
+  /** Any other act on the thread, in turn and under its lease: `thread.act((writer) => redact(writer, seq))`. */
   act<T>(work: (writer: Writer) => Promise<T>): Promise<T>;
   /** How the view differs from what was said, and where the log stands. */
   changes(): Promise<ThreadChanges>;
@@ -48,6 +51,12 @@ export interface OpenThread<M> {
   release(): Promise<void>;
   /** Gives the thread back, if it was held, and stops a summary being drafted. */
   close(): Promise<void>;
+}
+
+/** What came of a call: the model's messages, and what its provider counted, in its own spelling. */
+export interface CallAnswer<M> {
+  readonly messages: readonly GivenMessage<M>[];
+  readonly usage?: ReportedUsage | ProviderUsage | null | undefined;
 }
 
 /** Made of the places of the messages, once they are known. */
@@ -126,9 +135,13 @@ export function threadSession<M extends object>(parts: ThreadParts<M>): OpenThre
   const calls = callsOn(id);
   const state: SessionState<M> = { asked: null, unanswered: null, pending: null };
   const catchUp = async (): Promise<void> => session.counted(await log.catchUp());
-  return {
+  const act = <T>(work: (writer: Writer) => Promise<T>): Promise<T> => calls.next(() => log.act(work));
+  const thread: OpenThread<M> = {
+    ...threadActs<never>({ deps, id, files: null, act }),
     id,
     userId,
+    act,
+    call: (ask, options) => callModel(thread, ask, options),
     append: async (messages, also) => {
       const inputs = readGiven(messages, shape);
       return calls.next(() => appendGiven({ given: inputs, also }, parts, state));
@@ -153,14 +166,6 @@ export function threadSession<M extends object>(parts: ThreadParts<M>): OpenThre
         await catchUp();
         return session.compact({ cause: "manual", ...request, signal: stopOf(parts, signal) });
       }),
-    search: (question, settings = {}) =>
-      searchThread(deps.store, id, question, {
-        embedder: deps.embedder,
-        onEmbedding: deps.onEmbedding,
-        ...settings,
-        tools: deps.tools,
-      }),
-    act: (work) => calls.next(() => log.act(work)),
     changes: () =>
       calls.next(async () => {
         const erased = await log.erased();
@@ -175,6 +180,27 @@ export function threadSession<M extends object>(parts: ThreadParts<M>): OpenThre
         await log.release();
       }),
   };
+  return thread;
+}
+
+async function callModel<M, A extends CallAnswer<M>>(
+  thread: OpenThread<M>,
+  ask: (prompt: ThreadPrompt<M>) => Promise<A>,
+  options?: PromptRequest,
+): Promise<A> {
+  for (let attempt = 1; ; attempt += 1) {
+    const prompt = await thread.prompt(options);
+    let answer: A;
+    try {
+      answer = await ask(prompt);
+    } catch (error) {
+      if (attempt > 1 || !(await thread.recover(error, options))) throw error;
+      continue;
+    }
+    if (answer.usage != null) await thread.report(answer.usage);
+    await thread.append(answer.messages);
+    return answer;
+  }
 }
 
 /** Nothing smaller fits: whoever asked with too much hears the provider's own error. */

@@ -45,6 +45,16 @@ export interface Writer extends ThreadDeps {
   readonly runId: string | null;
 }
 
+/** What the keys of a thread's state hold. A feature adds its own by `declare module`, beside the code that writes it. */
+export interface ThreadState {
+  readonly title?: string;
+}
+
+/** State is JSON that only code which declares its key writes: this is the one place that takes its word for it. */
+export function threadState({ state }: Pick<Head, "state">): ThreadState {
+  return state as ThreadState;
+}
+
 /** The deps with their defaults: the system's clock, random ids, SHA-256. */
 export function threadDeps(store: Store, options: Partial<Omit<ThreadDeps, "store">> = {}): ThreadDeps {
   return {

@@ -5,7 +5,7 @@ import type { ToolSet } from "ai";
 import type { Middleware } from "../agent/middleware.ts";
 import type { Run } from "../agent/run.ts";
 import { stateList } from "../agent/tools.ts";
-import { FILES_COPIED, type FileCopier, filesToCopy } from "../thread/fork.ts";
+import { FILES_COPIED, type FileCopier, filesToCopy } from "../thread/handle.ts";
 import { HOST_WARNING } from "./shell.ts";
 import type { SeenImage } from "./tools-reading.ts";
 import { imageTools, workspaceTools } from "./tools-writing.ts";

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { checkThreadId, type ThreadName } from "@palimpsest/core/log";
 import { HISTORY } from "../history-parts.ts";
 import { PRIVATE_FOLDER, threadFolder } from "../home-folders.ts";
-import type { FileCopier } from "../thread/fork.ts";
+import type { FileCopier } from "../thread/handle.ts";
 import { assertRoom, QUOTA, ROOT_NAMES, type RootName, usedBy } from "./inside.ts";
 import { codeOf } from "./tool-failure.ts";
 

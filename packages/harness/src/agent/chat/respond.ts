@@ -7,7 +7,7 @@ import { checkThreadId } from "@palimpsest/core/log";
 import { createUIMessageStreamResponse, type UIMessage, type UIMessageChunk } from "ai";
 import type { Store } from "../../stores/store.ts";
 import { replay } from "../../thread/audit.ts";
-import { currentThread } from "../../thread/fork.ts";
+import { currentThread } from "../../thread/handle.ts";
 import type { Agent } from "../agent.ts";
 import { pendingIn } from "../approval.ts";
 import { AgentError } from "../errors.ts";

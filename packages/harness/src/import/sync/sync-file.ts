@@ -3,10 +3,12 @@
  * messages together with how far the file was read for them, so that a second run, or one after a kill, goes on right
  * there. Where the file no longer says what was read of it, what it says now becomes a fork.
  */
+
 import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 import { dialectVotes } from "@palimpsest/core/internal/message";
 import type { Dialect } from "@palimpsest/core/message";
+import { threadState } from "../../thread/writer.ts";
 import type { Problem } from "../conversation.ts";
 import type { Format } from "../formats/format.ts";
 import { type Omissions, omissions } from "../omissions.ts";
@@ -96,8 +98,8 @@ function problemOf(piece: Piece, dialect: Dialect): Extract<Piece, { readonly ki
 /** The first thread of a file says how large the file was when all of it had been read. */
 async function isUnchanged(file: FileFacts, { deps, format }: SyncOptions): Promise<boolean> {
   const first = await firstThread(file, format);
-  const source = first === null ? undefined : (await deps.store.head(first))?.state["source"];
-  const { size, modified } = (source ?? {}) as { size?: number; modified?: number };
+  const head = first === null ? undefined : await deps.store.head(first);
+  const { size, modified } = (head && threadState(head).source) ?? {};
   return size === file.size && modified === file.modified;
 }
 

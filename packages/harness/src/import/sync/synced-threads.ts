@@ -5,7 +5,7 @@
 import type { Dialect } from "@palimpsest/core/message";
 import { fork, withWriter } from "../../thread/acts.ts";
 import type { TitleLimits } from "../../thread/title.ts";
-import { commit, createThread, type RecordInput, type ThreadDeps } from "../../thread/writer.ts";
+import { commit, createThread, type RecordInput, type ThreadDeps, threadState } from "../../thread/writer.ts";
 import type { Format } from "../formats/format.ts";
 import type { OpenedThread, Piece } from "../piece.ts";
 import { NOTHING_STORED, type Stored, ThreadDraft } from "../thread-draft.ts";
@@ -209,7 +209,7 @@ class Threads implements SyncedThreads {
     const head = first && (await this.#options.deps.store.head(first.base));
     if (first === undefined || head === undefined) return;
     const { size, modified } = this.#file;
-    const before = (head.state["source"] ?? {}) as { readonly size?: number; readonly modified?: number };
+    const before = threadState(head).source ?? {};
     if (before.size === size && before.modified === modified) return;
     const source = { ...before, size, modified };
     await this.#commit(first.base, head.version, [{ kind: "state", patch: { source } }]);
@@ -246,7 +246,7 @@ async function storedIn(
 ): Promise<{ readonly stored: Stored; readonly hasTitle: boolean } | null> {
   const head = await store.head(threadId);
   if (head === undefined) return null;
-  const source = (head.state["source"] ?? {}) as { readonly pieces?: number };
+  const source = threadState(head).source ?? {};
   const [seqs, hashes]: [number[], string[]] = [[], []];
   for await (const { chained } of store.records(threadId, { kinds: ["message"], bodies: "none" })) {
     if (chained.seq <= ownFrom) continue;
@@ -254,7 +254,7 @@ async function storedIn(
     hashes.push(chained.bodyHash ?? "");
   }
   const stored = { version: head.version, seqs, hashes, pieces: source.pieces ?? 0 };
-  return { stored, hasTitle: typeof head.state["title"] === "string" };
+  return { stored, hasTitle: threadState(head).title !== undefined };
 }
 
 /** The next name that the thread could go on under, from where its file says something else. */

@@ -1,15 +1,65 @@
 /**
- * Forking a thread with its files. The fork's state says that they are still to be copied, from the transaction that makes
- * it until they are all there: a fork that was killed in between is known by it, and completed by the next process.
+ * A thread as a whole, for whoever has its id: taking back, pinning, forking with its files, searching, where it goes on,
+ * and its end. `openThread` and an agent's `thread(id)` offer the same acts.
  */
-import type { Head, ThreadName } from "@palimpsest/core/log";
+import type { Head, MessageRecord, ThreadName } from "@palimpsest/core/log";
+import { type SearchOutcome, type SearchSettings, searchThread } from "../recall/search.ts";
 import { scrub } from "../stores/capabilities.ts";
 import { withLease } from "../stores/leases.ts";
 import type { Scrubbed, Store } from "../stores/store.ts";
 import { everyThread } from "../stores/users.ts";
-import { type Forked, fork, withWriter } from "./acts.ts";
+import { type Forked, fork, type Pinned, pin, redo, type Undone, undo, withWriter } from "./acts.ts";
+import { replay } from "./audit.ts";
 import { eraseEvidence } from "./redact.ts";
-import { commit, type ThreadDeps } from "./writer.ts";
+import { commit, type ThreadDeps, threadState, type Writer } from "./writer.ts";
+
+/** `R`: what an act answers where it can't have the thread; without it the act throws. */
+export interface ThreadActs<R = never> {
+  /** Everything ever said, in order, as given. */
+  replay(): AsyncIterable<MessageRecord>;
+  /** In everything ever said here, hidden or not. */
+  search(question: string, settings?: Pick<SearchSettings, "limit">): Promise<SearchOutcome>;
+  /** Takes back the newest prune or compaction, or the one asked for. */
+  undo(seq?: number): Promise<Undone | R>;
+  redo(): Promise<Undone | R>;
+  pin(seq: number, on?: "on" | "off"): Promise<Pinned | R>;
+  /** Shares the records up to `at`, by default all; its files start as a copy of what is there now. */
+  fork(options: { readonly as: string; readonly at?: number }): Promise<Forked>;
+  /** The thread this conversation goes on in: the newest fork of `regenerate` or `edit`, else this one. A chat keeps its first id. */
+  current(): Promise<string>;
+  /** Title, artifacts, todos and what else middleware keeps. */
+  state(): Promise<Head["state"]>;
+}
+
+interface ActsOptions<R> {
+  readonly deps: ThreadDeps;
+  readonly id: string;
+  readonly files: FileCopier | null;
+  /** Does the work under the thread's lease. */
+  readonly act: <T>(work: (writer: Writer) => Promise<T>) => Promise<T | R>;
+}
+
+export function threadActs<R = never>({ deps, id, files, act }: ActsOptions<R>): ThreadActs<R> {
+  return {
+    replay: () => replay(deps, id),
+    search: (question, settings = {}) =>
+      searchThread(deps.store, id, question, {
+        embedder: deps.embedder,
+        onEmbedding: deps.onEmbedding,
+        ...settings,
+        tools: deps.tools,
+      }),
+    undo: (seq) => act((writer) => undo(writer, seq)),
+    redo: () => act(redo),
+    pin: (seq, on) => act((writer) => pin(writer, seq, on)),
+    fork: (options) => (files === null ? fork(deps, id, options) : forkWithFiles(deps, id, options, files)),
+    current: () => currentThread(deps.store, id),
+    state: async () => (await deps.store.head(id))?.state ?? {},
+  };
+}
+
+// Forking with files. The fork's state says that they are still to be copied, from the transaction that makes it until
+// they are all there: a fork that was killed in between is known by it, and completed by the next process.
 
 /** The port to a thread's files: what forking needs of them. */
 export interface FileCopier {
@@ -27,7 +77,7 @@ export async function forkWithFiles(
   files: FileCopier,
 ): Promise<Forked> {
   const { userId } = deps.store;
-  const state = (await files.has({ user: userId, id: from })) ? { state: { [FILES]: { copyFrom: from } } } : {};
+  const state = (await files.has({ user: userId, id: from })) ? { state: { files: { copyFrom: from } } } : {};
   const forked = await fork(deps, from, { ...options, ...state });
   if (forked.kind === "forked") {
     await completeFork(deps, forked.threadId, files).catch(async (error: unknown) => {
@@ -56,20 +106,23 @@ export async function completeFork(deps: ThreadDeps, threadId: string, { copy }:
   return result.kind === "done" && result.value.kind === "committed";
 }
 
-const FILES = "files";
-export const FILES_COPIED = { [FILES]: null };
+declare module "./writer.ts" {
+  interface ThreadState {
+    /** The thread whose files a fork still lacks. */
+    readonly files?: { readonly copyFrom: string };
+    readonly continued?: Continued;
+  }
+}
 
-/** The thread whose files a fork still lacks. */
+export const FILES_COPIED = { files: null };
+
 export function filesToCopy(state: Head["state"]): string | null {
-  const from = (state[FILES] as { readonly copyFrom?: unknown } | undefined)?.copyFrom;
-  return typeof from === "string" ? from : null;
+  return threadState({ state }).files?.copyFrom ?? null;
 }
 
 // Where a conversation goes on once an answer was asked for again or a message said anew. The fork has an id of its
 // own; a chat keeps the id it began with. So the thread's state says which fork it is, until somebody goes on in
 // the thread itself.
-
-const KEY = "continued";
 
 interface Continued {
   /** Whose state it is: forks begin with what their parent's says. */
@@ -81,7 +134,7 @@ interface Continued {
 
 export function continuedPatch(threadId: string, { messages }: Head, fork: string): Head["state"] {
   const continued: Continued = { thread: threadId, fork, messages };
-  return { [KEY]: continued };
+  return { continued };
 }
 
 /** The fork of a fork, and so on, that the conversation goes on in; the thread itself where there is none. */
@@ -98,9 +151,9 @@ export async function currentThread(store: Store, threadId: string): Promise<str
 }
 
 /** The thread that this one was left for; null while it is gone on with itself. */
-export function continuedIn(id: string, { state, messages }: Head): string | null {
-  const continued = state[KEY] as Continued | undefined;
-  return continued?.thread === id && continued.messages === messages ? continued.fork : null;
+export function continuedIn(id: string, head: Head): string | null {
+  const { continued } = threadState(head);
+  return continued?.thread === id && continued.messages === head.messages ? continued.fork : null;
 }
 
 // Deleting a thread with all that would be left of it elsewhere. Can be run again after a crash, and then completes
