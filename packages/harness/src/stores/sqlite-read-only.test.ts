@@ -1,6 +1,6 @@
 // A database that may only be read can be read: another user's, one on a read-only disk, one without a byte of room.
 import assert from "node:assert/strict";
-import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -87,9 +87,10 @@ async function written(t: TestContext) {
 
 /** As somebody who may read the folder and write nothing in it; root would be stopped by nothing, so it becomes nobody. */
 async function asStranger(t: TestContext, folder: string, work: () => Promise<void>): Promise<void> {
-  const files = readdirSync(folder).map((name) => join(folder, name));
+  const modes = readdirSync(folder).map((name) => [join(folder, name), statSync(join(folder, name)).mode] as const);
   const isRoot = process.geteuid?.() === 0;
-  for (const file of files) chmodSync(file, 0o444);
+  // What may be entered may still be entered.
+  for (const [path, mode] of modes) chmodSync(path, 0o444 | (mode & 0o111));
   chmodSync(folder, 0o555);
   if (isRoot) process.seteuid!(NOBODY);
   try {
@@ -97,7 +98,7 @@ async function asStranger(t: TestContext, folder: string, work: () => Promise<vo
   } finally {
     if (isRoot) process.seteuid!(0);
     chmodSync(folder, 0o755);
-    for (const file of files) chmodSync(file, 0o644);
+    for (const [path, mode] of modes) chmodSync(path, mode);
   }
   t.diagnostic(isRoot ? "as nobody" : "as oneself");
 }

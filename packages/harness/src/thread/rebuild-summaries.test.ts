@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { originalsIn } from "@palimpsest/core/internal/summary";
 import { openSqlite } from "../stores/index.ts";
@@ -14,7 +17,11 @@ const FILLER = "What follows is about the weather in the harbor, which nobody as
 /** Twelve turns with something worth keeping in each, compacted twice; message 5 is the secret. */
 async function compacted(t: TestContext) {
   const store = openSqlite({ path: ":memory:" });
-  t.after(() => store.close());
+  const home = mkdtempSync(join(tmpdir(), "palimpsest-rebuild-"));
+  t.after(async () => {
+    await store.close();
+    rmSync(home, { recursive: true });
+  });
   const writer = await freshThread(store);
   const { threadId } = writer.lease;
   const tell = (from: number, to: number) =>
@@ -28,7 +35,7 @@ async function compacted(t: TestContext) {
       threadId,
       { cause: "manual" },
       {
-        home: "/nowhere",
+        home,
         policy: { trigger: [], keep: [{ type: "messages", value: 2 }], summaryFormat: "pair" } as never,
         window: { size: 16_000, reserve: 400 },
         writer: null,

@@ -74,6 +74,7 @@ const SOCKET_CODES = new Set([
   "ECONNABORTED",
   "EPIPE",
   "ENOENT",
+  "EACCES",
   "ETIMEDOUT",
   "EHOSTUNREACH",
   "ENETUNREACH",
