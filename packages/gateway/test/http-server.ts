@@ -1,20 +1,9 @@
-/** A server of a test's own on loopback, closed with the test; and one that notes what it gets. */
-import { once } from "node:events";
-import { createServer, type IncomingHttpHeaders, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
+/** A server on loopback that notes what it gets. */
+import type { IncomingHttpHeaders } from "node:http";
 import type { TestContext } from "node:test";
+import { serving } from "../../harness/test/redirecting.ts";
 
-/** Its address, without a path. */
-export async function serving(t: TestContext, listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
+export { serving };
 
 export interface Noted {
   readonly method: string;

@@ -21,8 +21,8 @@ export async function redirecting(t: TestContext, to: "elsewhere" | "itself" = "
     stolen.push(text);
     outgoing.writeHead(500).end();
   };
-  const other = await serve(t, note);
-  const url = await serve(t, (incoming, outgoing) => {
+  const other = await serving(t, note);
+  const url = await serving(t, (incoming, outgoing) => {
     if (incoming.url?.startsWith("/stolen") === true) return note(incoming, outgoing);
     incoming.resume();
     outgoing.writeHead(307, { location: `${to === "itself" ? "" : other}/stolen` }).end();
@@ -30,7 +30,8 @@ export async function redirecting(t: TestContext, to: "elsewhere" | "itself" = "
   return { url, elsewhere: `${other}/stolen`, stolen };
 }
 
-async function serve(t: TestContext, listener: RequestListener): Promise<string> {
+/** A server of a test's own on loopback, closed with the test. Its address, without a path. */
+export async function serving(t: TestContext, listener: RequestListener): Promise<string> {
   const server = createServer(listener);
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
