@@ -126,13 +126,13 @@ function messagesUnder({ messages }: Limits, gains: number): number {
 interface Round {
   readonly cuts: readonly Boundary[];
   readonly levels: readonly Level[];
-  readonly target: Target;
+  readonly target: TokenTarget;
   /** How short a summary may be to reach the target. */
   readonly least: number;
   readonly goal: PlanGoal;
 }
 
-interface Target {
+interface TokenTarget {
   readonly tokens: number;
   readonly messages: number;
 }
@@ -143,7 +143,7 @@ function rounds(choices: Choices): readonly Round[] {
   const nearest = preferred.toReversed();
   const onward = cuts.filter(({ index }) => index >= (preferred[0]?.index ?? sizes.first));
   const mild = LEVELS.filter((level) => level >= SHORTEST_WITH_ALL_KEPT);
-  const under = (tokens: number, gains: number): Target => ({
+  const under = (tokens: number, gains: number): TokenTarget => ({
     tokens,
     messages: messagesUnder(limits, gains),
   });
@@ -245,10 +245,10 @@ function gaining(sizes: CutSizes, cut: Boundary): number {
   return Math.floor((replaced * 2) / 3);
 }
 
-type Asked = Pick<Choices, "policy" | "sizes" | "limits">;
+type CutRequest = Pick<Choices, "policy" | "sizes" | "limits">;
 
 /** Who asks for a compaction of what is below the mark already wants it smaller still: half of it at most. */
-export function asked(cause: "automatic" | "manual" | "overflow", { policy, sizes, limits }: Asked) {
+export function asked(cause: "automatic" | "manual" | "overflow", { policy, sizes, limits }: CutRequest) {
   const { total, outside } = sizes;
   if (policy.keep !== null || cause !== "manual" || total > limits.lowWater) return { policy, limits };
   const quarter = Math.floor((total - outside) / 4);

@@ -92,13 +92,13 @@ export function openGroupDigest<M>(
   return [heading, ...lines, ...(more > 0 ? [`- and ${more} more`] : [])].join("\n");
 }
 
-interface Line {
+interface CallLine {
   readonly line: string;
   readonly failed: boolean;
 }
 
 /** The calls of the last message that makes any, with what answered them. */
-function openGroup<M>(entries: readonly NumberedMessage<M>[], shape: Shape<M>): Line[] {
+function openGroup<M>(entries: readonly NumberedMessage<M>[], shape: Shape<M>): CallLine[] {
   const at = entries.findLastIndex(({ message }) => shape.calls(message).length > 0);
   if (at < 0) return [];
   const results = entries
@@ -106,7 +106,7 @@ function openGroup<M>(entries: readonly NumberedMessage<M>[], shape: Shape<M>): 
     .flatMap(({ seq, message }) =>
       shape.parts(message).flatMap((part) => (part.kind === "result" ? [{ seq, part }] : [])),
     );
-  return shape.parts(entries[at]!.message).flatMap((part): Line[] => {
+  return shape.parts(entries[at]!.message).flatMap((part): CallLine[] => {
     if (part.kind !== "call") return [];
     const answer = results.find((result) => result.part.id === part.id);
     const failed = answer?.part.isError === true || failingLines(answer?.part.text ?? "", 1).length > 0;

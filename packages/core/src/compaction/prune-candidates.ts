@@ -40,7 +40,7 @@ export interface PruneCandidate {
   readonly tokens: number;
   /** The call behind it. */
   readonly tool: string | null;
-  readonly use: ToolUse;
+  readonly use: PrunableUse;
   /** Model requests that have carried it since it left the protected tail. */
   readonly carried: number;
   /** Model requests since it came, or since a call last touched the same path: what is worked on is young. */
@@ -66,7 +66,7 @@ export function pruneCandidates<M>(
   const carried = carriedRequests(sizes, requests, options.protectTokens);
   return large.map(({ index, target, position, part, tokens }): PruneCandidate => {
     const called = part.kind === "image" ? undefined : calls.get(part.id);
-    const use: ToolUse = called?.use ?? { kind: "other" };
+    const use: PrunableUse = called?.use ?? { kind: "other" };
     return {
       index,
       target,
@@ -129,7 +129,7 @@ function tailStart(sizes: readonly number[], protectTokens: number): number {
 
 interface KnownCall {
   readonly call: CallPart;
-  readonly use: ToolUse;
+  readonly use: PrunableUse;
   readonly signature: string;
 }
 
@@ -188,7 +188,7 @@ function reasonFor(
   return "stale-output";
 }
 
-function touched(use: ToolUse, later: LaterUses): number {
+function touched(use: PrunableUse, later: LaterUses): number {
   return use.kind === "read" || use.kind === "change" ? (later.touched.get(use.path) ?? -1) : -1;
 }
 
@@ -316,13 +316,13 @@ function expectedFetch(candidate: PruneCandidate, context: number, { policy, pri
  * something. A tool nobody knows is guessed at: the original stays in the log.
  */
 
-type ToolUse =
+type PrunableUse =
   | { readonly kind: "read"; readonly path: string; readonly whole: boolean }
   | { readonly kind: "change"; readonly path: string; readonly whole: boolean }
   | { readonly kind: "command"; readonly command: string }
   | { readonly kind: "other" };
 
-function toolUse(call: CallPart): ToolUse {
+function toolUse(call: CallPart): PrunableUse {
   const meaning = readCall(call, "guess");
   if (meaning.kind === "shell") return { kind: "command", command: meaning.command };
   const [only, another] = meaning.kind === "files" ? meaning.acts : [];
@@ -333,7 +333,7 @@ function toolUse(call: CallPart): ToolUse {
 }
 
 /** A line that names the call in a replacement. */
-export function describeUse(name: string | null, use: ToolUse): string {
+export function describeUse(name: string | null, use: PrunableUse): string {
   const tool = name ?? "tool";
   switch (use.kind) {
     case "read":

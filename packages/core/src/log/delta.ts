@@ -16,9 +16,9 @@ export type Delta =
   /** The object before, with these fields new or changed and those gone. */
   | { readonly fields: Readonly<Record<string, Delta>>; readonly gone?: readonly string[] }
   /** A list, put together from pieces in order. */
-  | { readonly list: readonly Piece[] };
+  | { readonly list: readonly DeltaPiece[] };
 
-type Piece =
+type DeltaPiece =
   /** So many elements of the list before, from that index on. */
   | readonly [first: number, count: number]
   | { readonly add: readonly Json[] }
@@ -44,7 +44,7 @@ export function applyDelta(before: Json, delta: Delta): Json {
   return Object.fromEntries(fields);
 }
 
-function elements(list: readonly Json[], piece: Piece): readonly Json[] {
+function elements(list: readonly Json[], piece: DeltaPiece): readonly Json[] {
   if ("add" in piece) return piece.add;
   if ("of" in piece) return piece.of < list.length ? [applyDelta(list[piece.of]!, piece.now)] : [];
   return list.slice(piece[0], piece[0] + piece[1]);
@@ -62,11 +62,11 @@ function changedFields(before: JsonObject, after: JsonObject): Delta {
 }
 
 /** Elements are found again by their spelling, wherever they stood; changed ones by what names them. */
-function pieces(before: readonly Json[], after: readonly Json[]): Piece[] {
+function pieces(before: readonly Json[], after: readonly Json[]): DeltaPiece[] {
   const spelled = before.map(spell);
   const places = new Map(spelled.map((text, index) => [text, index] as const).reverse());
   const named = new Map(before.flatMap((element, index) => namesOf(element).map((name) => [name, index] as const)));
-  const found: Piece[] = [];
+  const found: DeltaPiece[] = [];
   let next = -1;
   for (const element of after) {
     const text = spell(element);
@@ -89,7 +89,7 @@ function pieces(before: readonly Json[], after: readonly Json[]): Piece[] {
   return found;
 }
 
-function changedElement(element: Json, before: readonly Json[], named: ReadonlyMap<string, number>): Piece | null {
+function changedElement(element: Json, before: readonly Json[], named: ReadonlyMap<string, number>): DeltaPiece | null {
   const [name] = namesOf(element);
   const of = name === undefined ? undefined : named.get(name);
   if (of === undefined) return null;

@@ -54,7 +54,8 @@ export function liveStructure(structure: readonly Structural[]): LiveStructure {
   const compaction = newest(live.filter((act) => act.kind === "compaction"));
   const hiddenThrough = compaction?.covers[1] ?? 0;
   // One that was made after the compaction touches what is shown: the tail, or the request that stands.
-  const stands = ({ seq, reach }: Act<"prune">): boolean => reach > hiddenThrough || seq > (compaction?.seq ?? 0);
+  const stands = ({ seq, reach }: StructuralAct<"prune">): boolean =>
+    reach > hiddenThrough || seq > (compaction?.seq ?? 0);
   const prunes = live.filter((act) => act.kind === "prune").filter(stands);
   const lastBatch = newest(live.filter((act) => act.kind === "prune" || act.kind === "compaction"))?.seq ?? 0;
   const evidence = live.filter((act) => act.kind === "evidence" && act.seq > lastBatch);
@@ -105,7 +106,7 @@ export function planRedo(structure: readonly Structural[]): UndoPlan {
   return undo ? planUndo(structure, undo.seq) : { kind: "refused", reason: "nothing-to-redo" };
 }
 
-type Act<K extends Structural["kind"]> = Extract<Structural, { kind: K }>;
+type StructuralAct<K extends Structural["kind"]> = Extract<Structural, { kind: K }>;
 
 /** The live compactions that fold this one, directly or through others. */
 function builtOn(seq: number, live: readonly Structural[]): number[] {
@@ -116,7 +117,11 @@ function builtOn(seq: number, live: readonly Structural[]): number[] {
 }
 
 /** A compaction may come back only onto the one it folded, or two summaries would claim the same range. */
-function planRedoOf(undo: Act<"undo">, structure: readonly Structural[], live: readonly Structural[]): UndoPlan {
+function planRedoOf(
+  undo: StructuralAct<"undo">,
+  structure: readonly Structural[],
+  live: readonly Structural[],
+): UndoPlan {
   const target = structure.find((one) => one.seq === undo.of);
   // A redo is taken back by undoing what it brought back, so that each act has one way to be reversed.
   if (!target || target.kind === "undo") return { kind: "refused", reason: "not-undoable", target: undo.seq };
@@ -147,7 +152,7 @@ function flip(seq: number, bySeq: ReadonlyMap<number, Structural>, dead: Set<num
 }
 
 /** Live undos of a prune or a compaction: what a redo can bring back. What was taken back may be left out of a structure. */
-function takenBack(live: readonly Structural[], structure: readonly Structural[]): Act<"undo">[] {
+function takenBack(live: readonly Structural[], structure: readonly Structural[]): StructuralAct<"undo">[] {
   const undos = new Set(structure.filter((act) => act.kind === "undo").map((act) => act.seq));
   return live.filter((act) => act.kind === "undo").filter((act) => !undos.has(act.of));
 }

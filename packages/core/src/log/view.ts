@@ -96,7 +96,7 @@ function acknowledgement<M>(rest: readonly ViewEntry<M>[], shape: Shape<M>): Vie
   return [madeUp("acknowledgement", shape.turn("assistant", ACKNOWLEDGEMENT), shape)];
 }
 
-type Shown<M> = Omit<ViewEntry<M>, "source">;
+type ShownMessage<M> = Omit<ViewEntry<M>, "source">;
 
 export function visibleMessage<M>(live: LiveRecords, { shape, read }: ViewOptions<M>) {
   const prunes = Map.groupBy(
@@ -104,7 +104,7 @@ export function visibleMessage<M>(live: LiveRecords, { shape, read }: ViewOption
     (entry) => entry.target,
   );
   const evidence = Map.groupBy(live.evidence, (record) => record.of);
-  return (record: MessageRecord): Shown<M> => {
+  return (record: MessageRecord): ShownMessage<M> => {
     let message = read(record);
     for (const entry of prunes.get(record.seq) ?? []) message = applyPrune(message, entry, shape);
     const addition = evidence.get(record.seq)?.map(({ text }) => text);
@@ -112,7 +112,7 @@ export function visibleMessage<M>(live: LiveRecords, { shape, read }: ViewOption
   };
 }
 
-export function withDigest<M>(entry: Shown<M>, digest: string | null): Shown<M> {
+export function withDigest<M>(entry: ShownMessage<M>, digest: string | null): ShownMessage<M> {
   if (digest === null) return entry;
   return { ...entry, addition: entry.addition === null ? digest : `${entry.addition}\n\n${digest}` };
 }

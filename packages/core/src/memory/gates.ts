@@ -47,7 +47,7 @@ export interface Refusal {
 export const MAX_FACT_CHARACTERS = 500;
 const MAX_SECTION_CHARACTERS = 4_000;
 
-type Checked<T> =
+type CheckedProposal<T> =
   | { readonly kind: "passed"; readonly value: T }
   | { readonly kind: "refused"; readonly reason: RefusalReason };
 
@@ -58,7 +58,7 @@ export interface Storable {
   readonly refs: readonly string[];
 }
 
-export function checkFact(fact: Addition, gates: Gates): Checked<Storable> {
+export function checkFact(fact: Addition, gates: Gates): CheckedProposal<Storable> {
   const said = checkWords(fact.content);
   if (said.kind === "refused") return said;
   if (!(fact.confidence >= gates.threshold)) return refused("below-threshold");
@@ -73,7 +73,7 @@ export function checkFact(fact: Addition, gates: Gates): Checked<Storable> {
 }
 
 /** The gates that look at the words alone: what a program states without a conversation to quote passes these. */
-export function checkWords(content: string): Checked<string> {
+export function checkWords(content: string): CheckedProposal<string> {
   if (content.length > MAX_FACT_CHARACTERS) return refused("too-long");
   const words = visible(content).replace(/\s+/g, " ");
   if (meaning(words).size === 0) return refused("empty");
@@ -113,7 +113,7 @@ export function checkSection(
   rewrite: SectionRewrite,
   document: MemoryDocument,
   gates: Gates,
-): Checked<StorableSection> {
+): CheckedProposal<StorableSection> {
   if (rewrite.text.length > MAX_SECTION_CHARACTERS) return refused("too-long");
   const text = withoutUploads(redactSecrets(visible(rewrite.text)).text.replace(/\s+/g, " "));
   if (meaning(text).size === 0) return refused("empty");

@@ -71,7 +71,7 @@ function topFacts(document: MemoryDocument, relevance: ReadonlyMap<string, numbe
   return top;
 }
 
-interface Parts {
+interface RenderedParts {
   readonly user: readonly string[];
   readonly history: readonly string[];
   readonly facts: readonly Fact[];
@@ -93,7 +93,7 @@ function factLine({ content, confidence }: Fact): string {
   return `- ${escapeLine(content)} (confidence: ${confidence.toFixed(2)})`;
 }
 
-function layOut({ user, history, facts }: Parts): string {
+function layOut({ user, history, facts }: RenderedParts): string {
   const sections: string[] = [];
   if (user.length > 0) sections.push("## User Context", ...user);
   if (history.length > 0) sections.push("\n## Recent History", ...history);
@@ -102,7 +102,7 @@ function layOut({ user, history, facts }: Parts): string {
 }
 
 /** Every smaller version in the order they are tried; the last one that can hold anything has one line. */
-function* shedding({ user, history, facts }: Parts): Generator<Parts> {
+function* shedding({ user, history, facts }: RenderedParts): Generator<RenderedParts> {
   for (let length = facts.length - 1; length >= 0; length -= 1) yield { user, history, facts: facts.slice(0, length) };
   for (let length = history.length - 1; length >= 0; length -= 1)
     yield { user, history: history.slice(0, length), facts: [] };

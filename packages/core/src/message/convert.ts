@@ -22,7 +22,7 @@ export function convert<F extends Dialect, T extends Dialect>(
   );
 }
 
-interface Turn {
+interface ConvertedTurn {
   readonly role: Role;
   readonly parts: Part[];
 }
@@ -32,8 +32,8 @@ function turnsOf<M extends object>(
   messages: readonly M[],
   { shape }: DialectDefinition<M>,
   { resultsIn }: Pick<DialectDefinition<object>, "resultsIn">,
-): readonly Turn[] {
-  const turns: Turn[] = [];
+): readonly ConvertedTurn[] {
+  const turns: ConvertedTurn[] = [];
   const names = new Map<string, string>();
   for (const message of messages) {
     const role = shape.role(message);

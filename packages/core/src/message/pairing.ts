@@ -75,7 +75,7 @@ export function pairUp<M>(items: readonly Item<M>[], context: RepairContext<M>):
 }
 
 /** An assistant message with calls. */
-interface Caller<M> {
+interface CallOwner<M> {
   readonly kind: "caller";
   readonly item: Item<M>;
   /** Calls not answered anywhere. */
@@ -89,25 +89,25 @@ interface Source<M> {
   readonly item: Item<M>;
   readonly parts: readonly Part[];
   /** By part index: whom the result answers. */
-  readonly callers: Map<number, Caller<M>>;
+  readonly callers: Map<number, CallOwner<M>>;
   /** Indices of parts that have found their place. */
   readonly settled: Set<number>;
 }
 
-type PairingEntry<M> = Caller<M> | Source<M> | { readonly kind: "plain"; readonly item: Item<M> };
+type PairingEntry<M> = CallOwner<M> | Source<M> | { readonly kind: "plain"; readonly item: Item<M> };
 
 /** A result answers the latest unanswered call of its id. Of calls that share an id in one message, the later get a new one. */
 function assign<M>(items: readonly Item<M>[], context: RepairContext<M>): readonly PairingEntry<M>[] {
-  const waiting = new Map<string, { caller: Caller<M>; call: CallPart }[]>();
+  const waiting = new Map<string, { caller: CallOwner<M>; call: CallPart }[]>();
   const accepted = new Map<string, string>();
   return items.map((item): PairingEntry<M> => {
     if (context.shape.role(item.message) === "tool") return readSource(item);
     return context.shape.calls(item.message).length === 0 ? { kind: "plain", item } : readCaller(item);
   });
 
-  function readCaller(item: Item<M>): Caller<M> {
+  function readCaller(item: Item<M>): CallOwner<M> {
     const { message, calls } = uniqueCalls(item, context);
-    const caller: Caller<M> = {
+    const caller: CallOwner<M> = {
       kind: "caller",
       item: message === item.message ? item : { ...item, message },
       open: new Set(calls.map(({ call }) => call)),
@@ -119,7 +119,7 @@ function assign<M>(items: readonly Item<M>[], context: RepairContext<M>): readon
   }
 
   function readSource(item: Item<M>): Source<M> {
-    const callers = new Map<number, Caller<M>>();
+    const callers = new Map<number, CallOwner<M>>();
     const settled = new Set<number>();
     let { message } = item;
     for (const [index, part] of context.shape.parts(message).entries()) {
@@ -166,7 +166,7 @@ function uniqueCalls<M>({ message, at }: Item<M>, { shape, note }: RepairContext
 }
 
 /** The results of one caller, then whatever else stood in the messages behind it. */
-function answers<M>(caller: Caller<M>, behind: readonly Source<M>[], context: RepairContext<M>): readonly Item<M>[] {
+function answers<M>(caller: CallOwner<M>, behind: readonly Source<M>[], context: RepairContext<M>): readonly Item<M>[] {
   const here = new Set(behind);
   const elsewhere = [...caller.sources].filter((source) => !here.has(source));
   const inPlace = behind.filter((source) => caller.sources.has(source) || source.parts.every(isNeutral));
@@ -197,7 +197,7 @@ function answers<M>(caller: Caller<M>, behind: readonly Source<M>[], context: Re
 const isNeutral = (part: Part): boolean => part.kind === "other";
 
 /** Nothing but this caller's results, and other content only after them. */
-function isTidy<M>(source: Source<M>, caller: Caller<M>): boolean {
+function isTidy<M>(source: Source<M>, caller: CallOwner<M>): boolean {
   if (source.settled.size > 0) return false;
   const strange = source.parts.some((part, index) => part.kind === "result" && source.callers.get(index) !== caller);
   const content = source.parts.findIndex(interrupts);

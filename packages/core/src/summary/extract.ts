@@ -67,7 +67,7 @@ export function* extractSteps<M>(
   // Names the ledger will show anyway are no news.
   const covered = new Set(ledger.files.filter(isChanged).map((file) => file.path));
   const budget = Math.max(0, options.maxTokens);
-  const pick = function* (candidates: readonly Candidate[], share: number) {
+  const pick = function* (candidates: readonly SentenceCandidate[], share: number) {
     yield;
     const { count } = options;
     return yield* choose(candidates, { maxTokens: budget * share, count, frequency: gathered.frequency, covered });
@@ -95,8 +95,8 @@ export function* extractSteps<M>(
 }
 
 /** The user's words: requests quoted, the sentences that constrain the work before the rest. */
-function* goalCandidates(said: readonly Said[], isFirstBlock: boolean): Generator<void, Candidate[]> {
-  const candidates: Candidate[] = [];
+function* goalCandidates(said: readonly Said[], isFirstBlock: boolean): Generator<void, SentenceCandidate[]> {
+  const candidates: SentenceCandidate[] = [];
   for (const [index, { seq, text }] of said.entries()) {
     yield;
     const opening = isFirstBlock && index === 0;
@@ -117,21 +117,25 @@ function* goalCandidates(said: readonly Said[], isFirstBlock: boolean): Generato
   return candidates;
 }
 
-interface Spoken {
-  readonly decisions: Candidate[];
-  readonly errors: Candidate[];
-  readonly facts: Candidate[];
-  readonly next: Candidate[];
+interface SentenceGroups {
+  readonly decisions: SentenceCandidate[];
+  readonly errors: SentenceCandidate[];
+  readonly facts: SentenceCandidate[];
+  readonly next: SentenceCandidate[];
 }
 
-function* classify(said: readonly Said[]): Generator<void, Spoken> {
-  const spoken: Spoken = { decisions: [], errors: [], facts: [], next: [] };
+function* classify(said: readonly Said[]): Generator<void, SentenceGroups> {
+  const spoken: SentenceGroups = { decisions: [], errors: [], facts: [], next: [] };
   for (const [index, { seq, text }] of said.entries()) {
     yield;
     for (const sentence of sentences(text)) {
       if (isEmptyTalk(sentence)) continue;
       const cues = cuesOf(sentence);
-      const candidate: Candidate = { text: neutralize(sentence, "other").text, seq, bonus: index / said.length };
+      const candidate: SentenceCandidate = {
+        text: neutralize(sentence, "other").text,
+        seq,
+        bonus: index / said.length,
+      };
       if (cues.has("decision")) spoken.decisions.push({ ...candidate, bonus: candidate.bonus + 1 });
       else if (cues.has("trouble")) spoken.errors.push(candidate);
       else spoken.facts.push(cues.has("done") ? { ...candidate, bonus: candidate.bonus + 0.5 } : candidate);
@@ -155,8 +159,8 @@ function isEmptyTalk(sentence: string): boolean {
 }
 
 /** Where things stand: how the last words of the assistant begin and end. */
-function statusCandidates(said: readonly Said[]): Candidate[] {
-  const candidates: Candidate[] = [];
+function statusCandidates(said: readonly Said[]): SentenceCandidate[] {
+  const candidates: SentenceCandidate[] = [];
   for (const [back, { seq, text }] of said.slice(-3).reverse().entries()) {
     const all = sentences(text);
     const edges = all.length <= 4 ? all : [...all.slice(0, 2), ...all.slice(-2)];
@@ -169,7 +173,7 @@ function statusCandidates(said: readonly Said[]): Candidate[] {
   return candidates;
 }
 
-function nextCandidates(candidates: readonly Candidate[]): Candidate[] {
+function nextCandidates(candidates: readonly SentenceCandidate[]): SentenceCandidate[] {
   return candidates.slice(-12);
 }
 
@@ -235,14 +239,14 @@ function nameWorth(name: string, frequency: number): number {
  * Greedy over a bounded number of candidates, ties by position, so the choice is the same every time.
  */
 
-interface Candidate {
+interface SentenceCandidate {
   readonly text: string;
   readonly seq: number;
   /** Added to the score: position, cue, the user's first words. */
   readonly bonus: number;
 }
 
-interface Weighed extends Candidate {
+interface Weighed extends SentenceCandidate {
   readonly base: number;
   readonly tokens: number;
   readonly news: readonly string[];
@@ -262,7 +266,7 @@ const ITEM_OVERHEAD = 8;
 
 /** A step is a thousand candidates, or one that is chosen. */
 function* choose(
-  candidates: readonly Candidate[],
+  candidates: readonly SentenceCandidate[],
   options: ChooseOptions,
 ): Generator<void, { readonly items: NewItem[]; readonly tokens: number }> {
   const score = (weighed: Weighed) => {
@@ -302,7 +306,7 @@ function* choose(
   return { items: chosen.map(({ text, seq }) => ({ text, seqs: [seq] })), tokens: options.maxTokens - left };
 }
 
-function weigh(candidate: Candidate, count: (text: string) => number): Weighed {
+function weigh(candidate: SentenceCandidate, count: (text: string) => number): Weighed {
   const base = candidate.bonus + plainWorth(candidate.text);
   return { ...candidate, base, tokens: count(candidate.text), news: newsOf(candidate.text) };
 }
@@ -323,8 +327,8 @@ function plainWorth(text: string): number {
   return Math.min(words, 12) * 0.08;
 }
 
-function distinct(candidates: readonly Candidate[]): Candidate[] {
-  const seen = new Map<string, Candidate>();
+function distinct(candidates: readonly SentenceCandidate[]): SentenceCandidate[] {
+  const seen = new Map<string, SentenceCandidate>();
   // Of repeated words the newest utterance counts.
   for (const candidate of candidates) {
     const old = seen.get(candidate.text);

@@ -122,7 +122,7 @@ export function renderSummary(state: SummaryState, options: RenderOptions): Rend
 }
 
 /** What a summarizer made of the conversation, and may have been paid for. */
-const isTold = ({ name, items }: Block): boolean => name === "prose" || items !== undefined;
+const isTold = ({ name, items }: SummaryBlock): boolean => name === "prose" || items !== undefined;
 
 function saysNothing(chosen: readonly Filled[], pins: string): boolean {
   const told = chosen.filter(isTold);
@@ -131,19 +131,19 @@ function saysNothing(chosen: readonly Filled[], pins: string): boolean {
 }
 
 /** What was understood of the conversation before what stands in its tools and its state anyway. */
-function renderShort(blocks: readonly Block[], options: ShortOptions): RenderedSummary {
+function renderShort(blocks: readonly SummaryBlock[], options: ShortOptions): RenderedSummary {
   const ranked = RANKED.flatMap((name) => blocks.filter((block) => block.name === name));
   const order = [...ranked.filter(isTold), ...ranked.filter((block) => !isTold(block))];
   const places = order.flatMap((block) => block.priority.map((index) => ({ block, index })));
   const lines = places.map(({ block, index }) => block.lines[index]!);
   const { text, shown } = shortSummary(lines, options);
-  const kept = (block: Block): Set<number> =>
+  const kept = (block: SummaryBlock): Set<number> =>
     new Set(places.flatMap((place, at) => (place.block === block && shown.has(at) ? [place.index] : [])));
   const shed = shedCounts(order.map((block) => ({ ...block, kept: kept(block) })));
   return { text, tokens: options.count(text), shed };
 }
 
-interface Block {
+interface SummaryBlock {
   readonly name: BlockName;
   readonly lines: readonly string[];
   /** Indexes of `lines`, most important first. */
@@ -153,21 +153,21 @@ interface Block {
   readonly note?: string;
 }
 
-interface Filled extends Block {
+interface Filled extends SummaryBlock {
   readonly kept: ReadonlySet<number>;
 }
 
-function blocksOf(state: SummaryState, options: RenderOptions): Block[] {
+function blocksOf(state: SummaryState, options: RenderOptions): SummaryBlock[] {
   const ledger = ledgerLines(state.ledger);
   const open = (section: SummarySection) => state.sections[section].filter((item) => !isResolved(item));
   const resolved = Object.values(state.sections).flat().filter(isResolved);
-  const plain = (name: BlockName, lines: readonly string[], note?: string): Block => ({
+  const plain = (name: BlockName, lines: readonly string[], note?: string): SummaryBlock => ({
     name,
     lines,
     priority: lines.map((_, index) => index),
     ...(note === undefined || note === "" ? {} : { note }),
   });
-  const itemised = (name: BlockName, items: readonly SummaryItem[], priority: readonly number[]): Block => ({
+  const itemised = (name: BlockName, items: readonly SummaryItem[], priority: readonly number[]): SummaryBlock => ({
     name,
     lines: items.map(itemLine),
     priority,
@@ -225,7 +225,7 @@ function newestFirst(items: readonly SummaryItem[]): number[] {
 }
 
 /** The user's words stand once: a goal that a shown pin quotes is left out. */
-function withoutQuoted(blocks: readonly Block[], pins: readonly Pin[]): Block[] {
+function withoutQuoted(blocks: readonly SummaryBlock[], pins: readonly Pin[]): SummaryBlock[] {
   const quoted = new Map(pins.map((pin) => [pin.seq, pin.text.replaceAll(/\s+/g, " ")]));
   return blocks.map((block) => {
     if (block.name !== "goals" || block.items === undefined) return block;
@@ -245,14 +245,14 @@ function withoutQuoted(blocks: readonly Block[], pins: readonly Pin[]): Block[] 
 }
 
 function fill(
-  blocks: readonly Block[],
+  blocks: readonly SummaryBlock[],
   room: number,
   { count, costs }: { count: (text: string) => number; costs: ReadonlyMap<string, number> },
 ): Filled[] {
   const ranked = RANKED.flatMap((name) => blocks.filter((block) => block.name === name && block.lines.length > 0));
   const lineSets = new Map(ranked.map((block) => [block.name, new Set<number>()]));
   let left = room;
-  const take = (block: Block, limit: number) => {
+  const take = (block: SummaryBlock, limit: number) => {
     const chosen = lineSets.get(block.name)!;
     // Heading, note and the line that counts what is missing.
     const fixed = chosen.size > 0 ? 0 : count(`\n## ${RANK[block.name].heading}\n${block.note ?? ""}\n`) + 14;

@@ -73,14 +73,14 @@ export function readWork(stored: unknown): Work {
   return { messages: typeof messages === "number" ? messages : 0, parts };
 }
 
-interface Place {
+interface WorkPosition {
   readonly seq: number;
   readonly part: number;
   readonly touched: number;
 }
 
 /** The key of the part it adds; null when the call wrote nothing. */
-function take(parts: Map<string, WorkPart>, call: CallPart, place: Place): string | null {
+function take(parts: Map<string, WorkPart>, call: CallPart, place: WorkPosition): string | null {
   const { seq, part, touched } = place;
   const meaning = readCall(call);
   if (meaning.kind === "other") return null;

@@ -29,7 +29,7 @@ export function findObjects(text: string): { readonly value: object; readonly tr
   return objects;
 }
 
-interface Reader {
+interface JsonReader {
   readonly text: string;
   at: number;
   truncated: boolean;
@@ -39,7 +39,7 @@ interface Reader {
 const CUT = Symbol("cut off or unreadable");
 const MAX_DEPTH = 40;
 
-function readValue(reader: Reader): unknown {
+function readValue(reader: JsonReader): unknown {
   skipBlank(reader);
   const char = reader.text[reader.at];
   if (char === undefined) return cut(reader);
@@ -71,7 +71,7 @@ function readValue(reader: Reader): unknown {
 }
 
 /** At the top level an unclosed object still counts for the members that were complete. */
-function readObject(reader: Reader): unknown {
+function readObject(reader: JsonReader): unknown {
   const members: Record<string, unknown> = {};
   const outer = reader.depth <= 2;
   reader.at++;
@@ -93,7 +93,7 @@ function readObject(reader: Reader): unknown {
   }
 }
 
-function readList(reader: Reader): unknown {
+function readList(reader: JsonReader): unknown {
   const list: unknown[] = [];
   reader.at++;
   for (;;) {
@@ -110,7 +110,7 @@ function readList(reader: Reader): unknown {
   }
 }
 
-function readString(reader: Reader, quote: string): unknown {
+function readString(reader: JsonReader, quote: string): unknown {
   const pieces: string[] = [];
   let start = ++reader.at;
   for (; reader.at < reader.text.length; reader.at++) {
@@ -133,7 +133,7 @@ function readString(reader: Reader, quote: string): unknown {
 
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", b: "\b", f: "\f" };
 
-function readBareKey(reader: Reader): unknown {
+function readBareKey(reader: JsonReader): unknown {
   const key = /[A-Za-z_]\w*/y;
   key.lastIndex = reader.at;
   const match = key.exec(reader.text);
@@ -142,7 +142,7 @@ function readBareKey(reader: Reader): unknown {
   return match[0];
 }
 
-function skipBlank(reader: Reader, also = ""): void {
+function skipBlank(reader: JsonReader, also = ""): void {
   for (;;) {
     const char = reader.text[reader.at];
     if (char === undefined) return;
@@ -153,17 +153,17 @@ function skipBlank(reader: Reader, also = ""): void {
   }
 }
 
-function endOr(reader: Reader, mark: string, past: number): number {
+function endOr(reader: JsonReader, mark: string, past: number): number {
   const end = reader.text.indexOf(mark, reader.at);
   return end === -1 ? reader.text.length : end + past;
 }
 
-function cut(reader: Reader): typeof CUT {
+function cut(reader: JsonReader): typeof CUT {
   reader.truncated = true;
   return CUT;
 }
 
-function endOfText<T>(reader: Reader, value: T): T {
+function endOfText<T>(reader: JsonReader, value: T): T {
   reader.truncated = true;
   return value;
 }

@@ -45,7 +45,7 @@ export function maskSecrets(text: string): string {
     .replace(ADDRESS_PASSWORD, "$1[secret]@");
 }
 
-interface Rule {
+interface SecretRule {
   readonly kind: SecretKind;
   readonly pattern: RegExp;
   /** What stays around the mark: the name of a setting, the host of a server. */
@@ -85,7 +85,7 @@ const ADDRESS_PASSWORD = /(:\/\/[^\s:@/]{0,64}:)[^\s@/]{1,256}@/g;
 const SETTING =
   "(?:(?<![\\w-])[\\w-]*(?:api[_-]?key|secret|token|passw(?:or)?d|passwd|pwd|passphrase|access[_-]?key|private[_-]?key|client[_-]?secret|credential)s?|passwort|kennwort|contrase\u00f1a|mot de passe|pin code|pin)";
 
-const RULES: readonly Rule[] = [
+const RULES: readonly SecretRule[] = [
   {
     kind: "private-key",
     pattern:

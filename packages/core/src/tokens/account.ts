@@ -117,7 +117,7 @@ interface Anchor {
   readonly calibrated: CalibratedFixed;
   readonly entries: number;
   readonly size: Size;
-  readonly growth: Growth;
+  readonly growth: TokenGrowth;
   readonly trust: AnswerTrust;
   readonly measured: Map<number, Measured>;
 }
@@ -198,7 +198,7 @@ function answerSize(
 function learn(
   previous: Anchor,
   { report, prompt, prior }: { report: Report; prompt: PromptSize; prior: number },
-): { growth: Growth; trust: AnswerTrust } {
+): { growth: TokenGrowth; trust: AnswerTrust } {
   const factor = factorOf(previous.growth);
   const grown = report.input - previous.input - factor * prior * (prompt.fixed - previous.fixed);
   const foretold = answerSize(previous, prompt, { prior, factor });
@@ -240,7 +240,7 @@ function sizeOf(prompt: PromptSize, prior: number, sizes: ReadonlyMap<number, Me
  */
 
 /** Sums of what prompts grew by between two reports of one view. Their quotient is the factor. */
-interface Growth {
+interface TokenGrowth {
   readonly reported: number;
   readonly estimated: number;
 }
@@ -260,21 +260,21 @@ function boundedFactor(factor: number): number {
   return Number.isFinite(factor) ? Math.min(FACTOR_BOUNDS[1], Math.max(FACTOR_BOUNDS[0], factor)) : 1;
 }
 
-function factorOf(growth: Growth): number {
+function factorOf(growth: TokenGrowth): number {
   return boundedFactor(growth.reported / growth.estimated);
 }
 
-function startGrowth(factor: number): Growth {
+function startGrowth(factor: number): TokenGrowth {
   return { reported: CARRIED_WEIGHT * boundedFactor(factor), estimated: CARRIED_WEIGHT };
 }
 
 /** Whether growth says something about the tokenizer; if not, a message missed the prompt or isn't in the log. */
-function isPlausibleGrowth(by: Growth): boolean {
+function isPlausibleGrowth(by: TokenGrowth): boolean {
   const ratio = by.reported / by.estimated;
   return by.estimated > 0 && ratio >= 0.25 && ratio <= 4;
 }
 
-function addGrowth(growth: Growth, by: Growth): Growth {
+function addGrowth(growth: TokenGrowth, by: TokenGrowth): TokenGrowth {
   return { reported: growth.reported + by.reported, estimated: growth.estimated + by.estimated };
 }
 

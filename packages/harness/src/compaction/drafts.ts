@@ -55,7 +55,7 @@ interface ReadyRequest {
   readonly signal: AbortSignal;
 }
 
-interface Draft extends EarlierSummary {
+interface StoredDraft extends EarlierSummary {
   readonly print: string;
 }
 
@@ -90,7 +90,7 @@ class Drafting<M> implements Background<M> {
   /** The cut being summarized. */
   #covering: Cut | null = null;
   /** Undefined: the table was not asked yet. */
-  #held: Draft | null | undefined;
+  #held: StoredDraft | null | undefined;
   /** After a draft that came to nothing, the next one waits for growth. */
   #restUntil = 0;
 
@@ -164,7 +164,7 @@ class Drafting<M> implements Background<M> {
     on({ type: "draft-ready", covers: cut.covers, calls: written.calls });
   }
 
-  async #current(): Promise<Draft | null> {
+  async #current(): Promise<StoredDraft | null> {
     const { table } = this.#options.background;
     if (this.#held === undefined) this.#held = readDraft(await table.get(KEY), await this.#folded());
     const draft = this.#held;
@@ -181,7 +181,7 @@ class Drafting<M> implements Background<M> {
     return state?.summary ?? null;
   }
 
-  #holds({ cut, print }: Draft): boolean {
+  #holds({ cut, print }: StoredDraft): boolean {
     return this.#print(cut) === print;
   }
 
@@ -196,14 +196,14 @@ class Drafting<M> implements Background<M> {
 }
 
 /** Kept as what it changes. A draft holds only for the summary it goes on from, so that one need not be in it. */
-function draftText({ cut, print, written }: Draft, folded: Json): string {
+function draftText({ cut, print, written }: StoredDraft, folded: Json): string {
   const { state, ...rest } = written;
   return JSON.stringify({ cut, print, rest, changes: deltaOf(folded, JSON.parse(JSON.stringify(state)) as Json) });
 }
 
-function readDraft(stored: string | null, folded: Json): Draft | null {
+function readDraft(stored: string | null, folded: Json): StoredDraft | null {
   try {
-    const { cut, print, rest, changes } = JSON.parse(stored ?? "") as Pick<Draft, "cut" | "print"> & {
+    const { cut, print, rest, changes } = JSON.parse(stored ?? "") as Pick<StoredDraft, "cut" | "print"> & {
       readonly rest: Omit<WrittenSummary, "state">;
       readonly changes: Delta;
     };

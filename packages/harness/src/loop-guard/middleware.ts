@@ -62,7 +62,7 @@ function keyOf({ deps }: Run, { name, input }: ToolCall): string {
   return deps.hash(`${name} ${JSON.stringify(input)}`);
 }
 
-function stop(run: Run, call: ToolCall, verdict: Exclude<Verdict, { kind: "fine" }>): CallOutcome {
+function stop(run: Run, call: ToolCall, verdict: Exclude<RepetitionVerdict, { kind: "fine" }>): CallOutcome {
   const reason = `Stopped: ${said(call, verdict)}`;
   run.finish({ kind: "failed", code: "loop", message: reason });
   return { output: { type: "error-text", value: `${reason} The call was not carried out.` }, isError: true };
@@ -114,7 +114,7 @@ interface RepetitionPolicy {
 
 const REPETITION_DEFAULTS: RepetitionPolicy = { warnAt: 3, stopAt: 5, maxPeriod: 4 };
 
-type Verdict =
+type RepetitionVerdict =
   | { readonly kind: "fine" }
   | { readonly kind: "warn" | "stop"; readonly period: number; readonly times: number };
 
@@ -123,7 +123,7 @@ export function judgeCall(
   seen: readonly SeenCall[],
   next: string,
   policy: RepetitionPolicy = REPETITION_DEFAULTS,
-): Verdict {
+): RepetitionVerdict {
   for (let period = 1; period <= policy.maxPeriod; period++) {
     const times = cycles(seen, next, period);
     if (times >= policy.stopAt) return { kind: "stop", period, times };

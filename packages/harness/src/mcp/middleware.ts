@@ -38,13 +38,13 @@ export function mcpTools(servers: ConfigFile["mcp_servers"], options: McpToolsOp
   };
 }
 
-interface Server {
+interface ConnectedServer {
   readonly name: string;
   readonly settings: McpServerSettings;
   readonly connection: Connection;
 }
 
-async function toolsOf(server: Server, options: McpToolsOptions): Promise<ToolSet> {
+async function toolsOf(server: ConnectedServer, options: McpToolsOptions): Promise<ToolSet> {
   const { name, settings, connection } = server;
   const { onWarning } = options;
   let served: readonly ServedTool[];
@@ -81,7 +81,7 @@ function asks(
   return () => isAsked && !approved.has(name);
 }
 
-function toolOf({ connection }: Server, served: ServedTool, { asks }: { readonly asks: () => boolean }): Tool {
+function toolOf({ connection }: ConnectedServer, served: ServedTool, { asks }: { readonly asks: () => boolean }): Tool {
   return tool({
     description: served.description ?? served.title ?? served.name,
     inputSchema: jsonSchema<Record<string, unknown>>(served.inputSchema as object),

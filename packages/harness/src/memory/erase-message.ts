@@ -25,10 +25,10 @@ export interface EraseDeps {
   readonly cleanFiles: ((threadId: string) => Promise<void>) | null;
 }
 
-type Done = Extract<Redacted, { readonly threads: readonly string[] }>;
+type ErasureDone = Extract<Redacted, { readonly threads: readonly string[] }>;
 
 export type ErasedMessage =
-  | (Done & {
+  | (ErasureDone & {
       /** Facts that were learned from it, by id, and other threads that showed them. */
       readonly facts: readonly string[];
       readonly shownIn: readonly string[];
@@ -38,7 +38,7 @@ export type ErasedMessage =
       readonly copies: readonly string[];
       readonly scrubbed: Scrubbed;
     })
-  | Exclude<Redacted, Done>;
+  | Exclude<Redacted, ErasureDone>;
 
 export async function eraseMessage(context: EraseDeps, threadId: string, seq: number): Promise<ErasedMessage> {
   const { deps, cleanFiles } = context;

@@ -189,14 +189,14 @@ async function usable(
   );
 }
 
-interface Chosen {
+interface ChosenFacts {
   readonly facts: readonly Fact[];
   readonly lines: readonly string[];
   readonly tokens: number;
 }
 
 /** The best that fit and that the prompt doesn't show already, by themselves or by the turn they were drawn from. */
-function chooseFacts(hits: readonly FactHit[], { shown, count }: EvidenceRequest, room: number): Chosen {
+function chooseFacts(hits: readonly FactHit[], { shown, count }: EvidenceRequest, room: number): ChosenFacts {
   const [facts, lines]: [Fact[], string[]] = [[], []];
   let tokens = 0;
   for (const { fact } of hits) {

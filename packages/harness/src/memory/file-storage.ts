@@ -22,7 +22,7 @@ export interface FileStorageOptions extends MemoryPlace {
   readonly writeNew?: (path: string, text: string) => Promise<void>;
 }
 
-interface Known {
+interface CachedDocument {
   readonly stamp: string;
   readonly digest: string;
   readonly document: MemoryDocument;
@@ -30,7 +30,7 @@ interface Known {
 
 export function fileStorage(options: FileStorageOptions): MemoryStorage {
   const { writeNew = writeFlushed, isUser = async () => false, ...given } = options;
-  const cache = new Map<string, Known>();
+  const cache = new Map<string, CachedDocument>();
   const place = (scope: MemoryScope): string => memoryPath(scope, given);
   const read = async (path: string, from: "cache" | "disk"): Promise<MemoryDocument | null> => {
     const stamp = await stampOf(path);

@@ -52,7 +52,7 @@ export type Added =
   | { readonly kind: "refused"; readonly reason: "empty" | "too-long" };
 
 /** `refused`: by a gate that a model's proposals pass too. */
-type Stated =
+type StatedFact =
   | Exclude<Added, { readonly kind: "refused" }>
   | { readonly kind: "refused"; readonly reason: RefusalReason };
 
@@ -72,7 +72,7 @@ export interface MemoryService {
   search(scope: ScopeName, query: string, limit?: number): Promise<readonly { fact: Fact; score: number }[]>;
   add(scope: ScopeName, fact: NewFact): Promise<Added>;
   /** What a program says about the person: `source` names the program, and the fact carries it. */
-  state(scope: ScopeName, fact: NewFact, source: string): Promise<Stated>;
+  state(scope: ScopeName, fact: NewFact, source: string): Promise<StatedFact>;
   edit(scope: ScopeName, id: string, change: FactChange): Promise<Edited>;
   rewrite(scope: ScopeName, path: SectionPath, text: string): Promise<void>;
   /** `erase` also takes the words out of the audit, so that it can't be undone, of facts too that were forgotten before. */

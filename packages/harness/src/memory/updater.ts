@@ -98,7 +98,7 @@ export function createUpdater(options: UpdaterOptions): Updater {
   };
 }
 
-interface Batch {
+interface UpdateBatch {
   readonly turns: readonly SourceTurn[];
   readonly content: "informative" | "trivial";
   /** Where the watermark stands once it is learned, and on what. */
@@ -106,7 +106,7 @@ interface Batch {
   readonly hash: string | undefined;
 }
 
-interface LearnRequest extends Batch {
+interface LearnRequest extends UpdateBatch {
   readonly scope: MemoryScope;
   readonly threadId: string;
   readonly from: number;
@@ -122,7 +122,7 @@ const NEVER = new AbortController().signal;
 async function readBatch(
   store: Store,
   { threadId, from, through, document }: { threadId: string; from: number; through: number; document: MemoryDocument },
-): Promise<Batch> {
+): Promise<UpdateBatch> {
   const records: MessageRecord[] = [];
   let size = 0;
   let last = through;

@@ -187,7 +187,7 @@ interface NamedProvider {
   readonly id: Exclude<ModelEntry["provider"], "offline">;
   /** What the AI SDK calls one that has no name of its own. */
   readonly name: string;
-  readonly entry: Endpoint;
+  readonly entry: ProviderEndpoint;
 }
 
 async function openProvider(
@@ -235,9 +235,9 @@ interface Place {
   readonly where: string;
 }
 
-type Endpoint = Pick<ModelEntry, "provider" | "api_key" | "base_url">;
+type ProviderEndpoint = Pick<ModelEntry, "provider" | "api_key" | "base_url">;
 
-function connectionOf(entry: Endpoint, place: Place, { fetch }: Surroundings) {
+function connectionOf(entry: ProviderEndpoint, place: Place, { fetch }: Surroundings) {
   return {
     ...(entry.base_url !== undefined && { baseURL: addressOf(entry, place) }),
     fetch: boundedFetch(fetch),
@@ -245,12 +245,12 @@ function connectionOf(entry: Endpoint, place: Place, { fetch }: Surroundings) {
 }
 
 /** The entry's own key, else the variable its provider is known for. */
-export function keyOf(entry: Endpoint, env: Surroundings["env"]): string | undefined {
+export function keyOf(entry: ProviderEndpoint, env: Surroundings["env"]): string | undefined {
   const variable = KEY_VARIABLES[entry.provider];
   return entry.api_key ?? (variable === undefined ? undefined : env[variable]);
 }
 
-function requiredKey(entry: Endpoint, { subject, where }: Place, env: Surroundings["env"]): string {
+function requiredKey(entry: ProviderEndpoint, { subject, where }: Place, env: Surroundings["env"]): string {
   const key = keyOf(entry, env)?.trim();
   if (key !== undefined && key !== "") return key;
   const named = unsetVariable(entry);
@@ -265,7 +265,7 @@ function requiredKey(entry: Endpoint, { subject, where }: Place, env: Surroundin
   );
 }
 
-function addressOf(entry: Endpoint, { subject }: Place): string {
+function addressOf(entry: ProviderEndpoint, { subject }: Place): string {
   const problem = (text: string) => new ModelError("bad-address", `${subject} ${text}`);
   const example = "for example http://127.0.0.1:11434/v1";
   if (entry.base_url === undefined) throw problem(`is openai-compatible and needs a \`base_url\`, ${example}.`);

@@ -87,9 +87,9 @@ export interface ModelName {
   readonly model: string;
 }
 
-type Family = "openai" | "anthropic" | "google" | "other";
+type TokenizerFamily = "openai" | "anthropic" | "google" | "other";
 
-const IMAGE_RULES: Readonly<Record<Family, ImageRule>> = {
+const IMAGE_RULES: Readonly<Record<TokenizerFamily, ImageRule>> = {
   openai: "openai",
   anthropic: "anthropic",
   google: "google",
@@ -103,7 +103,7 @@ const PLAIN_FRAME: Frame = { message: 4, call: 8, argument: 0, result: 6, inputs
 /** Models of the encoding before o200k; `gpt-4o` and `gpt-4.1` are not among them. */
 const OLD_OPENAI = /(^|\/)(gpt-3\.5|gpt-4($|-(?!o)))/;
 
-function familyOf({ provider, model }: ModelName): Family {
+function familyOf({ provider, model }: ModelName): TokenizerFamily {
   // A router's provider name says nothing about the tokenizer, so the model's name is asked first.
   const name = model.toLowerCase();
   if (/claude/.test(name)) return "anthropic";

@@ -126,7 +126,7 @@ async function carryOut(run: Run, task: Task, options: DelegateOptions): Promise
 
 const CHILD = ({ threadId: parent }: Run) => ({ parent, kind: "subagent", memory: "off" }) as const;
 
-interface Note {
+interface ChildNote {
   readonly status: Delegation["status"];
   readonly answer: string | null;
   readonly artifacts?: readonly string[];
@@ -134,7 +134,7 @@ interface Note {
 }
 
 /** The state and its receipt in one commit, and the event to its listeners. */
-async function note(run: Run, task: Task, { status, answer, artifacts = [], event }: Note): Promise<void> {
+async function note(run: Run, task: Task, { status, answer, artifacts = [], event }: ChildNote): Promise<void> {
   const { callId: id, description, threadId, spec } = task;
   const committed = run.commit(() => {
     const list = delegationsOf(run.conversation.head().state);

@@ -67,14 +67,14 @@ function sorted(children: readonly OldChild[], parent: Head | undefined, interru
   };
 }
 
-interface Removal {
+interface ThreadRemoval {
   readonly deps: ThreadDeps;
   readonly options: PruneOptions;
   readonly deleted: string[];
   readonly kept: Pruned["kept"][number][];
 }
 
-async function remove(threads: readonly string[], { deps, options, deleted, kept }: Removal): Promise<string[]> {
+async function remove(threads: readonly string[], { deps, options, deleted, kept }: ThreadRemoval): Promise<string[]> {
   const gone: string[] = [];
   for (const threadId of threads) {
     // Files first: a process that is killed in between leaves a thread that can be deleted again, never files without one.
@@ -91,7 +91,7 @@ async function remove(threads: readonly string[], { deps, options, deleted, kept
 }
 
 /** While the parent is held, so that its list can be put right in the same breath; one that is busy waits for next time. */
-async function removeListed(parent: string, threads: readonly string[], removal: Removal): Promise<void> {
+async function removeListed(parent: string, threads: readonly string[], removal: ThreadRemoval): Promise<void> {
   const { deps, options, kept } = removal;
   const at = deps.clock().toISOString();
   const removeFrom = async (held: HeldThread): Promise<void> => {

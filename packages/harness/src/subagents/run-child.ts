@@ -121,11 +121,11 @@ interface Circumstances {
   readonly order: ChildOrder;
 }
 
-type Judged = Pick<ChildEnd, "status" | "reason" | "text">;
+type JudgedAnswer = Pick<ChildEnd, "status" | "reason" | "text">;
 
-function endOf({ end, text, output }: RunResult, { meter, stopped, order }: Circumstances): Judged {
+function endOf({ end, text, output }: RunResult, { meter, stopped, order }: Circumstances): JudgedAnswer {
   const soFar = text.trim() === "" ? meter.lastText : text;
-  const because = (status: SubagentStatus, reason: string): Judged => ({
+  const because = (status: SubagentStatus, reason: string): JudgedAnswer => ({
     status,
     reason,
     text: soFar === "" ? NO_RESPONSE : soFar,

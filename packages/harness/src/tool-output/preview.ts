@@ -24,7 +24,7 @@ export function preview(text: string, { maxChars }: { readonly maxChars: number 
   };
 }
 
-function bodyOf({ kind, value, delimiter }: Recognized, lines: readonly string[], room: number): string {
+function bodyOf({ kind, value, delimiter }: RecognizedOutput, lines: readonly string[], room: number): string {
   switch (kind) {
     case "json":
       return shapeOfJson(value, room);
@@ -89,7 +89,7 @@ function headAndTail(lines: readonly string[], room: number): string {
 const LEVEL = /\b(?:ERROR|FATAL|CRITICAL|SEVERE|PANIC)\b/;
 
 /** The failing lines with their numbers: the first ones, and the last, as many as fit. */
-function failures({ kind, value }: Recognized, lines: readonly string[], room: number): string {
+function failures({ kind, value }: RecognizedOutput, lines: readonly string[], room: number): string {
   const failingLines = kind === "json" ? failingLeaves(value) : numbered(lines, kind);
   const distinct = [...new Map(failingLines.map((one) => [one.text, one])).values()];
   if (distinct.length === 0) return "";
@@ -156,7 +156,7 @@ function fitting(lines: readonly string[], room: number): string[] {
 
 export type OutputKind = "json" | "json-lines" | "csv" | "code" | "log" | "text";
 
-interface Recognized {
+interface RecognizedOutput {
   readonly kind: OutputKind;
   /** The parsed value of `json`. */
   readonly value?: unknown;
@@ -166,7 +166,7 @@ interface Recognized {
 
 const SAMPLE = 200;
 
-export function recognize(text: string): Recognized {
+export function recognize(text: string): RecognizedOutput {
   const json = parsed(text);
   if (json !== undefined) return { kind: "json", value: json };
   const lines = sample(text);

@@ -36,7 +36,7 @@ export class Room {
   }
 }
 
-type Content = Parameters<ReadWriteFs["writeFile"]>[1];
+type FileContent = Parameters<ReadWriteFs["writeFile"]>[1];
 
 export interface Bounds {
   readonly name: RootName;
@@ -156,6 +156,6 @@ export class BoundedFs extends ReadWriteFs {
   }
 }
 
-function sizeOf(content: Content): number {
+function sizeOf(content: FileContent): number {
   return typeof content === "string" ? Buffer.byteLength(content) : content.length;
 }

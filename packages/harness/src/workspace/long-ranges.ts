@@ -16,7 +16,7 @@ export const longRanges: TransformPlugin = {
   },
 };
 
-interface Range {
+interface BraceRange {
   readonly type: "Range";
   readonly start: string | number;
   readonly end: string | number;
@@ -31,7 +31,7 @@ function visit(node: unknown): void {
   Object.values(node).forEach(visit);
 }
 
-function split(range: Range): readonly Range[] {
+function split(range: BraceRange): readonly BraceRange[] {
   const { start, end } = range;
   if (typeof start !== "number" || typeof end !== "number") return [range];
   const step = (Math.abs(range.step ?? 1) || 1) * (end < start ? -1 : 1);
@@ -62,7 +62,7 @@ function isBrace(node: object): node is { items: unknown[] } {
   return "type" in node && node.type === "BraceExpansion" && "items" in node && Array.isArray(node.items);
 }
 
-function isRange(item: unknown): item is Range {
+function isRange(item: unknown): item is BraceRange {
   return typeof item === "object" && item !== null && "type" in item && item.type === "Range";
 }
 

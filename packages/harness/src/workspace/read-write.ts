@@ -211,11 +211,11 @@ async function statsOf(target: string): Promise<Stats | null> {
  * meant; anything else is told in words that let the model correct itself. Nothing is interpreted: no patterns, no `$`.
  */
 
-type Edited =
+type EditResult =
   | { readonly kind: "edited"; readonly text: string; readonly count: number }
   | { readonly kind: "unchanged"; readonly problem: string };
 
-export function editText(text: string, old: string, edit: { readonly by: string; readonly all: boolean }): Edited {
+export function editText(text: string, old: string, edit: { readonly by: string; readonly all: boolean }): EditResult {
   if (old === "") return unchanged("old_str is empty: give the exact text to replace, or use write_file.");
   if (old === edit.by) return unchanged("old_str and new_str are the same: nothing would change.");
   const positions = occurrences(text, old);
@@ -270,7 +270,7 @@ function lineAt(text: string, index: number): number {
   return line;
 }
 
-function unchanged(problem: string): Edited {
+function unchanged(problem: string): EditResult {
   return { kind: "unchanged", problem };
 }
 

@@ -13,9 +13,9 @@ import { failureFor, ToolFailure } from "./tool-failure.ts";
 import type { Workspace } from "./workspace.ts";
 
 interface Search {
-  readonly matches: Matches;
+  readonly matches: Matcher;
   /** Decides by the path relative to the searched folder. */
-  readonly wanted: Matches;
+  readonly wanted: Matcher;
   readonly maxResults: number;
   readonly signal: AbortSignal;
 }
@@ -113,7 +113,7 @@ async function searchFile(file: FileHandle, path: string, search: Search, hits: 
 }
 
 /** A long line is shown where it matches. */
-function aroundMatch(text: string, matches: Matches): string {
+function aroundMatch(text: string, matches: Matcher): string {
   if (text.length <= SHOWN) return text;
   for (let start = 0; start < text.length; start += SHOWN / 2) {
     const window = text.slice(start, start + SHOWN);
@@ -209,24 +209,24 @@ function kindOf(entry: Dirent): EntryKind {
  * runs never make one.
  */
 
-type Matches = (text: string) => boolean;
+type Matcher = (text: string) => boolean;
 
 /** Matches paths relative to the searched folder; a pattern without a slash matches the name at any depth. */
-export async function globMatcher(pattern: string): Promise<Matches> {
+export async function globMatcher(pattern: string): Promise<Matcher> {
   const { RE2JS } = await import("re2js");
   const whole = pattern.includes("/") ? pattern.replace(/^\/+/, "") : `**/${pattern}`;
   const source = `^(?:${globSource(whole, RE2JS.quote)})$`;
   return compiled(source, `the pattern ${JSON.stringify(pattern)}`, (text) => RE2JS.compile(text, RE2JS.DOTALL));
 }
 
-export async function lineMatcher(pattern: string, letters: "exact" | "any-case"): Promise<Matches> {
+export async function lineMatcher(pattern: string, letters: "exact" | "any-case"): Promise<Matcher> {
   const { RE2JS } = await import("re2js");
   const flags = letters === "any-case" ? RE2JS.CASE_INSENSITIVE : 0;
   const what = `the pattern ${JSON.stringify(pattern.slice(0, 200))}`;
   return compiled(pattern, what, (text) => RE2JS.compile(text, flags));
 }
 
-function compiled(source: string, what: string, compile: (source: string) => RE2JS): Matches {
+function compiled(source: string, what: string, compile: (source: string) => RE2JS): Matcher {
   if (source.length > 2000)
     throw new ToolFailure("The pattern is longer than 2000 characters: search for less at once.");
   try {

@@ -155,9 +155,9 @@ function endWorker(worker: Worker): void {
   tell();
 }
 
-type Asked = ShellResult & { readonly worker: "usable" | "spent" };
+type CommandResult = ShellResult & { readonly worker: "usable" | "spent" };
 
-function ask(worker: Worker, command: string, { timeoutMs, signal }: ShellOptions): Promise<Asked> {
+function ask(worker: Worker, command: string, { timeoutMs, signal }: ShellOptions): Promise<CommandResult> {
   return new Promise((resolve, reject) => {
     worker.ref();
     const stopListening = (): void => {
@@ -166,7 +166,7 @@ function ask(worker: Worker, command: string, { timeoutMs, signal }: ShellOption
       worker.off("message", answered).off("error", failed).off("exit", exited);
       worker.unref();
     };
-    const settle = (result: Asked): void => {
+    const settle = (result: CommandResult): void => {
       stopListening();
       resolve(result);
     };
@@ -190,12 +190,12 @@ function ask(worker: Worker, command: string, { timeoutMs, signal }: ShellOption
   });
 }
 
-function lost(stderr: string, cut: ShellResult["cut"]): Asked {
+function lost(stderr: string, cut: ShellResult["cut"]): CommandResult {
   return { stdout: "", stderr, exitCode: 124, cut, worker: "spent" };
 }
 
 /** Memory is a limit that a command can stay below; whatever else ended the worker is a fault of its own. */
-function endedBy(error: Error): Asked {
+function endedBy(error: Error): CommandResult {
   const { code, message } = error as { readonly code?: unknown; readonly message: string };
   return code === "ERR_WORKER_OUT_OF_MEMORY" ? lost("bash: out of memory\n", "work") : lost(`bash: ${message}\n`, null);
 }

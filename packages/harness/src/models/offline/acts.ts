@@ -99,14 +99,14 @@ function quoteMemory(remembered: readonly string[], question: string): string | 
   return best === undefined ? null : `I remember: "${oneLine(best.text, 400)}"`;
 }
 
-interface Hit {
+interface RecalledHit {
   readonly seq: number;
   readonly speaker: string;
   readonly text: string;
 }
 
 /** JSON with hits, or lines like `12 user: ...`; what follows such a line belongs to it. */
-function hitsIn(text: string): Hit[] {
+function hitsIn(text: string): RecalledHit[] {
   const parsed = parse(text);
   if (parsed !== null) return parsed;
   const hits: { seq: number; speaker: string; text: string }[] = [];
@@ -121,7 +121,7 @@ function hitsIn(text: string): Hit[] {
   return hits;
 }
 
-function parse(text: string): Hit[] | null {
+function parse(text: string): RecalledHit[] | null {
   try {
     const value = JSON.parse(text) as { hits?: unknown } | unknown[] | null;
     const list = Array.isArray(value) ? value : value?.hits;
@@ -140,7 +140,7 @@ function parse(text: string): Hit[] | null {
  * Those that share a word with the question, most words first; a message that tells before one that asks, a person's
  * before the echo of it; then the order found.
  */
-function matching(hits: readonly Hit[], question: string): Hit[] {
+function matching(hits: readonly RecalledHit[], question: string): RecalledHit[] {
   const words = termsOf(queryOf(question));
   return hits
     .map((hit) => ({ hit, shared: [...termsOf(hit.text)].filter((term) => words.has(term)).length }))

@@ -137,18 +137,18 @@ interface PatternFact {
   readonly quote: string;
 }
 
-type Rule = readonly [pattern: RegExp, category: PatternFact["category"], say: (found: string) => string];
+type FactRule = readonly [pattern: RegExp, category: PatternFact["category"], say: (found: string) => string];
 
 const REST = String.raw`([^.!?;\n]{1,160})`;
 
-const rule = (source: string, category: PatternFact["category"], say: (found: string) => string): Rule => [
+const rule = (source: string, category: PatternFact["category"], say: (found: string) => string): FactRule => [
   // A name is known by its capital, so where one is asked for, case matters.
   new RegExp(source, source.includes("\\p{Lu}") ? "gu" : "giu"),
   category,
   say,
 ];
 
-const RULES: readonly Rule[] = [
+const RULES: readonly FactRule[] = [
   rule(
     String.raw`\b[Mm]y name is ([\p{L}][\p{L}'’-]*(?: \p{Lu}[\p{L}'’-]*){0,3})`,
     "context",
