@@ -9,6 +9,9 @@ import { buildPage } from "../packages/inspector/build.mjs";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
 
+// The client's types are made from the gateway's routes, before anything is compiled.
+const routes = join(root, "scripts", "client-routes", "write.ts");
+execFileSync(process.execPath, ["--conditions=palimpsest-source", routes], { stdio: "inherit" });
 for (const name of ["core", "harness", "lab", "gateway", "adapters-langchain", "adapters-openai-agents", "cli"]) {
   const folder = join(root, "packages", name);
   if (!existsSync(folder)) continue;

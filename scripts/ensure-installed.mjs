@@ -46,6 +46,9 @@ function run(args) {
   }
 }
 
+// What a fresh clone has from its first build, and one that was pulled may lack.
+if (!existsSync(join(root, "packages", "harness", "src", "client", "routes.ts"))) run(["run", "-s", "client-routes"]);
+
 /** After a pull or an edit, what was built is no longer what the sources say. */
 function newestSource() {
   const packages = join(root, "packages");

@@ -6,7 +6,7 @@ import { posix } from "node:path";
 import { functionsOf } from "./functions.ts";
 import { type Import, importsOf } from "./imports.ts";
 import { isNode, lineOf, type Node, parse, walk } from "./syntax.ts";
-import { isTest, type Package, type SourceFile, type Workspace } from "./workspace.ts";
+import { isMade, isTest, type Package, type SourceFile, type Workspace } from "./workspace.ts";
 
 const MAX_FILE_LINES = 400;
 /** Those of functions inside it too. */
@@ -150,7 +150,7 @@ function eachLiteral(workspace: Workspace): Literal[] {
 }
 
 function written(workspace: Workspace): readonly SourceFile[] {
-  return workspace.files.filter((file) => !isTest(file.path));
+  return workspace.files.filter((file) => !isTest(file.path) && !isMade(file.path));
 }
 
 function eachImport(workspace: Workspace): { file: SourceFile; use: Import }[] {

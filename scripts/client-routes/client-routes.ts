@@ -17,8 +17,8 @@ interface Operation {
 
 type Content = Readonly<Record<string, { readonly schema: Schema }>>;
 
-/** Texts by the name of their file; each file is about the routes of one part of the API. */
-export function clientRoutes(): ReadonlyMap<string, string> {
+/** The text of `client/routes.ts`. */
+export function clientRoutes(): string {
   const routes = allRoutes({
     status: { notReady: async () => null, metrics: async () => "" },
     agents: null as never,
@@ -32,38 +32,16 @@ export function clientRoutes(): ReadonlyMap<string, string> {
   const { paths } = openApi(routes, { version: "0" }) as {
     readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   };
-  const parts = new Map<string, string[]>();
-  for (const [path, methods] of Object.entries(paths))
-    for (const [method, operation] of Object.entries(methods)) {
-      const part = partOf(path);
-      const entries = parts.get(part) ?? [];
-      entries.push(
+  const entries = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(
+      ([method, operation]) =>
         `/** ${operation.summary}. */\n${JSON.stringify(`${method.toUpperCase()} ${path}`)}: ${entryText(operation)};`,
-      );
-      parts.set(part, entries);
-    }
-  const files = [...parts].map(([part, entries]) => [`${part}.ts`, fileText(part, entries)] as const);
-  return new Map([...files, ["index.ts", indexText([...parts.keys()])]]);
+    ),
+  );
+  return `${MADE}\nexport interface Routes {\n${entries.join("\n")}\n}\n`;
 }
 
-/** All that there is about a thread would make one file too long. */
-function partOf(path: string): string {
-  const [, first = "", second = "", , fourth] = path.split("/");
-  if (first !== "api") return "server";
-  if (second === "threads" && fourth !== undefined) return OF_A_THREAD[fourth] ?? "threads";
-  return PARTS.has(second) ? second : "catalog";
-}
-
-const PARTS: ReadonlySet<string> = new Set(["threads", "runs", "chat", "memory"]);
-
-const LOOKING = ["view", "window", "lines", "context", "timeline", "requests", "records", "search"];
-const SHAPING = ["rules", "edit-rule", "end-rule", "restore-rule", "notes", "hide", "show", "compact-range"];
-const ACTS = ["compact", "undo", "redo", "fork", "pin", "redact", "verify", "approvals", "approve", "runs"];
-const OF_A_THREAD: Readonly<Record<string, string>> = Object.fromEntries([
-  ...LOOKING.map((name) => [name, "thread-views"]),
-  ...ACTS.map((name) => [name, "thread-acts"]),
-  ...SHAPING.map((name) => [name, "thread-shape"]),
-]);
+const MADE = "/** Made from the gateway's table of routes by `npm run client-routes`, and not committed. */";
 
 function entryText({ parameters, requestBody, responses }: Operation): string {
   const [answer] = Object.values(responses);
@@ -100,19 +78,4 @@ function bodyText(schema: Schema | null): string {
 function answerText(content: Content): string {
   const json = content["application/json"];
   return json === undefined ? "string" : typeText(json.schema);
-}
-
-const MADE = "/** Made by `npm run client-routes` from the gateway's table of routes. */";
-
-function fileText(part: string, entries: readonly string[]): string {
-  return `${MADE}\nexport interface ${interfaceName(part)} {\n${entries.join("\n")}\n}\n`;
-}
-
-function indexText(parts: readonly string[]): string {
-  const imports = parts.map((part) => `import type { ${interfaceName(part)} } from "./${part}.ts";`);
-  return `${MADE}\n${imports.toSorted().join("\n")}\n\nexport interface Routes extends ${parts.map(interfaceName).join(", ")} {}\n`;
-}
-
-function interfaceName(part: string): string {
-  return `${part.replaceAll(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase())}Routes`;
 }

@@ -1,11 +1,12 @@
-/** `npm run client-routes`: writes the types of the client's routes anew; the formatter has the last word. */
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+/**
+ * `npm run client-routes`: writes the types of the client's routes. They are not committed: installing, building and every
+ * check that reads types makes them. A file that is right is left alone, so that nothing is built again for it.
+ */
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { clientRoutes } from "./client-routes.ts";
 
-const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
-const folder = join(root, "packages", "harness", "src", "client", "routes");
-rmSync(folder, { recursive: true, force: true });
-mkdirSync(folder, { recursive: true });
-for (const [name, text] of clientRoutes()) writeFileSync(join(folder, name), text);
+const file = join(dirname(fileURLToPath(import.meta.url)), "../../packages/harness/src/client/routes.ts");
+const text = clientRoutes();
+if (!existsSync(file) || readFileSync(file, "utf8") !== text) writeFileSync(file, text);

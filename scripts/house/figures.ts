@@ -1,7 +1,7 @@
 /** Figures of one package's sources: sizes, casts, spreads, knots, and what is written twice. Counts, never judges. */
 import { functionsOf } from "../architecture/functions.ts";
 import { isNode, type Node, parse, walk } from "../architecture/syntax.ts";
-import { isTest, type SourceFile } from "../architecture/workspace.ts";
+import { isMade, isTest, type SourceFile } from "../architecture/workspace.ts";
 import { fileEdges, folderEdges, knots } from "./graph.ts";
 
 export type Figures = Readonly<Record<string, number | string>>;
@@ -66,7 +66,7 @@ export function testsAmong(files: readonly SourceFile[]): {
   readonly tests: readonly SourceFile[];
 } {
   return {
-    sources: files.filter(({ path }) => !isTest(path)),
+    sources: files.filter(({ path }) => !isTest(path) && !isMade(path)),
     tests: files.filter(({ path }) => /\.(?:test|soak)\.ts$/.test(path)),
   };
 }

@@ -4,7 +4,7 @@
  */
 import { ClientError, errorOf } from "./client-error.ts";
 import { type FollowDeps, type FollowedRun, type FollowOptions, followEvents, type NewRun } from "./followed-run.ts";
-import type { Routes } from "./routes/index.ts";
+import type { Routes } from "./routes.ts";
 
 export interface ClientOptions {
   /** Where the gateway is; in a page that it serves itself, nothing. */

@@ -4,7 +4,7 @@
  */
 import type { AgentEvent } from "../agent/events.ts";
 import { ClientError, errorIn, errorOf } from "./client-error.ts";
-import type { Routes } from "./routes/index.ts";
+import type { Routes } from "./routes.ts";
 import { ServerEventReader } from "./server-events.ts";
 
 type RunBody = NonNullable<Routes["POST /api/threads/{id}/runs"]["body"]>;
