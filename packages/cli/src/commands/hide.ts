@@ -5,21 +5,21 @@ import type { Input, Printing } from "../command/command.ts";
 import { performing } from "../home/acts.ts";
 import { grouped } from "../terminal/grouped.ts";
 
-interface Options {
+interface HideOptions {
   readonly "dry-run"?: boolean;
 }
 
 export const hiding = performing(hide, {
-  input: ({ positionals: [thread, place], options: { "dry-run": dryRun = false } }: Input<Options>) => ({
-    thread: thread!,
-    ...placeOf(place!),
+  input: ({ positionals: [thread = "", place = ""], options: { "dry-run": dryRun = false } }: Input<HideOptions>) => ({
+    thread,
+    ...placeOf(place),
     dryRun,
   }),
   show: shownCut,
 });
 
 export const showing = performing(show, {
-  input: ({ positionals: [thread, place] }: Input) => ({ thread: thread!, ...placeOf(place!) }),
+  input: ({ positionals: [thread = "", place = ""] }: Input) => ({ thread, ...placeOf(place) }),
   async show(document: ResultOf<typeof show>, { format, output }: Printing) {
     if (format === "json") await output.json(document);
     else await output.line(`Message ${document.shown} of ${document.thread} is shown again.`);
@@ -29,8 +29,8 @@ export const showing = performing(show, {
 
 /** `12` is a message, `12.0` its first part. */
 function placeOf(text: string): { readonly seq: number; readonly part?: number } {
-  const [seq, part] = text.split(".");
-  const message = wholeNumber(seq!, "SEQ", 1);
+  const [seq = "", part] = text.split(".");
+  const message = wholeNumber(seq, "SEQ", 1);
   return part === undefined ? { seq: message } : { seq: message, part: wholeNumber(part, "PART", 0) };
 }
 

@@ -4,7 +4,7 @@ import type { Input, Printing } from "../command/command.ts";
 import { performing } from "../home/acts.ts";
 
 export const listing = performing(notes, {
-  input: ({ positionals: [thread] }: Input) => ({ thread: thread! }),
+  input: ({ positionals: [thread = ""] }: Input) => ({ thread }),
   async show(document: ResultOf<typeof notes>, { format, output }: Printing) {
     if (format === "json") await output.json(document);
     else {
@@ -21,10 +21,10 @@ interface WriteOptions {
 }
 
 export const writing = performing(writtenNote, {
-  input: ({ positionals: [thread, name, text], options: { revision = 0 } }: Input<WriteOptions>) => ({
-    thread: thread!,
-    name: name!,
-    text: text!,
+  input: ({ positionals: [thread = "", name = "", text = ""], options: { revision = 0 } }: Input<WriteOptions>) => ({
+    thread,
+    name,
+    text,
     revision,
   }),
   async show(document: ResultOf<typeof writtenNote>, { format, output }: Printing) {

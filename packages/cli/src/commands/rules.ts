@@ -8,7 +8,7 @@ interface ListOptions {
 }
 
 export const listing = performing(rules, {
-  input: ({ positionals: [thread] }: Input<ListOptions>) => ({ thread: thread! }),
+  input: ({ positionals: [thread = ""] }: Input<ListOptions>) => ({ thread }),
   async show(document: ResultOf<typeof rules>, { format, output }: Printing, { options }: Input<ListOptions>) {
     if (format === "json") await output.json(document);
     else {
@@ -26,19 +26,19 @@ export const listing = performing(rules, {
 });
 
 export const adding = performing(addedRule, {
-  input: ({ positionals: [thread, text] }: Input) => ({ thread: thread!, text: text! }),
+  input: ({ positionals: [thread = "", text = ""] }: Input) => ({ thread, text }),
   show,
 });
 export const editing = performing(editedRule, {
-  input: ({ positionals: [thread, rule, text] }: Input) => ({ thread: thread!, rule: rule!, text: text! }),
+  input: ({ positionals: [thread = "", rule = "", text = ""] }: Input) => ({ thread, rule, text }),
   show,
 });
 export const ending = performing(endedRule, {
-  input: ({ positionals: [thread, rule] }: Input) => ({ thread: thread!, rule: rule! }),
+  input: ({ positionals: [thread = "", rule = ""] }: Input) => ({ thread, rule }),
   show,
 });
 export const restoring = performing(restoredRule, {
-  input: ({ positionals: [thread, rule] }: Input) => ({ thread: thread!, rule: rule! }),
+  input: ({ positionals: [thread = "", rule = ""] }: Input) => ({ thread, rule }),
   show,
 });
 

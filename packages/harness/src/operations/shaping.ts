@@ -218,9 +218,9 @@ async function lastBeforeRequest(home: Home, id: string, version: number): Promi
   return version;
 }
 
-type Chosen = { readonly thread: string } & Omit<Extract<CutResult, { kind: "cut" }>, "kind">;
+type CutDocument = { readonly thread: string } & Omit<Extract<CutResult, { kind: "cut" }>, "kind">;
 
-async function chosen(home: Home, id: string, request: CutRequest, dry: boolean | undefined): Promise<Chosen> {
+async function chosen(home: Home, id: string, request: CutRequest, dry: boolean | undefined): Promise<CutDocument> {
   const result = await held(home, id, (writer) => cutThread(writer, request, dry === true ? "dry-run" : "act"));
   if (result.kind === "refused") throw new OperationError("refused", result.problem);
   if (result.kind !== "cut") throw failed(id, result.kind);

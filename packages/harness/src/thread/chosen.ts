@@ -30,12 +30,11 @@ import type { Prompt } from "@palimpsest/core/prompt";
 import { extractSummary, renderSummary } from "@palimpsest/core/summary";
 import { statedRules } from "../compaction/summary.ts";
 import { undo } from "./acts.ts";
-import { type Conversation, openConversation } from "./conversation.ts";
-import { livePrompt } from "./live-prompt.ts";
+import type { Conversation } from "./conversation.ts";
 import { sizedThread } from "./sized-thread.ts";
 import { type Committed, commit, type ThreadDeps, type Writer } from "./writer.ts";
 
-type Failed = Exclude<Committed, { readonly kind: "committed" }>;
+type NotCommitted = Exclude<Committed, { readonly kind: "committed" }>;
 
 /** The rules as stored, and those that its visible messages state and the next compaction will keep. */
 export async function threadRules({ store, clock }: ThreadDeps, threadId: string): Promise<RuleList | null> {
@@ -53,7 +52,7 @@ function rulesOf({ state }: Pick<Head, "state">): RuleList {
 export async function changeRules(
   writer: Writer,
   act: (rules: RuleList, at: string) => RuleChange,
-): Promise<RuleChange | Failed> {
+): Promise<RuleChange | NotCommitted> {
   const rules = await threadRules(writer, writer.lease.threadId);
   if (rules === null) return { kind: "missing" };
   const change = act(rules, writer.clock().toISOString());
@@ -67,7 +66,7 @@ export async function threadNotes({ store }: Pick<ThreadDeps, "store">, id: stri
   return head === undefined ? null : readNotes(head.state);
 }
 
-export async function changeNote(writer: Writer, write: NoteWrite, by: Note["by"]): Promise<NoteChange | Failed> {
+export async function changeNote(writer: Writer, write: NoteWrite, by: Note["by"]): Promise<NoteChange | NotCommitted> {
   const head = await writer.store.head(writer.lease.threadId);
   if (head === undefined) return { kind: "missing" };
   const at = writer.clock().toISOString();
@@ -92,7 +91,7 @@ export type CutResult =
   /** `seq` is null for a dry run. */
   | ({ readonly kind: "cut"; readonly seq: number | null; readonly range: Range } & CutFigures)
   | Extract<ChosenCut, { readonly kind: "refused" }>
-  | Failed;
+  | NotCommitted;
 
 export type CutRequest =
   | { readonly kind: "hide"; readonly seq: number; readonly part: number | null }
@@ -102,10 +101,9 @@ export type CutRequest =
 export async function cutThread(writer: Writer, request: CutRequest, mode: "act" | "dry-run"): Promise<CutResult> {
   const load = await writer.store.load(writer.lease.threadId);
   if (load === undefined) return { kind: "missing" };
-  const { sizer } = await sizedThread(writer.store, load);
-  const conversation = await openConversation(writer, sizer.shape);
-  if (conversation === null) return { kind: "missing" };
-  const prompt = livePrompt(conversation, sizer)();
+  const sized = await sizedThread(writer.store, load);
+  const { conversation } = sized;
+  const prompt = sized.prompt();
   const cut = chosenCut(conversation, request, prompt);
   if (cut.kind === "refused") return cut;
   const figures = figuresOf(conversation, cut.entries, prompt);
@@ -117,7 +115,8 @@ export async function cutThread(writer: Writer, request: CutRequest, mode: "act"
       problem: "what would stand there is as long as what is there",
     };
   if (mode === "dry-run") return { kind: "cut", seq: null, range: cut.range, ...figures };
-  const result = await conversation.commit([{ kind: "prune", entries: cut.entries, tokensBefore, tokensAfter }]);
+  const record = { kind: "prune", entries: cut.entries, tokensBefore, tokensAfter } as const;
+  const result = await commit(writer, [record], { head: load.head, structure: [] });
   if (result.kind !== "committed") return result;
   return { kind: "cut", seq: result.seqs[0] ?? null, range: cut.range, ...figures };
 }
@@ -174,16 +173,16 @@ export function figuresOf<M>(
   return { tokensBefore, tokensAfter, rereads, paysAfter };
 }
 
-export type Shown =
+export type ShowResult =
   | { readonly kind: "shown"; readonly undone: readonly number[] }
   | Extract<ShowPlan, { readonly kind: "refused" }>
-  | Failed;
+  | NotCommitted;
 
 /** Takes back what hides a message, or one part of it: its hides, or the fold it lies in. */
 export async function showMessage(
   writer: Writer,
   target: { readonly seq: number; readonly part: number | null },
-): Promise<Shown> {
+): Promise<ShowResult> {
   const load = await writer.store.load(writer.lease.threadId);
   if (load === undefined) return { kind: "missing" };
   const { conversation } = await sizedThread(writer.store, load);
