@@ -65,8 +65,18 @@ function run(step: Step, folders: Folders): Result {
   if (missing !== undefined) return { ...about, seconds: 0, outcome: { kind: "no-data", file: missing } };
   const data = files.map((file) => place(folders.data, file));
   const heldOut = files.filter(isThere(folders.heldOut)).map((file) => place(folders.heldOut, file));
+  const measure = step.measure === undefined ? [] : [step.measure];
   const also = heldOut.length > 0 ? ["--held-out", heldOut.join(",")] : [];
-  const args = ["--conditions=palimpsest-source", RUNNER, step.bench, ...data, ...options, ...also, "--json"];
+  const args = [
+    "--conditions=palimpsest-source",
+    RUNNER,
+    step.bench,
+    ...measure,
+    ...data,
+    ...options,
+    ...also,
+    "--json",
+  ];
   const start = performance.now();
   const done = spawnSync(process.execPath, args, { encoding: "utf8", maxBuffer: 1e8, timeout: LIMIT_MS });
   const result = { ...about, seconds: Math.round((performance.now() - start) / 1000) };

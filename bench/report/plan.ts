@@ -6,12 +6,21 @@ export interface Step {
   /** Name of the result file. */
   readonly id: string;
   readonly bench: string;
+  /** Which of its measures, where it has several. */
+  readonly measure?: string;
   /** Files of the data folder. */
   readonly data?: readonly string[];
   readonly options?: readonly string[];
 }
 
 export const STEPS: readonly Step[] = [
+  {
+    id: "quality-search",
+    bench: "quality",
+    measure: "search",
+    data: ["beam-dev.json"],
+    options: ["--by-chat", "--embedder", "0.5,0.9,0.95"],
+  },
   {
     id: "turn",
     bench: "turn",
@@ -46,6 +55,12 @@ export const STEPS: readonly Step[] = [
 ];
 
 /** As a reader would type it; `DATA` stands for the folder of the data files. */
-export function commandOf({ bench, data = [], options = [] }: Step): string {
-  return ["npm run bench --", bench, ...data.map((file) => `DATA/${file}`), ...options].join(" ");
+export function commandOf({ bench, measure, data = [], options = [] }: Step): string {
+  return [
+    "npm run bench --",
+    bench,
+    ...(measure === undefined ? [] : [measure]),
+    ...data.map((file) => `DATA/${file}`),
+    ...options,
+  ].join(" ");
 }
