@@ -16,12 +16,12 @@ export const listing = performing(notes, {
   },
 });
 
-interface WriteOptions {
+interface NoteOptions {
   readonly revision?: number;
 }
 
 export const writing = performing(writtenNote, {
-  input: ({ positionals: [thread = "", name = "", text = ""], options: { revision = 0 } }: Input<WriteOptions>) => ({
+  input: ({ positionals: [thread = "", name = "", text = ""], options: { revision = 0 } }: Input<NoteOptions>) => ({
     thread,
     name,
     text,

@@ -3,13 +3,13 @@ import { addedRule, editedRule, endedRule, restoredRule, rules } from "palimpses
 import type { Input, Printing } from "../command/command.ts";
 import { performing } from "../home/acts.ts";
 
-interface ListOptions {
+interface RuleListOptions {
   readonly all?: boolean;
 }
 
 export const listing = performing(rules, {
-  input: ({ positionals: [thread = ""] }: Input<ListOptions>) => ({ thread }),
-  async show(document: ResultOf<typeof rules>, { format, output }: Printing, { options }: Input<ListOptions>) {
+  input: ({ positionals: [thread = ""] }: Input<RuleListOptions>) => ({ thread }),
+  async show(document: ResultOf<typeof rules>, { format, output }: Printing, { options }: Input<RuleListOptions>) {
     if (format === "json") await output.json(document);
     else {
       const shown = document.rules.filter(({ status }) => options.all === true || status !== "ended");
