@@ -282,8 +282,15 @@ function plainWords(text: string): string[] {
     text
       .toLowerCase()
       .match(/[\p{L}\p{N}'.+#-]+/gu)
-      ?.map((word) => word.replace(/[.']+$/, "")) ?? []
+      ?.map(withoutEnd) ?? []
   );
+}
+
+/** Without the full stops and apostrophes that end a word. */
+function withoutEnd(word: string): string {
+  let end = word.length;
+  while (end > 0 && ".'".includes(word[end - 1]!)) end -= 1;
+  return word.slice(0, end);
 }
 
 /**

@@ -89,13 +89,17 @@ export function checkWords(content: string): CheckedProposal<string> {
 /** Whether a sentence that binds later turns may become a rule by itself: no consent in advance, no order to ignore rules, no secret. */
 export function mayBecomeRule(sentence: string): boolean {
   if (isInstruction(sentence) || UNASKED.test(sentence)) return false;
-  if (isApproval(sentence) && !BAN.test(sentence)) return false;
+  if (isApproval(sentence) && !isBan(sentence)) return false;
   return redactSecrets(sentence).found.length === 0;
 }
 
 /** A ban on acting without being asked is no consent. */
-const BAN =
-  /\b(?:never|don'?t|do not|must not|may not|not allowed|cannot|can'?t|no|nie|niemals|nicht|ne|nunca)\b.*\b(?:without|unless|until|ohne|sans|sin)\b/i;
+function isBan(sentence: string): boolean {
+  const ban = BANNING.exec(sentence);
+  return ban !== null && CONDITION.test(sentence.slice(ban.index));
+}
+const BANNING = /\b(?:never|don'?t|do not|must not|may not|not allowed|cannot|can'?t|no|nie|niemals|nicht|ne|nunca)\b/i;
+const CONDITION = /\b(?:without|unless|until|ohne|sans|sin)\b/i;
 /** Not to be asked is a consent, too. */
 const UNASKED =
   /\b(?:never|don'?t|do not|stop|no need to)\b[^.!?]{0,12}\b(?:ask(?:ing)?|confirm(?:ing)?|check(?:ing)? with|warn(?:ing)?) (?:me|us|for|again|before|first)\b/i;

@@ -24,8 +24,8 @@ after(async () => {
   await server?.stop();
 });
 
-const CLAIM = "FOR UPDATE OF j SKIP LOCKED";
-const COMPLETION = "outbox WHERE holder = $1 AND revision";
+const CLAIM = "FOR UPDATE SKIP LOCKED";
+const COMPLETION = "holder = $5 AND revision";
 
 for (const fault of ["cut", "lose-answer", "fall-silent"] as const) {
   test(`a worker whose first look for a job fails (${fault}) learns on`, async (t) => {
@@ -87,7 +87,7 @@ test("a turn that ends just while its job is marked as done leaves a job that wa
     // As the append of a turn leaves the row, but not committed yet.
     async process() {
       await turn.query(`BEGIN; UPDATE meeting.outbox SET revision = revision + 1, attempts = 0, error = NULL,
-        run = clock_timestamp() + interval '1 hour'`);
+        run = extract(epoch FROM clock_timestamp())::float8 * 1000 + 3600000`);
       return { kind: "skipped", reason: "trivial" };
     },
     onEvent: (event) => event.type === "job-end" && ended.resolve(),
