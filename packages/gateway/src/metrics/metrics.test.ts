@@ -72,7 +72,7 @@ test("an admin sees routes and statuses, and nothing that names a user, a thread
   assert.ok(text.includes(`palimpsest_requests_total{${route},status="200"} 1`), text);
   assert.ok(text.includes(`palimpsest_requests_total{${route},status="404"} 1`));
   assert.match(text, /palimpsest_compactions_total\{rung="\w+"\} 1/);
-  assert.match(text, /palimpsest_store_seconds_count\{operation="head"\} \d/);
+  assert.match(text, /palimpsest_store_seconds_count\{operation="load"\} \d/);
   assert.match(text, /palimpsest_queue_length\{queue="memory"\} 0/);
   assert.doesNotMatch(text, /ada|bob|"t"|pal_|key_/);
   assert.equal((await at.ask("GET", "/metrics", "ada")).status, 403);

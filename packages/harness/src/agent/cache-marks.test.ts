@@ -4,7 +4,7 @@ import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { tool } from "ai";
 import { z } from "zod";
-import { summarization } from "../compaction/summarization.ts";
+import { summarization } from "../compaction/middleware.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import { startProviderServer } from "../testing/provider-server.ts";
 import { replay } from "../thread/audit.ts";

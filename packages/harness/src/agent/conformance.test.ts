@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { LanguageModelV4Message } from "@ai-sdk/provider";
 import { charsPerToken } from "@palimpsest/core/tokens";
-import { summarization } from "../compaction/summarization.ts";
+import { summarization } from "../compaction/middleware.ts";
 import { threadConformance } from "../testing/conformance.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
 import { createAgent } from "./agent.ts";

@@ -19,9 +19,9 @@ import { createThread, threadDeps, type Writer } from "../thread/writer.ts";
 import { type Compactor, type CompactorOptions, createCompactor } from "./compactor.ts";
 import { type DraftTable, drafting, draftTable } from "./drafts.ts";
 import { type CompactionEvent, logLine } from "./events.ts";
+import { modelSummarize } from "./model-summarize.ts";
 import { createModelWriter } from "./model-writer.ts";
 import type { Summarize } from "./summarize.ts";
-import { modelSummarize } from "./summarize.ts";
 
 const meter = createMeter(openaiShape, { counter: charsPerToken(4) });
 /** Counted as reported, so that the whole window is used. */

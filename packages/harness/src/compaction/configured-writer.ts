@@ -7,10 +7,10 @@ import type { ConfigFile } from "../home/schema.ts";
 import { lightweightModel } from "../models/resolve.ts";
 import type { Store } from "../stores/store.ts";
 import { draftTable } from "./drafts.ts";
+import { modelSummarize } from "./model-summarize.ts";
 import { createModelWriter } from "./model-writer.ts";
 import type { Summarization } from "./summarization.ts";
 import type { SummaryWriter } from "./summarize.ts";
-import { modelSummarize } from "./summarize.ts";
 
 export function configuredWriter(
   config: ConfigFile,

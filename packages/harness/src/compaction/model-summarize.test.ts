@@ -5,7 +5,8 @@ import { PATCH_SCHEMA } from "@palimpsest/core/internal/summary";
 import { jsonSchema, tool } from "ai";
 import { withSettings } from "../models/wrap.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
-import { modelSummarize, SummarizeError, type SummaryRequest } from "./summarize.ts";
+import { modelSummarize } from "./model-summarize.ts";
+import { SummarizeError, type SummaryRequest } from "./summarize.ts";
 
 const REQUEST: SummaryRequest = {
   kind: "patch",

@@ -6,12 +6,7 @@ import { type Keep, type Policy, policyProblems, type Threshold } from "@palimps
 import { PalimpsestError } from "@palimpsest/core/errors";
 import { isCeilings } from "@palimpsest/core/internal/compaction";
 import type { SummaryFormat } from "@palimpsest/core/log";
-import { tool } from "ai";
-import { z } from "zod/v4";
-import type { Middleware } from "../agent/middleware.ts";
-import type { Summarizer } from "../agent/model.ts";
 import type { SummarizationFile } from "../home/schema.ts";
-import { toolFacts } from "../tool-facts.ts";
 
 /** What a file keeps that says nothing about it. */
 export const DEFAULT_KEEP = { type: "messages" as const, value: 20 };
@@ -187,59 +182,4 @@ function numberProblems({ policy, prune, ...settings }: Summarization): string[]
 
 function listOf(value: Threshold | readonly Threshold[]): readonly Threshold[] {
   return isCeilings(value) ? value : [value];
-}
-
-/*
- * Compaction as middleware. Automatic: before every model call the request is measured, and where a threshold is met the
- * thread is compacted first; its settings also hold for compactions that a person or the agent asks for. And as a tool:
- * the agent asks, and it happens before the next model call, when every call of the step has its result in the log.
- */
-
-export interface SummarizationMiddlewareOptions extends SummarizationOptions {
-  /** Who writes the summaries: by default the agent's own model. */
-  readonly summarizer?: Summarizer;
-}
-
-export function summarization({ summarizer = "agent", ...options }: SummarizationMiddlewareOptions = {}): Middleware {
-  return summarizationWith(summarizationFromOptions(options), summarizer);
-}
-
-/** Internal: the same from settings that were resolved before, such as a config file's. */
-export function summarizationWith(settings: Summarization, summarizer: Summarizer = "agent"): Middleware {
-  return {
-    name: "summarization",
-    compaction: { settings, summarizer },
-    async beforeModel(run) {
-      if (settings.automatic) await run.compact({ cause: "automatic", signal: run.signal });
-    },
-  };
-}
-
-const WISH = z.object({ focus: z.string().optional().describe("What the summary should keep in view") });
-
-export function compactTool(): Middleware {
-  const wanted = new Map<string, string | null>();
-  return {
-    name: "compact-tool",
-    brings: ["compact_conversation"],
-    tools: ({ runId }) => ({
-      compact_conversation: tool({
-        description:
-          "Replace the older part of this conversation by a summary, to make room. Nothing is lost: the summary says where the messages are. Use it before long work, or when a subject is finished.",
-        metadata: toolFacts({ act: "none" }),
-        inputSchema: WISH,
-        execute: ({ focus }) => {
-          wanted.set(runId, focus ?? null);
-          return "The conversation will be compacted before your next step.";
-        },
-      }),
-    }),
-    async beforeModel(run) {
-      const focus = wanted.get(run.runId);
-      if (focus === undefined) return;
-      wanted.delete(run.runId);
-      await run.compact({ cause: "manual", signal: run.signal, ...(focus === null ? {} : { focus }) });
-    },
-    afterAgent: ({ runId }) => void wanted.delete(runId),
-  };
 }

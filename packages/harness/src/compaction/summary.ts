@@ -32,7 +32,7 @@ import type { Conversation } from "../thread/conversation.ts";
 import type { CompactorOptions, CompactRequest } from "./compactor.ts";
 import type { Background, DraftTable } from "./drafts.ts";
 import type { OnCompactionEvent } from "./events.ts";
-import { stateLines } from "./part-files.ts";
+import { stateLines } from "./state-chain.ts";
 import type { SummaryJob, SummaryResult, SummaryWriter } from "./summarize.ts";
 
 interface SummaryStepOptions {

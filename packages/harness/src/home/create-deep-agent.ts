@@ -6,12 +6,11 @@ import { type Agent, type AgentOptions, createAgent } from "../agent/agent.ts";
 import type { Middleware } from "../agent/middleware.ts";
 import type { Summarizer } from "../agent/model.ts";
 import type { Run } from "../agent/run.ts";
+import { compactTool, summarizationWith } from "../compaction/middleware.ts";
 import {
-  compactTool,
   type Summarization,
   type SummarizationOptions,
   summarizationFromOptions,
-  summarizationWith,
 } from "../compaction/summarization.ts";
 import { threadFolder } from "../home-folders.ts";
 import { loopGuard } from "../loop-guard/middleware.ts";

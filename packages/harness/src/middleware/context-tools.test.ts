@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { tool } from "ai";
 import { z } from "zod/v4";
-import { summarization } from "../compaction/summarization.ts";
+import { summarization } from "../compaction/middleware.ts";
 import { agentKit } from "../testing/agent-kit.ts";
 import type { ScriptedAnswer } from "../testing/scripted-model.ts";
 import { contextTools } from "./context-tools.ts";

@@ -23,6 +23,7 @@ const NOTES = z.object({
 /** Steps between two fresh windows, so that a model that asks in every step is stopped. */
 const STEPS_BETWEEN = 3;
 
+/** Internal: `policy: rollover` of the deep agent brings it. */
 export function contextTools(): Middleware {
   const wanted = new Set<string>();
   const started = new Map<string, number>();

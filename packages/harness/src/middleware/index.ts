@@ -1,5 +1,5 @@
-export type { SummarizationMiddlewareOptions } from "../compaction/summarization.ts";
-export { compactTool, summarization } from "../compaction/summarization.ts";
+export type { SummarizationMiddlewareOptions } from "../compaction/middleware.ts";
+export { compactTool, summarization } from "../compaction/middleware.ts";
 export { loopGuard } from "../loop-guard/middleware.ts";
 export { type MemoryMiddlewareOptions, memory } from "../memory/middleware.ts";
 export { type RecallOptions, recall } from "../recall/middleware.ts";

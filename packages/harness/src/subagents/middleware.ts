@@ -9,7 +9,7 @@ import { z } from "zod/v4";
 import { AgentError } from "../agent/errors.ts";
 import type { Middleware } from "../agent/middleware.ts";
 import type { Run } from "../agent/run.ts";
-import { summarization } from "../compaction/summarization.ts";
+import { summarization } from "../compaction/middleware.ts";
 import { everyThread } from "../stores/users.ts";
 import { withWriter } from "../thread/acts.ts";
 import { commit, type RecordInput, type ThreadDeps } from "../thread/writer.ts";

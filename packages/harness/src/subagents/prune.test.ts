@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { stateLines } from "../compaction/part-files.ts";
+import { stateLines } from "../compaction/state-chain.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { ScriptedStep } from "../testing/scripted-model.ts";
 import { subagentKit, taskCall } from "../testing/subagent-kit.ts";

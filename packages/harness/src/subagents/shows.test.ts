@@ -8,7 +8,7 @@ import { createMeter } from "@palimpsest/core/tokens";
 import { tool } from "ai";
 import { z } from "zod";
 import type { Middleware } from "../agent/middleware.ts";
-import { summarization } from "../compaction/summarization.ts";
+import { summarization } from "../compaction/middleware.ts";
 import { exactCounterFor } from "../models/tokenizers.ts";
 import { subagentKit, taskCall } from "../testing/subagent-kit.ts";
 import { workspaceTools } from "../workspace/tools-writing.ts";

@@ -16,7 +16,7 @@ import {
   type ViewEntry,
 } from "@palimpsest/core/log";
 import { convert, type Dialect, type Shape } from "@palimpsest/core/message";
-import { rememberStateChain, stateChainOf, withChanges } from "../compaction/part-files.ts";
+import { rememberStateChain, stateChainOf, withChanges } from "../compaction/state-chain.ts";
 import { keepIndexed } from "../recall/catch-up.ts";
 import { scrub } from "../stores/capabilities.ts";
 import type { AppendBatch, ThreadLoad } from "../stores/store.ts";

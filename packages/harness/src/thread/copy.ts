@@ -282,12 +282,18 @@ async function copyOne(
 function isEarlier(there: MemoryRow, source: MemoryRow): boolean {
   if (there.revision >= source.revision) return false;
   const [newest, audit] = [auditOf(there.document)?.at(-1), auditOf(source.document)];
-  return newest !== undefined && audit?.some(({ id, at }) => id === newest.id && at === newest.at) === true;
+  return newest !== undefined && audit?.some((change) => isSameChange(change, newest)) === true;
+}
+
+/** By its target too: changes are numbered, and two stores may make one with the same number in the same millisecond. */
+function isSameChange(one: Change, other: Change): boolean {
+  return one.id === other.id && one.at === other.at && one.target === other.target;
 }
 
 interface Change {
   readonly id?: unknown;
   readonly at?: unknown;
+  readonly target?: unknown;
 }
 
 function auditOf(document: string): readonly Change[] | undefined {

@@ -7,7 +7,7 @@ import { erase, erasedState, isQuoted, withoutEchoes } from "@palimpsest/core/in
 import { originalsIn, ownText, quotable, quoteWork, splitQuotes } from "@palimpsest/core/internal/summary";
 import type { CompactionRecord, Erasure, Head, MessageRecord, Range, StoredSummary } from "@palimpsest/core/log";
 import { type Shape, shapeOf } from "@palimpsest/core/message";
-import { stateChainOf, stateLines } from "../compaction/part-files.ts";
+import { stateChainOf, stateLines } from "../compaction/state-chain.ts";
 import { inTurns } from "../pace.ts";
 import type { Store, StoredRecord } from "../stores/store.ts";
 import { readBody } from "./conversation.ts";

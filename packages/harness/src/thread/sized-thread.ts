@@ -11,7 +11,7 @@ import type { LogRecord, MessageRecord, UsageRecord } from "@palimpsest/core/log
 import { type Dialect, rulesOf, type Shape, shapeOf } from "@palimpsest/core/message";
 import { createSizer, type FixedSize, type Prompt, type Sizer } from "@palimpsest/core/prompt";
 import { createMeter, type Meter } from "@palimpsest/core/tokens";
-import { stateChainOf } from "../compaction/part-files.ts";
+import { stateChainOf } from "../compaction/state-chain.ts";
 import { exactCounterFor, type ModelCounter } from "../models/tokenizers.ts";
 import type { Store, ThreadLoad } from "../stores/store.ts";
 import { type Conversation, readBody } from "./conversation.ts";

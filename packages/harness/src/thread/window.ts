@@ -1,7 +1,7 @@
 /**
  * The window of the model that is asked: as configured, less what its provider has stated or shown while refusing.
  * Limits are remembered for a day, and for the next process where there is a store for them. A limit below what the provider took
- * lately is not believed: one that refuses now and then would shrink the window until nothing fits.
+ * before is not believed: one that refuses now and then would shrink the window until nothing fits.
  */
 import type { Window } from "@palimpsest/core/compaction";
 import { cutMarks } from "@palimpsest/core/internal/compaction";
@@ -63,62 +63,49 @@ export function createModelWindow({ endpoint, window, reserve, clock, limitsStor
       const at = now();
       const learned = effectiveWindow(window(), { limits, endpoint, now: at });
       const told = effectiveWindow(window(), { limits: limitsStore?.latest?.() ?? {}, endpoint, now: at });
-      const size = told.tokens < surelyAccepted(own, at) ? learned.tokens : Math.min(learned.tokens, told.tokens);
+      const size = told.tokens < surelyAccepted(own) ? learned.tokens : Math.min(learned.tokens, told.tokens);
       const configured = size < window() ? window() : undefined;
       return { size, reserve: Math.min(reserve(size), Math.floor(size / 2)), configured };
     },
     accept(prompt) {
-      own = withAccepted(own, prompt, now());
-      everybody?.set(key, withAccepted(everybody.get(key) ?? NOTHING_ACCEPTED, prompt, now()));
+      own = withAccepted(own, prompt);
+      everybody?.set(key, withAccepted(everybody.get(key) ?? NOTHING_ACCEPTED, prompt));
     },
     learn(refusal) {
       const learnedAt = now();
-      if (contradicts(refusal, own, learnedAt)) return;
+      if (contradicts(refusal, own)) return;
       const limit = { tokens: refusal.limit, learnedAt };
       limits = learnLimit(limits, endpoint, limit);
       const ofAll = everybody?.get(key) ?? NOTHING_ACCEPTED;
-      const isForAll = refusal.from === "stated" && !contradicts(refusal, ofAll, learnedAt);
+      const isForAll = refusal.from === "stated" && !contradicts(refusal, ofAll);
       // Others may have learned since.
       if (isForAll) limitsStore?.keep(learnLimit(limitsStore.read(), endpoint, limit));
     },
   };
 }
 
-/** The largest prompts that were taken lately: by the provider's reports, and by our own count where it reported nothing. */
+/** The largest prompts that were taken: by the provider's reports, and by our own count where it reported nothing. */
 export interface Accepted {
-  readonly reported: Taken | null;
-  readonly counted: Taken | null;
+  readonly reported: number;
+  readonly counted: number;
 }
 
-interface Taken {
-  readonly tokens: number;
-  readonly at: number;
-}
+export const NOTHING_ACCEPTED: Accepted = { reported: 0, counted: 0 };
 
-export const NOTHING_ACCEPTED: Accepted = { reported: null, counted: null };
-/** A server may be started again with a smaller window: what it took before that says nothing. */
-const LATELY_MS = 60 * 60 * 1000;
-
-export function withAccepted(before: Accepted, { reported, counted }: AcceptedPrompt, at: number): Accepted {
-  const larger = (known: Taken | null, tokens: number): Taken =>
-    tokensOf(known, at) > tokens ? known! : { tokens, at };
+export function withAccepted(before: Accepted, { reported, counted }: AcceptedPrompt): Accepted {
   return reported === null
-    ? { ...before, counted: larger(before.counted, counted) }
-    : { ...before, reported: larger(before.reported, reported) };
+    ? { ...before, counted: Math.max(before.counted, counted) }
+    : { ...before, reported: Math.max(before.reported, reported) };
 }
 
-/** Whether the provider took more lately than it says now that it takes. Counts of ours are compared with each other only. */
-export function contradicts({ limit, counted }: Refusal, accepted: Accepted, now: number): boolean {
-  return limit < surelyAccepted(accepted, now) || counted <= tokensOf(accepted.counted, now);
+/** Whether the provider took more before than it says now that it takes. Counts of ours are compared with each other only. */
+export function contradicts({ limit, counted }: Refusal, accepted: Accepted): boolean {
+  return limit < surelyAccepted(accepted) || counted <= accepted.counted;
 }
 
 /** As the provider counts. A count of ours may be far from its own: half of it is sure. */
-function surelyAccepted({ reported, counted }: Accepted, now: number): number {
-  return Math.max(tokensOf(reported, now), Math.floor(tokensOf(counted, now) / 2));
-}
-
-function tokensOf(taken: Taken | null, now: number): number {
-  return taken === null || now - taken.at > LATELY_MS ? 0 : taken.tokens;
+function surelyAccepted({ reported, counted }: Accepted): number {
+  return Math.max(reported, Math.floor(counted / 2));
 }
 
 /** What endpoints have taken from the threads that share a place for limits. */
