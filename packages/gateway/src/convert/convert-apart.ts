@@ -1,8 +1,10 @@
 /**
- * Conversion in a thread of its own, so that no file can keep the others waiting: it is stopped when it has taken its time
- * or memory, or when nobody waits for it any more. A few at once, one of each user; the others wait for their turn.
+ * Conversion in a process of its own, so that no file can keep the others waiting or end them: it is stopped when it has
+ * taken its time or memory, or when nobody waits for it any more. Not a thread: one that runs out of memory may end the whole
+ * process. A few at once, one of each user; the others wait for their turn.
  */
-import { Worker } from "node:worker_threads";
+import { type ChildProcess, fork } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import { endingOf } from "./endings.ts";
 import { type FairGate, fairGate } from "./fair-gate.ts";
 import type { Conversion } from "./to-markdown.ts";
@@ -38,7 +40,7 @@ export async function convertApart(
 ): Promise<readonly Conversion[]> {
   if (files.every(({ name }) => endingOf(name) === null)) return files.map(() => AS_IS);
   const leave = await gate.enter(userId, signal);
-  let thread: ConvertThread | null = null;
+  let converter: Converter | null = null;
   try {
     const results: Conversion[] = [];
     const end = performance.now() + limits.requestMs;
@@ -48,81 +50,80 @@ export async function convertApart(
         results.push(AS_IS);
         continue;
       }
-      thread ??= new ConvertThread(limits.heapMegabytes);
-      const result = await thread.convert(file, Math.min(limits.fileMs, end - performance.now()), signal);
+      converter ??= new Converter(limits.heapMegabytes);
+      const result = await converter.convert(file, Math.min(limits.fileMs, end - performance.now()), signal);
       results.push(result);
       if (result.kind !== "failed" || result.code !== "too-costly") continue;
-      await thread.stop();
-      thread = null;
+      converter.stop();
+      converter = null;
     }
     return results;
   } finally {
-    await thread?.stop();
+    converter?.stop();
     leave();
   }
 }
 
 const AS_IS: Conversion = { kind: "as-is" };
 
-class ConvertThread {
-  readonly #worker: Worker;
+class Converter {
+  readonly #child: ChildProcess;
 
   constructor(heapMegabytes: number) {
-    const options = {
+    const source = SOURCES ? "./convert-worker.ts" : "./convert-worker.js";
+    const conditions = process.execArgv.filter((argument) => argument.startsWith("--conditions"));
+    this.#child = fork(fileURLToPath(new URL(source, import.meta.url)), [], {
+      execArgv: [...conditions, `--max-old-space-size=${heapMegabytes}`, "--disable-warning=ExperimentalWarning"],
       env: {},
-      stdout: true,
-      stderr: true,
-      resourceLimits: { maxOldGenerationSizeMb: heapMegabytes, stackSizeMb: 16 },
-    };
-    // The ending is said in a variable, so that a bundler takes the built file along.
-    const source = "./convert-worker.ts";
-    this.#worker = SOURCES
-      ? new Worker(new URL(source, import.meta.url), options)
-      : new Worker(new URL("./convert-worker.js", import.meta.url), options);
-    // What libraries print about a file is nobody's.
-    this.#worker.stdout.resume();
-    this.#worker.stderr.resume();
+      serialization: "advanced",
+      // What libraries print about a file is dropped.
+      stdio: ["ignore", "ignore", "ignore", "ipc"],
+    });
+    // Without a listener, the error of a process that is about to be stopped would end this one.
+    this.#child.on("error", () => {});
   }
 
-  /** Rejects when the signal aborts; the thread has to be stopped then, and after a file that was too costly. */
+  /** Rejects when the signal aborts; the process has to be stopped then, and after a file that was too costly. */
   async convert({ name, bytes }: NamedBytes, ms: number, signal: AbortSignal): Promise<Conversion> {
     const { promise, resolve, reject } = Promise.withResolvers<Conversion>();
-    const worker = this.#worker;
-    const failed = (error: unknown) => resolve(isOutOfMemory(error) ? tooCostly("memory") : failedWith(error));
+    const child = this.#child;
+    const ended = (code: number | null, by: NodeJS.Signals | null) =>
+      resolve(by === "SIGABRT" || code === OUT_OF_MEMORY ? tooCostly("memory") : failedWith(by ?? code));
+    const failed = (error: Error) => resolve(failedWith(error));
     const left = () => reject(signal.reason);
     const timer = setTimeout(() => resolve(tooCostly("time")), Math.max(0, ms));
-    worker.once("message", resolve);
-    worker.once("error", failed);
+    const answered = (answer: unknown) => resolve(answer as Conversion);
+    child.once("message", answered);
+    child.once("exit", ended);
+    child.once("error", failed);
     signal.addEventListener("abort", left);
     try {
-      worker.postMessage({ name, bytes });
+      child.send({ name, bytes }, (error) => error !== null && failed(error));
       return await promise;
     } finally {
       clearTimeout(timer);
       signal.removeEventListener("abort", left);
-      worker.off("message", resolve);
-      worker.off("error", failed);
-      // An error of a thread that is about to be stopped is nobody's.
-      worker.on("error", () => {});
+      child.off("message", answered);
+      child.off("exit", ended);
+      child.off("error", failed);
     }
   }
 
-  async stop(): Promise<void> {
-    await this.#worker.terminate();
+  stop(): void {
+    this.#child.kill("SIGKILL");
   }
 }
+
+/** How Node ends when its heap is full, where the system has no signal for it. */
+const OUT_OF_MEMORY = 134;
 
 function tooCostly(what: "time" | "memory"): Conversion {
   return { kind: "failed", code: "too-costly", problem: `converting it takes more ${what} than a file may take here` };
 }
 
-/** The thread ended for another reason: it is treated like a file that is too much for it. */
-function failedWith(error: unknown): Conversion {
-  return { kind: "failed", code: "too-costly", problem: `converting it failed: ${String(error).slice(0, 200)}` };
-}
-
-function isOutOfMemory(error: unknown): boolean {
-  return error instanceof Error && (error as { code?: unknown }).code === "ERR_WORKER_OUT_OF_MEMORY";
+/** The process ended for another reason: it is treated like a file that is too much for it. */
+function failedWith(reason: unknown): Conversion {
+  return { kind: "failed", code: "too-costly", problem: `converting it failed: ${String(reason).slice(0, 200)}` };
 }
 
 const SOURCES = import.meta.url.endsWith(".ts");

@@ -30,7 +30,8 @@ test("a fork's map holds what it shares, and a thread that isn't there has none"
   assert.equal(await mapOfThread(writer, "nowhere", { tokens: 500 }), null);
 });
 
-test("a thread that was deleted and made anew under the same name has a map of its own", async (t) => {
+test("a thread that was deleted and made anew under the same name, in the same millisecond, has a map of its own", async (t) => {
+  t.mock.timers.enable({ apis: ["Date"] });
   const writer = await open(t);
   await say(writer, HARBOR);
   assert.match(await labels(writer.store), /crane/);

@@ -50,9 +50,10 @@ export async function mapOfThread(
 const CANDIDATES = 200;
 
 interface KnownMap {
-  readonly createdAt: string;
   readonly map: ThreadMap;
+  /** The last record that it holds, and that record's hash: it proves all before it. */
   through: number;
+  hash: string;
 }
 
 /** Threads whose maps are kept at once; the one that was asked for least recently goes first. */
@@ -60,16 +61,14 @@ const KEPT = 64;
 const kept = new WeakMap<Store, Map<string, KnownMap>>();
 
 async function mapLines({ store, tools }: MapDeps, threadId: string): Promise<readonly MapLine[] | null> {
-  const [header, head] = await Promise.all([store.header(threadId), store.head(threadId)]);
-  if (header === undefined || head === undefined) return null;
+  if ((await store.header(threadId)) === undefined) return null;
   const maps = kept.get(store) ?? new Map<string, KnownMap>();
   kept.set(store, maps);
   const before = maps.get(threadId);
-  const goesOn = before !== undefined && before.createdAt === header.createdAt && before.through <= head.version;
-  let known = goesOn ? before : newMap(header.createdAt);
+  let known = before !== undefined && (await holds(store, threadId, before)) ? before : newMap();
   maps.delete(threadId);
   if ((await extend(known, { store, tools }, threadId)) === "erased") {
-    known = newMap(header.createdAt);
+    known = newMap();
     await extend(known, { store, tools }, threadId);
   }
   maps.set(threadId, known);
@@ -77,8 +76,16 @@ async function mapLines({ store, tools }: MapDeps, threadId: string): Promise<re
   return known.map.lines();
 }
 
-function newMap(createdAt: string): KnownMap {
-  return { createdAt, map: createThreadMap(), through: 0 };
+function newMap(): KnownMap {
+  return { map: createThreadMap(), through: 0, hash: "" };
+}
+
+/** Whether the thread still begins with what the map was made of: one of the same name may be another. */
+async function holds(store: Store, threadId: string, { through, hash }: KnownMap): Promise<boolean> {
+  if (through === 0) return true;
+  for await (const { chained } of store.records(threadId, { range: [through, through], bodies: "none" }))
+    return chained.hash === hash;
+  return false;
 }
 
 /** A long log gives way to other work after so many. */
@@ -97,6 +104,7 @@ async function extend(
     if (record.kind === "event" && !fromStart && record.event.type === "redacted") return "erased";
     if (record.seq % RECORDS_AT_ONCE === 0) await othersTurn();
     known.through = record.seq;
+    known.hash = stored.chained.hash;
     const message = record.kind === "message" ? mapMessage(stored, record, tools) : null;
     if (message !== null) known.map.add(message);
   }
