@@ -6,6 +6,7 @@
 import { PalimpsestError } from "@palimpsest/core/errors";
 import type { After } from "../http/event-stream.ts";
 import type { AnswerReader, JsonFields, ReadAnswer } from "./vendor.ts";
+import { parseFields } from "./vendor.ts";
 
 export interface AnswerBounds {
   /** The most that is read. */
@@ -150,13 +151,8 @@ export function objectReader(
 }
 
 /** An event's data as an object; null for what is none. */
-export function dataOf({ data }: Pick<UpstreamEvent, "data">): Readonly<Record<string, unknown>> | null {
-  try {
-    const value: unknown = JSON.parse(data);
-    return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : null;
-  } catch {
-    return null;
-  }
+export function dataOf({ data }: Pick<UpstreamEvent, "data">): JsonFields | null {
+  return parseFields(data);
 }
 
 /** How many characters of line ends the text ends with. */

@@ -9,6 +9,7 @@ import { type Problem, problemOf } from "../http/problem.ts";
 import { callOptions } from "./converted-prompt.ts";
 import type { ParsedRequest } from "./request.ts";
 import { fetchWithin, keyMissing, type UpstreamAnswer } from "./upstream.ts";
+import { fieldsOf } from "./vendor.ts";
 
 export async function convertedAnswer<M extends object>(
   parsed: ParsedRequest<M>,
@@ -42,7 +43,7 @@ async function modelOf<M extends object>({ call, deps: { settings, env }, target
   try {
     return await resolveModel({ ...settings, models: [own] }, entry.name, surroundings);
   } catch (error) {
-    throw (error as { readonly code?: unknown }).code === "no-key" ? keyMissing(target) : error;
+    throw fieldsOf(error)["code"] === "no-key" ? keyMissing(target) : error;
   }
 }
 
@@ -94,7 +95,7 @@ export function convertedFailure(error: unknown): Problem {
   if (typeof statusCode === "number" && typeof message === "string")
     return statusCode < 400 ? badResponse("answered with something that can't be read") : refusal();
   if (name === "AI_APICallError") {
-    const why = (cause as { readonly code?: unknown } | undefined)?.code ?? message;
+    const why = fieldsOf(cause)["code"] ?? message;
     return { status: 502, code: "unreachable", message: `the model's provider can't be reached (${why})` };
   }
   if (!(error instanceof BrokenAnswer)) return problemOf(error);

@@ -1,8 +1,10 @@
 /** A request of any vendor as the AI SDK's models take it, read through its shape. */
+
 import type { FilePart, ImagePart, Part, Shape } from "@palimpsest/core/message";
 import type { ResolvedModel } from "palimpsest/models";
 import { ProblemError } from "../http/problem.ts";
 import type { JsonFields, VendorRequest } from "./vendor.ts";
+import { fieldsOf } from "./vendor.ts";
 
 type ModelCallOptions = Parameters<ResolvedModel["language"]["doStream"]>[0];
 type PromptMessage = ModelCallOptions["prompt"][number];
@@ -27,8 +29,8 @@ export function callOptions<M>(
 
 /** The three spellings of a function; tools that a vendor runs itself can't be taken elsewhere. */
 function toolOf(tool: unknown): FunctionTool[] {
-  const fields = tool as JsonFields;
-  const given = (fields["function"] ?? fields) as JsonFields;
+  const fields = fieldsOf(tool);
+  const given = fieldsOf(fields["function"] ?? fields);
   const schema = given["parameters"] ?? given["input_schema"] ?? (isFunction(fields) ? NO_PARAMETERS : undefined);
   if (typeof given["name"] !== "string" || schema === undefined) return [];
   const description = given["description"];
@@ -116,7 +118,7 @@ function assistantPart(part: Part): AssistantContent {
 
 /** What a vendor's server has summarized: another one can read its words, if they are there to be read. */
 function summaryOf(json: string): AssistantContent {
-  const { type, content } = JSON.parse(json) as JsonFields;
+  const { type, content } = fieldsOf(JSON.parse(json));
   return type === "compaction" && typeof content === "string" ? [{ type: "text", text: content }] : [];
 }
 
@@ -164,7 +166,8 @@ function choiceIn(given: unknown, tools: readonly FunctionTool[]): ModelCallOpti
   if (mode === "auto" || mode === "none" || mode === "required") return { type: mode };
   if (mode === "any") return { type: "required" };
   const toolName = choice["name"] ?? fieldsOf(choice["function"])["name"];
-  return tools.some(({ name }) => name === toolName) ? { type: "tool", toolName: toolName as string } : null;
+  const chosen = tools.find(({ name }) => name === toolName);
+  return chosen === undefined ? null : { type: "tool", toolName: chosen.name };
 }
 
 function isOneAtATime(body: JsonFields): boolean {
@@ -187,10 +190,6 @@ function formatIn(body: JsonFields): ModelCallOptions["responseFormat"] | null {
     ...(typeof name === "string" && { name }),
     ...(typeof description === "string" && { description }),
   };
-}
-
-function fieldsOf(value: unknown): JsonFields {
-  return typeof value === "object" && value !== null ? (value as JsonFields) : {};
 }
 
 /** The input of a call as an object, which is all that some vendors take. */

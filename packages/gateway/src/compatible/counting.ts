@@ -2,6 +2,7 @@
  * What a prompt would count: of what would really be sent, so that a client which compacts by itself sees no need to.
  * Nothing that the request says is kept.
  */
+
 import { createMeter } from "@palimpsest/core/tokens";
 import { exactCounterFor } from "palimpsest/models";
 import { ProblemError } from "../http/problem.ts";
@@ -11,6 +12,7 @@ import { identityOf, type ParsedRequest, parseRequest, storeOf } from "./request
 import type { CompatibleCall, CompatibleDeps } from "./serve.ts";
 import { askTarget, bytesOf, relay, requestBytes, type UpstreamAnswer } from "./upstream.ts";
 import type { Vendor } from "./vendor.ts";
+import { fieldsOf } from "./vendor.ts";
 
 export async function count<M extends object>(
   call: CompatibleCall,
@@ -75,7 +77,7 @@ const FREE = { ours: {}, unreported: null };
 async function tokensIn(counted: Counted): Promise<Counted> {
   if (typeof counted === "number" || counted.status !== 200) return counted;
   const text = (await bytesOf(counted.body)).toString();
-  return Number((JSON.parse(text) as { readonly input_tokens?: unknown }).input_tokens);
+  return Number(fieldsOf(JSON.parse(text))["input_tokens"]);
 }
 
 interface CountedView<M> {

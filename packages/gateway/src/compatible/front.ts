@@ -3,6 +3,7 @@
  * with them is neither parsed, checked nor hashed again from the front. A cache and nothing else: what it gives is what
  * reading the whole body would.
  */
+
 import { createHash, type Hash } from "node:crypto";
 import { readMessage } from "@palimpsest/core/internal/message";
 import type { Dialect, MessageOf, Shape } from "@palimpsest/core/message";
@@ -11,6 +12,7 @@ import { AT_ONCE, parseJson } from "../http/read-json.ts";
 import { type Chained, type ChainPlace, type ChainState, chainSteps, type Secret } from "./match.ts";
 import { type ByteSpan, pastSpace, stringEnd, valueEnd } from "./raw-json.ts";
 import type { JsonFields } from "./vendor.ts";
+import { objectOf } from "./vendor.ts";
 
 export interface FrontMemory {
   /** Null: the bytes are no JSON object. */
@@ -125,7 +127,7 @@ async function goOn<M>(
 async function objectIn(bytes: Buffer): Promise<JsonFields | null> {
   try {
     const value = await parseJson(bytes);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonFields) : null;
+    return objectOf(value);
   } catch (error) {
     if (error instanceof SyntaxError) return null;
     throw error;

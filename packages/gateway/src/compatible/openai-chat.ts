@@ -1,4 +1,5 @@
 /** OpenAI chat completions: its requests, its errors. How its answers are read is in `answer.ts`. */
+
 import { type OpenAiCall, type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
 import { dataOf, eventParser, wholeReader } from "./answer-body.ts";
 import type { AnswerPiece, AnswerWriter, PieceCall, PieceEnd } from "./converted-answer.ts";
@@ -7,10 +8,12 @@ import {
   type AnswerReader,
   type AnswerWriterOptions,
   common,
+  fieldsOf,
   type JsonFields,
   leadingIn,
   listIn,
   numberIn,
+  objectOf,
   type ReadAnswer,
   type Vendor,
   type VendorFailure,
@@ -71,7 +74,7 @@ export function chatReader(form: "stream" | "whole"): AnswerReader<OpenAiMessage
 function wholeAnswer(body: JsonFields | null): ReadAnswer<OpenAiMessage> {
   const choice = firstChoice(body);
   const message = (choice?.["message"] ?? null) as OpenAiMessage | null;
-  const usage = (body?.["usage"] ?? null) as object | null;
+  const usage = objectOf(body?.["usage"]);
   return { message, usage, state: message === null ? "open" : "ended", error: null };
 }
 
@@ -100,10 +103,10 @@ function streamReader(): AnswerReader<OpenAiMessage> {
           state = "failed";
           error = event.data;
         }
-        if (body?.["usage"]) usage = body["usage"] as object;
+        usage = objectOf(body?.["usage"]) ?? usage;
         const choice = firstChoice(body);
         if (choice === null) continue;
-        addDelta(draft, (choice["delta"] ?? {}) as JsonFields);
+        addDelta(draft, fieldsOf(choice["delta"]));
         if (choice["finish_reason"] != null && state === "open") state = "ending";
       }
     },
@@ -113,9 +116,7 @@ function streamReader(): AnswerReader<OpenAiMessage> {
 }
 
 function firstChoice(body: JsonFields | null): JsonFields | null {
-  const choices = body?.["choices"];
-  if (!Array.isArray(choices)) return null;
-  return (choices as JsonFields[]).find((choice) => (choice["index"] ?? 0) === 0) ?? null;
+  return objectOf(listIn(body?.["choices"]).find((choice) => (fieldsOf(choice)["index"] ?? 0) === 0));
 }
 
 function addDelta(draft: ChatDraft, delta: JsonFields): void {
@@ -174,7 +175,7 @@ export function chatWriter({ id, model, body }: AnswerWriterOptions): AnswerWrit
   const base = (object: string) => ({ id: `chatcmpl-${id}`, object, created: Math.floor(Date.now() / 1000), model });
   const chunk = (delta: unknown, finish: string | null = null): string =>
     event({ ...base("chat.completion.chunk"), choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }] });
-  const reportsUsage = (body["stream_options"] as JsonFields | undefined)?.["include_usage"] === true;
+  const reportsUsage = fieldsOf(body["stream_options"])["include_usage"] === true;
   const calls: PieceCall[] = [];
   let text = "";
   let ended: PieceEnd | null = null;

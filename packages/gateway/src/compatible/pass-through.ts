@@ -3,6 +3,7 @@
  * `gateway.pass_through` lists, with a model of the configuration: an account with a provider holds the files, batches and
  * answers of everybody behind this gateway. An admin, and whoever brings the provider's own key, may use all of it.
  */
+import { isRecord } from "@palimpsest/core/internal/text";
 import type { ConfigFile } from "palimpsest/home";
 import { ProblemError } from "../http/problem.ts";
 import { anthropicMessages } from "./anthropic/vendor.ts";
@@ -142,10 +143,10 @@ async function readJson(bytes: Buffer): Promise<PassedBody> {
   } catch {
     return unreadable("the body is no JSON in UTF-8");
   }
-  if (typeof body !== "object" || body === null || Array.isArray(body)) return unreadable("the body is no JSON object");
+  if (!isRecord(body)) return unreadable("the body is no JSON object");
   const unclear = await unclearIn(bytes, Object.keys(body));
   if (unclear !== null) return unreadable(unclear);
-  const { model } = body as { readonly model?: unknown };
+  const { model } = body;
   if (model === undefined) return unnamed(bytes);
   if (typeof model !== "string") return unreadable(NO_TEXT);
   const sent = async (name: string) => {

@@ -2,6 +2,7 @@
  * An answer on its way: to the client as it comes, and into the log. Its end is held back until the log has it and the
  * thread is free: a client that goes on at once must find its own words.
  */
+
 import { readUsage } from "palimpsest/internal/models";
 import { commit } from "palimpsest/internal/threads";
 import type { NextStep } from "./answer.ts";
@@ -14,6 +15,7 @@ import { learningFrom, type SentPrompt } from "./prompt.ts";
 import type { ClaimedRequest, ParsedRequest } from "./request.ts";
 import type { UpstreamAnswer } from "./upstream.ts";
 import type { AnswerReader, ReadAnswer } from "./vendor.ts";
+import { fieldsOf, parseFields } from "./vendor.ts";
 
 /** An answer on its way to the client and into the log. */
 export interface AnswerInProgress<M> {
@@ -126,13 +128,8 @@ export async function handOver<M extends object>(
 
 /** What a provider says went wrong, as far as its words are known. */
 function messageIn(text: string): string {
-  try {
-    const { error } = JSON.parse(text) as { readonly error?: { readonly message?: unknown } };
-    if (typeof error?.message === "string") return error.message;
-  } catch {
-    // Said below.
-  }
-  return "the model's provider answered with something that is no stream";
+  const { message } = fieldsOf(parseFields(text)?.["error"]);
+  return typeof message === "string" ? message : "the model's provider answered with something that is no stream";
 }
 
 async function writeAnswer<M extends object>(

@@ -1,4 +1,5 @@
 /** What a request asks of the gateway beside its answer: by its headers, else by the configuration. Pure. */
+
 import type { ConfigFile } from "palimpsest/home";
 import { configuredWriter } from "palimpsest/internal/compaction";
 import { summarizationForThreads } from "palimpsest/internal/config";
@@ -11,6 +12,7 @@ import { type Caller, isProviderUser } from "../access/admit.ts";
 import { ProblemError } from "../http/problem.ts";
 import type { ParsedRequest } from "./request.ts";
 import type { JsonFields, Vendor } from "./vendor.ts";
+import { fieldsOf, parseFields } from "./vendor.ts";
 
 const MODES = ["on", "observe", "off"] as const;
 const COMPACTIONS = ["ours", "native", "off"] as const;
@@ -252,7 +254,7 @@ export function groupOf(headers: Headers, body: JsonFields): string | null {
     if (value !== null && value !== "") return `${name}\n${value}`;
   }
   const { metadata } = body;
-  const user = typeof metadata === "object" && metadata !== null ? (metadata as JsonFields)["user_id"] : null;
+  const user = fieldsOf(metadata)["user_id"];
   const session = typeof user === "string" ? sessionIn(user) : null;
   return session === null ? null : `session\n${session}`;
 }
@@ -261,12 +263,8 @@ export function groupOf(headers: Headers, body: JsonFields): string | null {
 function sessionIn(written: string): string | null {
   const named = /_session_(.+)$/s.exec(written)?.[1];
   if (named !== undefined || !written.startsWith("{")) return named ?? null;
-  try {
-    const { session_id: session } = JSON.parse(written) as JsonFields;
-    return typeof session === "string" && session !== "" ? session : null;
-  } catch {
-    return null;
-  }
+  const session = parseFields(written)?.["session_id"];
+  return typeof session === "string" && session !== "" ? session : null;
 }
 
 /** A short request without tools for a few tokens: a title, a topic, a probe. */

@@ -1,4 +1,5 @@
 /** A parsed request: its content, its provider, its policy, and what identifies its thread. */
+
 import { checkThreadId } from "@palimpsest/core/log";
 import { inTurns } from "palimpsest/internal/threads";
 import { isProviderUser } from "../access/admit.ts";
@@ -26,6 +27,7 @@ import type { CompatibleCall, CompatibleDeps } from "./serve.ts";
 import type { UpstreamAnswer } from "./upstream.ts";
 import { askTarget, provenBy, requestBytes } from "./upstream.ts";
 import type { JsonFields, Vendor, VendorRequest } from "./vendor.ts";
+import { fieldsOf } from "./vendor.ts";
 import { watchedStore } from "./watched-store.ts";
 
 /** A request that was read, and where it goes. */
@@ -288,7 +290,7 @@ function heldIn(body: JsonFields): readonly AccountKind[] {
 /** A message, an item, or a part of one. */
 function inPart(value: unknown): readonly AccountKind[] {
   if (typeof value !== "object" || value === null) return [];
-  const { type, content, output, file, source, file_id: id } = value as JsonFields;
+  const { type, content, output, file, source, file_id: id } = fieldsOf(value);
   const own: readonly AccountKind[] =
     type === "item_reference"
       ? ["conversations"]
@@ -303,12 +305,12 @@ function inPart(value: unknown): readonly AccountKind[] {
 const CARRIES_FILE = new Set(["file", "input_file", "input_image", "image", "document", "container_upload"]);
 
 function idOf(value: unknown): unknown {
-  return typeof value === "object" && value !== null ? (value as JsonFields)["file_id"] : null;
+  return fieldsOf(value)["file_id"];
 }
 
 function inTool(tool: unknown): readonly AccountKind[] {
   if (typeof tool !== "object" || tool === null) return [];
-  const { vector_store_ids: stores, container } = tool as JsonFields;
+  const { vector_store_ids: stores, container } = fieldsOf(tool);
   return [...(stores == null ? [] : (["vector_stores"] as const)), ...inContainer(container)];
 }
 
@@ -316,7 +318,7 @@ function inTool(tool: unknown): readonly AccountKind[] {
 function inContainer(container: unknown): readonly AccountKind[] {
   if (container == null) return [];
   if (typeof container !== "object") return ["containers"];
-  const { id, file_ids: files } = container as JsonFields;
+  const { id, file_ids: files } = fieldsOf(container);
   return [...(id == null ? [] : (["containers"] as const)), ...(files == null ? [] : (["files"] as const))];
 }
 

@@ -2,6 +2,7 @@
  * The port between the compatible endpoints and a vendor's protocol: what a request says, where its messages stand, how an
  * answer is read while its bytes pass by, and what an error looks like. Adapters translate; they decide nothing.
  */
+import { isRecord } from "@palimpsest/core/internal/text";
 import type { Shape } from "@palimpsest/core/message";
 import type { PromptCache } from "palimpsest/session";
 import type { AnswerWriter } from "./converted-answer.ts";
@@ -118,8 +119,27 @@ export interface VendorFailure {
 
 /** The parameter that a refusal is about, where it says so. */
 export function paramIn(details: unknown): string | null {
-  const param = (details as { readonly param?: unknown } | undefined)?.param;
+  const { param } = fieldsOf(details);
   return typeof param === "string" ? param : null;
+}
+
+/** The fields of a JSON value; none if it is not an object. What a field holds is checked where it is read. */
+export function fieldsOf(value: unknown): JsonFields {
+  return isRecord(value) ? value : {};
+}
+
+/** The object in a field; null if there is none. */
+export function objectOf(value: unknown): JsonFields | null {
+  return isRecord(value) ? value : null;
+}
+
+/** The fields of a JSON text; null if it is not a JSON object. */
+export function parseFields(text: string): JsonFields | null {
+  try {
+    return objectOf(JSON.parse(text));
+  } catch {
+    return null;
+  }
 }
 
 /** What every protocol has. */

@@ -3,9 +3,10 @@
  * with the one it had then: all of them together would be more than the API takes. The client's marks of this request stay
  * where they are, and behind the last prunings come ours, from where the next one writes anew. Pure.
  */
+
 import type { AnthropicBlock, AnthropicMessage } from "@palimpsest/core/message";
 import type { PromptCache } from "palimpsest/session";
-import { type JsonFields, listIn, type VendorRequest, type WrittenPrompt } from "../vendor.ts";
+import { fieldsOf, type JsonFields, listIn, type VendorRequest, type WrittenPrompt } from "../vendor.ts";
 
 /** The API takes so many. */
 const MOST_MARKS = 4;
@@ -21,7 +22,7 @@ export function markedCache(
 ): { readonly promptCache: PromptCache; readonly ttl: "1h" | null } {
   const { atEnd, room } = marksOf(body, request);
   if (atEnd === null) return { promptCache: "none", ttl: null };
-  const ttl = (atEnd as JsonFields)["ttl"] === "1h" ? "1h" : null;
+  const ttl = fieldsOf(atEnd)["ttl"] === "1h" ? "1h" : null;
   return { promptCache: room >= OURS ? "marks" : "end", ttl };
 }
 
@@ -60,7 +61,7 @@ function marksOf(body: JsonFields, { leading, messages }: MarkedRequest): Client
   const automatic = body["cache_control"] ?? null;
   const own = messages.flatMap(marksIn);
   const beside = [...listIn(body["tools"]), ...listIn(body["system"]), ...leading.flatMap(blocksIn)];
-  const taken = beside.filter((one) => (one as JsonFields)["cache_control"] != null).length;
+  const taken = beside.filter((one) => fieldsOf(one)["cache_control"] != null).length;
   const isAutomatic = automatic !== null;
   return { atEnd: own.at(-1) ?? automatic, isAutomatic, room: MOST_MARKS - taken - own.length - (isAutomatic ? 1 : 0) };
 }
@@ -92,7 +93,7 @@ function nextMark(marked: ReadonlyMap<number, AnthropicMessage>, index: number):
 }
 
 function blocksIn(message: unknown): readonly unknown[] {
-  return listIn((message as JsonFields)["content"]);
+  return listIn(fieldsOf(message)["content"]);
 }
 
 function blocksOf({ content }: AnthropicMessage): readonly AnthropicBlock[] {

@@ -1,6 +1,7 @@
 /** What a request asks of Anthropic's own server beside an answer: to hold its thread, to clear or summarize what is old. Pure. */
 
 import { applyPrune } from "@palimpsest/core/internal/log";
+import { isRecord } from "@palimpsest/core/internal/text";
 import type { PruneEntry } from "@palimpsest/core/log";
 import { type AnthropicMessage, anthropicShape } from "@palimpsest/core/message";
 import { commit } from "palimpsest/internal/threads";
@@ -9,7 +10,7 @@ import type { Store } from "palimpsest/stores";
 import type { PromptToPrepare } from "../answer.ts";
 import { bindsThoughts, lengthRule, type ProviderTarget } from "../policy.ts";
 import type { ParsedRequest } from "../request.ts";
-import { type JsonFields, listIn } from "../vendor.ts";
+import { fieldsOf, type JsonFields, listIn } from "../vendor.ts";
 
 export interface RequestedEdits {
   readonly thread: ThreadAsked | null;
@@ -142,7 +143,7 @@ function toolUsesIn(fields: JsonFields, at: string): ClearToolUses {
 }
 
 function thinkingKept(value: unknown, at: string): number {
-  if (value === "all" || (value as JsonFields | null)?.["type"] === "all") return Number.POSITIVE_INFINITY;
+  if (value === "all" || fieldsOf(value)["type"] === "all") return Number.POSITIVE_INFINITY;
   return numberOf(value, { at, types: ["thinking_turns"], least: 1 })?.value ?? 1;
 }
 
@@ -158,9 +159,9 @@ function numberOf<T extends string>(value: unknown, { at, types, least }: Expect
   const known = types.find((one) => one === type);
   if (known === undefined)
     throw new BadParameter(`${at}.type: must be ${types.map((one) => `\`${one}\``).join(" or ")}`);
-  if (!Number.isInteger(given) || (given as number) < least)
+  if (typeof given !== "number" || !Number.isInteger(given) || given < least)
     throw new BadParameter(`${at}.value: must be a whole number of at least ${least}`);
-  return { type: known, value: given as number };
+  return { type: known, value: given };
 }
 
 function namesIn(value: unknown, at: string): readonly string[] {
@@ -177,9 +178,8 @@ function textIn(value: unknown, at: string): string | null {
 }
 
 function objectIn(value: unknown, at: string): JsonFields {
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw new BadParameter(`${at}: must be an object`);
-  return value as JsonFields;
+  if (!isRecord(value)) throw new BadParameter(`${at}: must be an object`);
+  return value;
 }
 
 /*

@@ -1,4 +1,5 @@
 /** The answer to a request that is held: its id, what is done to its prompt before, and what its client is told of that. */
+
 import type { AnthropicMessage } from "@palimpsest/core/message";
 import type { PromptRequest, ThreadPrompt } from "palimpsest/session";
 import type { AnswerStart, NamedAnswer, PreparedPrompt, PromptToPrepare, ServerCompaction } from "../answer.ts";
@@ -9,6 +10,7 @@ import { summaryText } from "../prompt.ts";
 import type { ParsedRequest } from "../request.ts";
 import { bytesOf, formOf, type UpstreamAnswer } from "../upstream.ts";
 import type { JsonFields } from "../vendor.ts";
+import { fieldsOf, listIn } from "../vendor.ts";
 import type { ContextEdit, RequestedEdits } from "./edits.ts";
 import { type Cleared, clearThinking, counterOf, pruneToolUses } from "./edits.ts";
 import {
@@ -198,7 +200,7 @@ async function* whole(
   const bytes = await bytesOf(body);
   const message = dataOf({ data: bytes.toString() });
   if (message === null) return yield bytes;
-  const content = Array.isArray(message["content"]) ? (message["content"] as readonly unknown[]) : [];
+  const content = listIn(message["content"]);
   const own = {
     ...message,
     ...(id !== null && { id }),
@@ -224,7 +226,7 @@ function eventOf(event: UpstreamEvent, { id, first, edits }: MessageRewriting): 
   if (fields === null) return `${event.name === null ? "" : `event: ${event.name}\n`}data: ${event.data}\n\n`;
   switch (fields["type"]) {
     case "message_start": {
-      const message = { ...(fields["message"] as JsonFields), ...(id !== null && { id }) };
+      const message = { ...fieldsOf(fields["message"]), ...(id !== null && { id }) };
       return eventText({ ...fields, message }) + (first === null ? "" : blockEvents(first));
     }
     case "message_delta":

@@ -3,6 +3,7 @@
  * and as its encrypted content a signed pointer to the place in the thread that it stands for: whoever sends it back goes on
  * there, and nothing of what it stands for is lost. One that we did not make is somebody else's and passes. Pure.
  */
+
 import { timingSafeEqual } from "node:crypto";
 import type { MessageRecord, ThreadHeader } from "@palimpsest/core/log";
 import { type AnthropicBlock, type AnthropicMessage, anthropicShape } from "@palimpsest/core/message";
@@ -13,7 +14,7 @@ import type { ServerThreadPlace } from "../answer.ts";
 import { keptRequest } from "../find.ts";
 import { chainOf, keyed, type Secret } from "../match.ts";
 import { findPointed, type Pointer, signPointer } from "../pointer.ts";
-import { type JsonFields, listIn } from "../vendor.ts";
+import { fieldsOf, type JsonFields, listIn } from "../vendor.ts";
 
 /** `summary`: it was asked for, and stands first from then on. `edit`: it was made on the way, and stands where it was made. */
 export type BlockKind = "summary" | "edit";
@@ -132,11 +133,10 @@ export function toolChangesIn(messages: readonly AnthropicMessage[], before: rea
   const changes = new Map<string, unknown>();
   const note = (block: JsonFields): void => {
     if (block["type"] !== "tool_addition" && block["type"] !== "tool_removal") return;
-    const tool = block["tool"] as JsonFields | undefined;
-    const definition = tool?.["definition"] as JsonFields | undefined;
-    changes.set(String(tool?.["name"] ?? definition?.["name"] ?? JSON.stringify(tool)), block);
+    const { name, definition } = fieldsOf(block["tool"]);
+    changes.set(String(name ?? fieldsOf(definition)["name"] ?? JSON.stringify(block["tool"])), block);
   };
-  for (const block of before) note(block as JsonFields);
+  for (const block of before) note(fieldsOf(block));
   for (const message of messages) for (const block of blocksOf(message)) note(block);
   return [...changes.values()];
 }
@@ -245,7 +245,7 @@ const BETWEEN = "\n\n";
 export function systemText(system: unknown): string {
   if (typeof system === "string") return system;
   return listIn(system)
-    .map((block) => String((block as JsonFields)["text"] ?? ""))
+    .map((block) => String(fieldsOf(block)["text"] ?? ""))
     .join(BETWEEN);
 }
 

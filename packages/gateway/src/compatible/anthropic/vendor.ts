@@ -1,4 +1,5 @@
 /** Anthropic's Messages API: its requests, its errors, its cache marks. How its answers are read is in `answer.ts`. */
+
 import { type AnthropicBlock, type AnthropicMessage, anthropicShape } from "@palimpsest/core/message";
 import { objectReader, wholeReader } from "../answer-body.ts";
 import type { AnswerPiece, AnswerWriter, PieceEnd } from "../converted-answer.ts";
@@ -8,10 +9,12 @@ import {
   type AnswerReader,
   type AnswerWriterOptions,
   common,
+  fieldsOf,
   type JsonFields,
   leadingIn,
   listIn,
   numberIn,
+  objectOf,
   type ReadAnswer,
   type Vendor,
   type VendorFailure,
@@ -35,7 +38,7 @@ export const anthropicMessages: Vendor<AnthropicMessage> = {
   write: (prompt) => [...prompt.request.leading, ...withMarks(prompt)],
   cached: markedCache,
   reader: messagesReader,
-  thinks: ({ thinking }) => thinking != null && (thinking as JsonFields)["type"] !== "disabled",
+  thinks: ({ thinking }) => thinking != null && fieldsOf(thinking)["type"] !== "disabled",
   writer: messagesWriter,
   failure,
   streamFailure: (given) => `event: error\ndata: ${JSON.stringify(failure(given))}\n\n`,
@@ -54,7 +57,7 @@ function readBody(body: JsonFields, checked: CheckedMessages | null): VendorRequ
   if (known === null) return { kind: "problem", message: "model: Field required", param: "model" };
   const given = body["messages"];
   // A thread that was handed back in the middle of a turn goes on without a word.
-  const mayBeEmpty = (body["thread"] as JsonFields | null | undefined)?.["type"] === "continue";
+  const mayBeEmpty = fieldsOf(body["thread"])["type"] === "continue";
   if (!Array.isArray(given) || (given.length === 0 && !mayBeEmpty))
     return { kind: "problem", message: "messages: at least one message is required", param: "messages" };
   const read = readItems("anthropic", given, checked);
@@ -108,8 +111,7 @@ function wholeAnswer(body: JsonFields | null): ReadAnswer<AnthropicMessage> {
 }
 
 function usageIn(fields: JsonFields | null | undefined): object | null {
-  const usage = fields?.["usage"];
-  return typeof usage === "object" && usage !== null ? usage : null;
+  return objectOf(fields?.["usage"]);
 }
 
 /** A compaction that we put before an answer is no part of it. */
@@ -133,20 +135,20 @@ function streamReader(): AnswerReader<AnthropicMessage> {
     const index = Number(event["index"] ?? 0);
     switch (event["type"]) {
       case "message_start":
-        usage = usageIn(event["message"] as JsonFields | undefined);
+        usage = usageIn(fieldsOf(event["message"]));
         return;
       case "content_block_start":
-        drafts[index] = { block: { ...(event["content_block"] as object) }, json: "", done: false };
+        drafts[index] = { block: { ...fieldsOf(event["content_block"]) }, json: "", done: false };
         return;
       case "content_block_delta":
-        addDelta(drafts[index], (event["delta"] ?? {}) as JsonFields);
+        addDelta(drafts[index], fieldsOf(event["delta"]));
         return;
       case "content_block_stop":
         if (drafts[index] !== undefined) drafts[index].done = true;
         return;
       case "message_delta":
         usage = { ...usage, ...usageIn(event) };
-        if ((event["delta"] as JsonFields | undefined)?.["stop_reason"] != null) state = "ending";
+        if (fieldsOf(event["delta"])["stop_reason"] != null) state = "ending";
         return;
       case "message_stop":
         state = "ended";
@@ -171,8 +173,7 @@ function addDelta(draft: MessageDraft | undefined, delta: JsonFields): void {
   const type = String(delta["type"]);
   if (type === "compaction_delta") Object.assign(draft.block, compactionIn(delta));
   if (type === "input_json_delta") draft.json += String(delta["partial_json"] ?? "");
-  if (type === "citations_delta")
-    draft.block["citations"] = [...((draft.block["citations"] as unknown[] | null) ?? []), delta["citation"]];
+  if (type === "citations_delta") draft.block["citations"] = [...listIn(draft.block["citations"]), delta["citation"]];
   if (!Object.hasOwn(GROWING, type)) return;
   const field = GROWING[type as keyof typeof GROWING];
   draft.block[field] = String(draft.block[field] ?? "") + String(delta[field] ?? "");

@@ -3,6 +3,7 @@
  * text, behind a signed pointer to the place in the thread that it stands for: whoever sends it back goes on there, and
  * nothing of what it stands for is lost. One that we did not make is somebody else's and passes.
  */
+import { isRecord } from "@palimpsest/core/internal/text";
 import type { ThreadHeader } from "@palimpsest/core/log";
 import type { Store } from "palimpsest/stores";
 import type { ServerThreadPlace } from "../answer.ts";
@@ -10,6 +11,7 @@ import type { Secret } from "../match.ts";
 import { findPointed, signPointer } from "../pointer.ts";
 import { bytesOf, formOf, type UpstreamAnswer } from "../upstream.ts";
 import type { JsonFields } from "../vendor.ts";
+import { fieldsOf, listIn, parseFields } from "../vendor.ts";
 
 const MARK = "palimpsest ";
 const KIND = "compaction";
@@ -108,8 +110,7 @@ function blockRewriter(rewriting: ResponseRewriting): (block: string) => string 
     if (event === null) return block;
     const { type, response, output_index: place } = event;
     const sequence = Number(event["sequence_number"] ?? 0);
-    const whole =
-      typeof response === "object" && response !== null ? responseOf(response as JsonFields, rewriting) : null;
+    const whole = isRecord(response) ? responseOf(response, rewriting) : null;
     const isMoved = first !== null && !BEGINNINGS.includes(type);
     rewriting.seen(whole, isMoved ? sequence + 2 : sequence);
     if (whole === null && !isMoved) return block;
@@ -140,7 +141,7 @@ function added(item: JsonFields, sequence: number): string {
 }
 
 function responseOf(response: JsonFields, { fields, first }: ResponseRewriting): JsonFields {
-  const output = Array.isArray(response["output"]) ? (response["output"] as readonly unknown[]) : [];
+  const output = listIn(response["output"]);
   const isBegun = response["status"] === "in_progress" || response["status"] === "queued";
   return { ...response, ...fields, output: first === null || isBegun ? output : [first, ...output] };
 }
@@ -150,12 +151,7 @@ export function eventText(event: JsonFields): string {
 }
 
 function fieldsIn(text: string): JsonFields | null {
-  if (!text.startsWith("{")) return null;
-  try {
-    return JSON.parse(text) as JsonFields;
-  } catch {
-    return null;
-  }
+  return text.startsWith("{") ? parseFields(text) : null;
 }
 
 /* The events that a response would have been streamed as. Pure. */
@@ -165,7 +161,7 @@ type NumberedEvent = JsonFields & { readonly type: string; readonly sequence_num
 /** `last`: the number of the last event when it was made. Everything that says something whole stands at the end. */
 export function eventsOf(response: JsonFields, last: number): readonly NumberedEvent[] {
   const begun = { ...response, status: "in_progress", output: [], usage: null, error: null, incomplete_details: null };
-  const output = response["output"] as readonly JsonFields[];
+  const output = listIn(response["output"]).map(fieldsOf);
   const events = [
     { type: "response.created", response: begun },
     { type: "response.in_progress", response: begun },
@@ -195,7 +191,7 @@ function itemEvents(item: JsonFields, index: number): readonly Event[] {
       ...at,
       item: item["type"] === "function_call" ? { ...item, arguments: "" } : opened,
     },
-    ...(item["type"] === "message" ? contentEvents(item["content"] as readonly JsonFields[], inner) : []),
+    ...(item["type"] === "message" ? contentEvents(listIn(item["content"]).map(fieldsOf), inner) : []),
     ...(item["type"] === "function_call" ? callEvents(item, inner) : []),
     { type: "response.output_item.done", ...at, item },
   ];

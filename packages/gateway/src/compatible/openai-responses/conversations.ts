@@ -1,6 +1,7 @@
 /** The Conversations API: a conversation is a thread of the log under an id of its own. */
 
 import { readMessage } from "@palimpsest/core/internal/message";
+import { isRecord } from "@palimpsest/core/internal/text";
 import type { MessageRecord, ThreadHeader } from "@palimpsest/core/log";
 import {
   convert,
@@ -23,6 +24,7 @@ import { appendMessages, createThread, type RecordInput } from "palimpsest/threa
 import type { ServerThreadPlace } from "../answer.ts";
 import { keyed, type Secret } from "../match.ts";
 import type { JsonFields } from "../vendor.ts";
+import { fieldsOf } from "../vendor.ts";
 import { bodyOf, conversationLocked, noConversation, noItem, type ResourceCall, refusal } from "./params.ts";
 
 export async function createConversation(held: ResourceCall): Promise<unknown> {
@@ -69,12 +71,12 @@ const MOST_TEXT = 512;
 
 function metadataIn({ metadata }: JsonFields): JsonFields {
   if (metadata == null) return {};
-  const pairs = typeof metadata === "object" && !Array.isArray(metadata) ? Object.entries(metadata) : null;
+  const pairs = Object.entries(fieldsOf(metadata));
   const isFine =
-    pairs !== null &&
+    isRecord(metadata) &&
     pairs.length <= MOST_PAIRS &&
     pairs.every(([name, text]) => name.length <= MOST_NAME && typeof text === "string" && text.length <= MOST_TEXT);
-  if (isFine) return metadata as JsonFields;
+  if (isFine) return metadata;
   const message = `Invalid 'metadata': expected at most ${MOST_PAIRS} pairs of texts, names up to ${MOST_NAME} and values up to ${MOST_TEXT} characters.`;
   throw refusal(400, { code: "invalid_value", message, param: "metadata" });
 }

@@ -2,6 +2,7 @@
  * A request of the Responses API that is served from the log: `previous_response_id`, `conversation` and compaction items
  * say where it goes on, `store` and `background` how its answer can be asked for, `context_management` when it is compacted.
  */
+
 import { type ResponsesItem, type ResponsesMessage, responsesItems, responsesTurns } from "@palimpsest/core/message";
 import type { OpenThread } from "palimpsest/session";
 import type { AnswerStart, NamedAnswer, ServerThread, ServerThreadPlace } from "../answer.ts";
@@ -10,7 +11,7 @@ import type { Secret } from "../match.ts";
 import { lengthRule } from "../policy.ts";
 import { shownSummary } from "../prompt.ts";
 import type { ParsedRequest } from "../request.ts";
-import { type JsonFields, leadingIn, listIn } from "../vendor.ts";
+import { fieldsOf, type JsonFields, leadingIn, listIn } from "../vendor.ts";
 import { compactedPlace, compactionItem, eventsOf, eventText, isOurs, rewritten } from "./compaction-item.ts";
 import { conversationPlace, isConversationId, withoutReferences } from "./conversations.ts";
 import {
@@ -276,7 +277,7 @@ function endedResponse(live: LiveResponse, state: string, failure: unknown): Jso
 }
 
 function messageIn(failure: unknown): string {
-  const { message } = (failure ?? {}) as { readonly message?: unknown };
+  const { message } = fieldsOf(failure);
   return typeof message === "string" && message !== "" ? message : "the answer was cut off";
 }
 

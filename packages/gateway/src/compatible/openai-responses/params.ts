@@ -1,9 +1,11 @@
 /** The shape of the Responses API's messages. */
+
 import { type ResponsesMessage, type Shape, shapeOf } from "@palimpsest/core/message";
 import { ProblemError } from "../../http/problem.ts";
 import type { Secret } from "../match.ts";
 import type { CompatibleCall, CompatibleDeps } from "../serve.ts";
 import type { JsonFields } from "../vendor.ts";
+import { fieldsOf, listIn, parseFields } from "../vendor.ts";
 
 export const responsesShape = shapeOf("openai-responses") as Shape<ResponsesMessage>;
 
@@ -70,7 +72,7 @@ export function readParams(body: JsonFields): ReadParams {
 /** As a string, or as an object with its id. */
 function conversationIn(value: unknown): ReadId {
   if (typeof value !== "object" || value === null) return idIn(value, "conv", "conversation");
-  const { id } = value as JsonFields;
+  const { id } = fieldsOf(value);
   if (id === undefined)
     return problem("missing_required_parameter", "Missing required parameter: 'conversation.id'.", "conversation.id");
   return idIn(id, "conv", "conversation.id");
@@ -95,22 +97,22 @@ function thresholdIn(value: unknown): ReadThreshold {
   let tokens: number | null = null;
   for (const [index, entry] of value.entries()) {
     const at = `context_management[${index}]`;
-    const { type, compact_threshold: given } = (entry ?? {}) as JsonFields;
+    const { type, compact_threshold: given } = fieldsOf(entry);
     if (type !== "compaction")
       return problem("invalid_value", `Invalid value for '${at}.type': expected 'compaction'.`, `${at}.type`);
-    if (given != null && !Number.isInteger(given))
+    if (given != null && (typeof given !== "number" || !Number.isInteger(given)))
       return problem(
         "invalid_type",
         `Invalid type for '${at}.compact_threshold': expected an integer.`,
         `${at}.compact_threshold`,
       );
-    if (given != null && (given as number) < 1)
+    if (given != null && given < 1)
       return problem(
         "integer_below_min_value",
         `Invalid '${at}.compact_threshold': expected at least 1.`,
         `${at}.compact_threshold`,
       );
-    tokens = Math.min(tokens ?? Number.MAX_SAFE_INTEGER, (given as number | null) ?? Number.MAX_SAFE_INTEGER);
+    tokens = Math.min(tokens ?? Number.MAX_SAFE_INTEGER, given ?? Number.MAX_SAFE_INTEGER);
   }
   return { kind: "threshold", tokens };
 }
@@ -118,8 +120,8 @@ function thresholdIn(value: unknown): ReadThreshold {
 type ReadTrigger = { readonly kind: "trigger"; readonly trigger: "yes" | "no" } | ParamProblem;
 
 function triggerIn(input: unknown): ReadTrigger {
-  const items = Array.isArray(input) ? (input as JsonFields[]) : [];
-  const at = items.findIndex((item) => item?.["type"] === "compaction_trigger");
+  const items = listIn(input);
+  const at = items.findIndex((item) => fieldsOf(item)["type"] === "compaction_trigger");
   if (at === -1) return { kind: "trigger", trigger: "no" };
   if (at === items.length - 1) return { kind: "trigger", trigger: "yes" };
   return problem(
@@ -197,12 +199,8 @@ export interface ResourceCall {
 /** Nothing is an empty object. */
 export async function bodyOf(call: CompatibleCall): Promise<JsonFields> {
   const text = (await call.body()).toString();
-  try {
-    const value: unknown = JSON.parse(text === "" ? "{}" : text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as JsonFields;
-  } catch {
-    // Said below.
-  }
+  const fields = parseFields(text === "" ? "{}" : text);
+  if (fields !== null) return fields;
   throw refusal(400, { code: "bad-json", message: "the body is no JSON object" });
 }
 

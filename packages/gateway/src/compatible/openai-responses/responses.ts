@@ -16,6 +16,7 @@ import { summaryIn } from "../prompt.ts";
 import { parseRequest } from "../request.ts";
 import type { CompatibleCall, CompatibleDeps } from "../serve.ts";
 import type { JsonFields } from "../vendor.ts";
+import { parseFields } from "../vendor.ts";
 import { compactionItem, eventsOf, eventText } from "./compaction-item.ts";
 import {
   createConversation,
@@ -326,12 +327,8 @@ function behind(client: ClientConnection, after: number): ClientConnection {
 }
 
 function numberOf(block: string): number {
-  try {
-    const { sequence_number: number } = JSON.parse(/^data: ?(.*)$/m.exec(block)?.[1] ?? "") as JsonFields;
-    return typeof number === "number" ? number : Number.MAX_SAFE_INTEGER;
-  } catch {
-    return Number.MAX_SAFE_INTEGER;
-  }
+  const number = parseFields(/^data: ?(.*)$/m.exec(block)?.[1] ?? "")?.["sequence_number"];
+  return typeof number === "number" ? number : Number.MAX_SAFE_INTEGER;
 }
 
 /* `POST /responses/compact`: the conversation that the request names or brings, compacted in the log. */

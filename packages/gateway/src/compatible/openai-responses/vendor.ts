@@ -1,4 +1,5 @@
 /** OpenAI's Responses API: its requests, its errors. How its answers are read is in `answer.ts`. */
+
 import { type ResponsesItem, type ResponsesMessage, responsesItems, responsesTurns } from "@palimpsest/core/message";
 import { objectReader, wholeReader } from "../answer-body.ts";
 import type { AnswerPiece, AnswerWriter, PieceCall, PieceEnd } from "../converted-answer.ts";
@@ -8,10 +9,12 @@ import {
   type AnswerReader,
   type AnswerWriterOptions,
   common,
+  fieldsOf,
   type JsonFields,
   leadingIn,
   listIn,
   numberIn,
+  objectOf,
   type ReadAnswer,
   type Vendor,
   type VendorRequestResult,
@@ -85,7 +88,7 @@ export function responsesReader(form: "stream" | "whole"): AnswerReader<Response
 
 function wholeAnswer(body: JsonFields | null): ReadAnswer<ResponsesMessage> {
   const message = turnOf(itemsIn(body));
-  const usage = (body?.["usage"] ?? null) as object | null;
+  const usage = objectOf(body?.["usage"]);
   return { message, usage, state: message === null ? "open" : "ended", error: null };
 }
 
@@ -120,9 +123,9 @@ function streamReader(): AnswerReader<ResponsesMessage> {
         return;
       case "response.completed":
       case "response.incomplete": {
-        const response = event["response"] as JsonFields | undefined;
+        const response = fieldsOf(event["response"]);
         whole = turnOf(itemsIn(response));
-        usage = (response?.["usage"] ?? null) as object | null;
+        usage = objectOf(response["usage"]);
         state = "ended";
         return;
       }
