@@ -40,7 +40,7 @@ export async function convertApart(
 ): Promise<readonly Conversion[]> {
   if (files.every(({ name }) => endingOf(name) === null)) return files.map(() => AS_IS);
   const leave = await gate.enter(userId, signal);
-  let converter: Converter | null = null;
+  let converter: ConvertProcess | null = null;
   try {
     const results: Conversion[] = [];
     const end = performance.now() + limits.requestMs;
@@ -50,7 +50,7 @@ export async function convertApart(
         results.push(AS_IS);
         continue;
       }
-      converter ??= new Converter(limits.heapMegabytes);
+      converter ??= new ConvertProcess(limits.heapMegabytes);
       const result = await converter.convert(file, Math.min(limits.fileMs, end - performance.now()), signal);
       results.push(result);
       if (result.kind !== "failed" || result.code !== "too-costly") continue;
@@ -66,7 +66,7 @@ export async function convertApart(
 
 const AS_IS: Conversion = { kind: "as-is" };
 
-class Converter {
+class ConvertProcess {
   readonly #child: ChildProcess;
 
   constructor(heapMegabytes: number) {
