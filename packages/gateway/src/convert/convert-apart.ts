@@ -70,9 +70,11 @@ class ConvertProcess {
   readonly #child: ChildProcess;
 
   constructor(heapMegabytes: number) {
-    const source = SOURCES ? "./convert-worker.ts" : "./convert-worker.js";
+    // The ending is said in a variable, so that a bundler takes the built file along.
+    const source = "./convert-worker.ts";
+    const program = SOURCES ? new URL(source, import.meta.url) : new URL("./convert-worker.js", import.meta.url);
     const conditions = process.execArgv.filter((argument) => argument.startsWith("--conditions"));
-    this.#child = fork(fileURLToPath(new URL(source, import.meta.url)), [], {
+    this.#child = fork(fileURLToPath(program), [], {
       execArgv: [...conditions, `--max-old-space-size=${heapMegabytes}`, "--disable-warning=ExperimentalWarning"],
       env: {},
       serialization: "advanced",
