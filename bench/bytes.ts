@@ -88,12 +88,15 @@ async function onPostgres(): Promise<Place> {
       await database.connect();
       try {
         await database.query("VACUUM");
-        const { rows } = await database.query<{ name: string; bytes: number }>(
-          `SELECT c.relname AS name, (pg_relation_size(c.oid) + coalesce(pg_total_relation_size(nullif(c.reltoastrelid, 0)), 0))::float8 AS bytes
-           FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-           WHERE c.relkind IN ('r', 'i') AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast') ORDER BY 2 DESC`,
-        );
-        return { file: rows.reduce((sum, row) => sum + row.bytes, 0), tables: rows.slice(0, 12) };
+        const { rows } = await database.query<{ name: string; bytes: number }>(SIZES);
+        // What of it is left from rows that were written again.
+        await database.query("VACUUM FULL ANALYZE");
+        const dense = await database.query<{ name: string; bytes: number; rows: number }>(SIZES);
+        const tables = rows.map((row) => {
+          const { bytes = 0, rows: count = 0 } = dense.rows.find(({ name }) => name === row.name) ?? {};
+          return { ...row, dense: bytes, rows: count };
+        });
+        return { file: rows.reduce((sum, row) => sum + row.bytes, 0), tables: tables.slice(0, 12) };
       } finally {
         await database.end();
       }
@@ -101,6 +104,11 @@ async function onPostgres(): Promise<Place> {
     dispose: () => store.close().then(() => server.stop()),
   };
 }
+
+const SIZES = `SELECT c.relname AS name, c.reltuples AS rows,
+    (pg_relation_size(c.oid) + coalesce(pg_total_relation_size(nullif(c.reltoastrelid, 0)), 0))::float8 AS bytes
+  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+  WHERE c.relkind IN ('r', 'i') AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast') ORDER BY 3 DESC`;
 
 /** Bytes that were said. */
 async function talk(store: FullStore, turns: number, window: number): Promise<number> {
@@ -113,7 +121,7 @@ async function talk(store: FullStore, turns: number, window: number): Promise<nu
   };
   // Answers are longer than questions: with these, a turn is about 300 bytes.
   const answer = (): string => (random() < 1 / 3 ? `${say()} ${say()}` : say());
-  const agent = createDeepAgent({ model: scriptedModel(answer), store, contextWindow: window, summarizer: null });
+  const agent = createDeepAgent({ model: scriptedModel(answer), store, window, summarizer: null });
   for (let turn = 0; turn < turns; turn += 1) {
     const { end } = await agent.generate({ threadId: THREAD, prompt: say() });
     if (end.kind !== "answered") throw new Error(`turn ${turn} ended as ${end.kind}`);

@@ -19,7 +19,7 @@ import { ours, RECALL_HITS } from "@palimpsest/lab/internal/replay";
 import { summarizationFromOptions } from "../packages/harness/src/compaction/summarization.ts";
 import { batchPrune, maskEachStep, neverPrune, summarizeAt } from "../packages/lab/src/replay/policies.ts";
 import type { CacheRules } from "../packages/lab/src/replay/provider-cache.ts";
-import type { Scores, Share } from "../packages/lab/src/replay/questions.ts";
+import type { QuestionShare, Scores } from "../packages/lab/src/replay/questions.ts";
 import { type PlayedCount, play } from "../packages/lab/src/replay/simulate.ts";
 import { type Bench, BenchInputError, onHeldOut } from "./bench.ts";
 import { floorWithoutResults } from "./cost/floor.ts";
@@ -100,7 +100,7 @@ async function compare(transcripts: readonly Transcript[], policies: readonly Po
 }
 
 function knowledge(played: readonly Played[]) {
-  const share = (of: (scores: Scores) => Share, from: "scores" | "strict" = "scores"): number => {
+  const share = (of: (scores: Scores) => QuestionShare, from: "scores" | "strict" = "scores"): number => {
     const shares = played.map((one) => of(one[from]));
     const used = sum(shares.map((each) => each.used));
     return used === 0 ? 1 : sum(shares.map(({ visible }) => visible)) / used;

@@ -15,8 +15,7 @@ import {
 } from "@palimpsest/core/summary";
 import { charsPerToken } from "@palimpsest/core/tokens";
 import { termsIn } from "../packages/core/src/text/analyze.ts";
-import { failingLines } from "../packages/core/src/text/lines.ts";
-import { namesIn } from "../packages/core/src/text/names.ts";
+import { failingLines, namesIn } from "../packages/core/src/text/names.ts";
 import { type Bench, quantile } from "./bench.ts";
 import { readSession } from "./session.ts";
 

@@ -76,6 +76,18 @@ const HOSTILE: Readonly<Record<string, () => HostileRequest>> = {
       })),
     );
   },
+  words40MB: () => chat([{ role: "user", content: `${name()} ${"word ".repeat(8_000_000)}` }]),
+  escapes40MB: () => chat([{ role: "user", content: `${name()} ${'\\"'.repeat(10_000_000)}` }]),
+  runOf40MB: () => json("/api/threads/t/runs", { prompt: `${name()} ${"word ".repeat(8_000_000)}` }),
+  chineseQuestion: () => json("/api/threads/t/runs", { prompt: `${name()} ${chinese(33_000)}` }),
+  importOfChinese: () => ({
+    method: "POST",
+    path: `/api/threads/${name()}/import`,
+    type: "application/x-ndjson",
+    body: Buffer.from(
+      Array.from({ length: 3000 }, () => JSON.stringify({ role: "user", content: name() + chinese(1000) })).join("\n"),
+    ),
+  }),
   words5MB: () => chat([{ role: "user", content: `${name()} ${"word ".repeat(1_000_000)}` }]),
   brackets60MB: () => ({
     method: "POST",
@@ -97,6 +109,15 @@ const HOSTILE: Readonly<Record<string, () => HostileRequest>> = {
   }),
   exportOfAll: () => ({ method: "GET", path: "/api/user/export", type: null, body: null }),
 };
+
+/** Text without a blank, of many different characters. */
+function chinese(length: number): string {
+  let seed = made + 1;
+  return Array.from({ length }, () => {
+    seed = (seed * 1_103_515_245 + 12_345) & 0x7fffffff;
+    return String.fromCharCode(0x4e00 + ((seed >> 8) % 6000));
+  }).join("");
+}
 
 /** ChatGPT's export of a conversation in which each message was written a second time. */
 function branchingExport(count: number): Buffer {

@@ -96,7 +96,7 @@ async function openVersion(checkout: string, path: string, visible: number) {
   const agent = createDeepAgent({
     model: instantModel(visible),
     store,
-    contextWindow: 100_000_000,
+    window: 100_000_000,
     summarizer: null,
   });
   return {

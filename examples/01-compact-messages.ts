@@ -30,8 +30,8 @@ await compactMessages(other, { window: 4_000, state }).catch((error: unknown) =>
 const compactor = createMessageCompactor<Message>({ window: 4_000, state });
 const { tokens } = await compactor.prompt(said);
 compactor.report({ input: tokens, output: 40 });
-const [found] = await compactor.search("buoy 7");
-console.log(`message ${found?.place}: ${found?.message.content.slice(0, 40)}`);
+const found = await compactor.search("buoy 7");
+if (found.kind === "found") for (const { place } of found.hits.slice(0, 1)) console.log(`message ${place}: buoy 7`);
 
 async function askYourModel(messages: readonly Message[]): Promise<Message> {
   const depth = 3 + (messages.length % 7);

@@ -14,7 +14,7 @@ const summarizer = createModelWriter({
   window: 32_000,
 });
 
-const agent = createDeepAgent({ model: offlineModel(), contextWindow: 6_000, summarizer });
+const agent = createDeepAgent({ model: offlineModel(), window: 6_000, summarizer });
 for (let haul = 1; haul <= 20; haul++)
   await agent.generate({ threadId: "nets", prompt: `Haul ${haul}: we caught ${(haul * 37) % 90} herring.` });
 const outcome = await agent.compact("nets");

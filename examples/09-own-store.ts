@@ -114,18 +114,18 @@ export function mapStore(users = new Map<string, Map<string, Thread>>(), userId 
       const thread = threads.get(id);
       if (thread === undefined) return { kind: "missing" };
       const { lease } = thread;
-      if (lease && isLeased(thread) && lease.owner !== owner) {
-        const [renewedAt, expiresAt] = [iso(lease.renewed), iso(lease.expires)];
-        return { kind: "busy", owner: lease.owner, renewedAt, expiresAt };
-      }
+      if (lease && isLeased(thread) && lease.owner !== owner)
+        return { kind: "busy", owner: lease.owner, renewedAt: iso(lease.renewed), expiresAt: iso(lease.expires) };
       const epoch = (lease?.epoch ?? 0) + 1;
       thread.lease = { owner, epoch, renewed: Date.now(), expires: Date.now() + ttlMs };
       return { kind: "acquired", lease: { threadId: id, owner, epoch } };
     },
     async renewLease(lease, ttlMs) {
       const own = held(lease);
-      if (own) Object.assign(own, { renewed: Date.now(), expires: Date.now() + ttlMs });
-      return own ? "renewed" : "lost";
+      // One that was given back has no end any more.
+      if (!own?.expires) return "lost";
+      Object.assign(own, { renewed: Date.now(), expires: Date.now() + ttlMs });
+      return "renewed";
     },
     releaseLease: async (lease) => void Object.assign(held(lease) ?? {}, { expires: 0 }),
     async writeHead(id, head) {

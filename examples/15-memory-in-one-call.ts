@@ -11,7 +11,7 @@ const model = scriptedModel(["Noted.", "Yes."]);
 
 const store = await openStore(":memory:");
 const memory = createMemory({ store, model: small });
-const agent = createDeepAgent({ store, model, memory, contextWindow: 50_000 });
+const agent = createDeepAgent({ store, model, memory, window: 50_000 });
 
 const userId = "auth0|4711";
 await agent.generate({ threadId: "monday", userId, prompt: "I prefer short answers, please." });

@@ -2,7 +2,7 @@
  * Long dialogs with questions whose evidence is known, made up from a seed in the layout the recall bench reads. Half of the
  * questions use the words of their evidence in another form, half also need the turn beside it.
  */
-import { type Random, seeded } from "../../packages/lab/src/eval/random.ts";
+import { type SeededRandom, seeded } from "../../packages/lab/src/eval/random.ts";
 
 const PEOPLE = ["Ada", "Bruno", "Carla", "Dmitri"];
 const PLACES = "harbour library orchard workshop bakery museum station terrace".split(" ");
@@ -34,7 +34,7 @@ export function generatedDialogs(seed: number, dialogs: number): string {
   return JSON.stringify(Array.from({ length: dialogs }, (_, index) => dialog(index, random)));
 }
 
-function dialog(index: number, random: Random): object {
+function dialog(index: number, random: SeededRandom): object {
   const conversation: Record<string, unknown> = {};
   const qa: object[] = [];
   for (let session = 1; session <= 24; session += 1) {
@@ -44,7 +44,7 @@ function dialog(index: number, random: Random): object {
   return { sample_id: `generated ${index + 1}`, conversation, qa };
 }
 
-function sessionTurns(session: number, random: Random, qa: object[]): object[] {
+function sessionTurns(session: number, random: SeededRandom, qa: object[]): object[] {
   const turns: { speaker: string; dia_id: string; text: string }[] = [];
   const say = (speaker: string, text: string): string => {
     const id = `D${session}:${turns.length + 1}`;

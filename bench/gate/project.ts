@@ -2,7 +2,7 @@
  * A made-up code base for made-up sessions: modules with names, constants and imports of one another, the output of its
  * tests, and edits that really change a file. Nothing here touches a disk.
  */
-import type { Random } from "../../packages/lab/src/eval/random.ts";
+import type { SeededRandom } from "../../packages/lab/src/eval/random.ts";
 
 export interface Project {
   readonly paths: readonly string[];
@@ -20,7 +20,7 @@ const THINGS = "invoice ledger basket courier ticket warehouse session refund ta
 );
 const DEEDS = "load parse merge total render check store split round match retry expire".split(" ");
 
-export function makeProject(random: Random): Project {
+export function makeProject(random: SeededRandom): Project {
   const names = new Map<string, string[]>();
   const files = new Map<string, string[]>();
   for (const thing of THINGS) {
@@ -43,7 +43,7 @@ export function makeProject(random: Random): Project {
 
 function moduleLines(
   thing: string,
-  { random, own, others }: { random: Random; own: string[]; others: ReadonlyMap<string, readonly string[]> },
+  { random, own, others }: { random: SeededRandom; own: string[]; others: ReadonlyMap<string, readonly string[]> },
 ): string[] {
   const lines: string[] = [];
   for (const [path, known] of [...others].slice(-4)) {
@@ -71,7 +71,7 @@ function numbered(lines: readonly string[]): string {
   return lines.map((line, index) => `${String(index + 1).padStart(5)}\t${line}`).join("\n");
 }
 
-function changeLine(lines: string[], random: Random) {
+function changeLine(lines: string[], random: SeededRandom) {
   const candidates = lines.flatMap((line, index) => (line.startsWith("  if") ? [index] : []));
   const index = random.pick(candidates);
   const old = lines[index]!;
@@ -82,7 +82,12 @@ function changeLine(lines: string[], random: Random) {
 
 function testOutput(
   outcome: "passes" | "fails",
-  { path, lines, paths, random }: { path: string; lines: readonly string[]; paths: readonly string[]; random: Random },
+  {
+    path,
+    lines,
+    paths,
+    random,
+  }: { path: string; lines: readonly string[]; paths: readonly string[]; random: SeededRandom },
 ): string {
   const ran = paths.slice(0, random.between(8, paths.length));
   const passed = ran.flatMap((file) =>

@@ -5,7 +5,7 @@
 import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
 import { createMeter } from "@palimpsest/core/tokens";
 import { exactCounter } from "../../packages/harness/src/models/tokenizers.ts";
-import { type Random, seeded } from "../../packages/lab/src/eval/random.ts";
+import { type SeededRandom, seeded } from "../../packages/lab/src/eval/random.ts";
 import { makeProject, type Project } from "./project.ts";
 
 const MODEL = "claude-sonnet-4-5";
@@ -36,13 +36,13 @@ interface Timed {
 }
 
 /** A tokenizer that isn't ours: a fifth more tokens than o200k, a frame per message, and a little noise. */
-async function reportedSize(): Promise<(message: OpenAiMessage, random: Random) => number> {
+async function reportedSize(): Promise<(message: OpenAiMessage, random: SeededRandom) => number> {
   const frame = { message: 0, call: 0, argument: 0, result: 0, inputs: "json" } as const;
   const meter = createMeter<OpenAiMessage>(openaiShape, { counter: await exactCounter("o200k_base"), frame });
   return (message, random) => meter.message(message) * (1.18 + random.next() * 0.04) + 7;
 }
 
-function task(project: Project, random: Random, index: number): Timed[] {
+function task(project: Project, random: SeededRandom, index: number): Timed[] {
   const path = random.pick(project.paths);
   const name = project.name();
   const done: Timed[] = [

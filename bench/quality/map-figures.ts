@@ -3,7 +3,7 @@
  * it lists, and how much of the thread those ranges cover, by which the first figure must be read. Pure.
  */
 import { search } from "@palimpsest/core/recall";
-import { mapText } from "../../packages/core/src/recall/map-text.ts";
+import { COURSE_SEARCH, mapText } from "../../packages/core/src/recall/render.ts";
 import { createThreadMap } from "../../packages/core/src/recall/thread-map.ts";
 import type { SearchedThread } from "../../packages/lab/src/eval/question-data.ts";
 import { indexOf } from "../../packages/lab/src/eval/search-subjects.ts";
@@ -20,8 +20,6 @@ export interface MapFigure {
 
 const KINDS: ReadonlySet<string> = new Set(["event_ordering", "summarization"]);
 const BUDGETS = [1_000, 2_000, 4_000] as const;
-/** Hits that decide which stretches are shown, as in the product. */
-const CANDIDATES = 200;
 
 export async function measureMaps(
   threads: readonly SearchedThread[],
@@ -34,7 +32,7 @@ export async function measureMaps(
     for (const { seq, speaker, at, text } of turns) map.add({ seq, role: speaker, at, words: text });
     for (const { kind, text, evidence } of questions.filter((question) => KINDS.has(question.kind))) {
       const scope = { kind: "thread", threadId: "thread" } as const;
-      const result = await search(indexOf(thread), scope, text, { limit: CANDIDATES });
+      const result = await search(indexOf(thread), scope, text, COURSE_SEARCH);
       const hits = result.kind === "found" ? result.hits : [];
       const found = new Map(hits.map(({ doc, score }) => [doc.seq, score]));
       for (const tokens of BUDGETS) {

@@ -42,10 +42,7 @@ const prompts: Bench = async (files, options) => {
     return rows;
   };
   const figures = byKind(await on(files));
-  const heldOut = await onHeldOut(options, on);
-  if (heldOut === null) return figures;
-  const { rows, rich, cheaper } = byKind(heldOut);
-  return { ...figures, heldOut: rows, heldOutRich: rich, heldOutCheaper: cheaper };
+  return { ...figures, heldOut: await onHeldOut(options, async (paths) => byKind(await on(paths))) };
 };
 export default prompts;
 

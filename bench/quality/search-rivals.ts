@@ -4,14 +4,14 @@
  */
 import { STOP_WORDS } from "../../packages/core/src/text/analyze.ts";
 import type { SearchedMessage, SearchedThread } from "../../packages/lab/src/eval/question-data.ts";
-import { type Asker, askerOf, type Ranker } from "../../packages/lab/src/eval/search-subjects.ts";
+import { askerOf, type Ranker, type SubjectAsker } from "../../packages/lab/src/eval/search-subjects.ts";
 import { loadPeers, type Peer } from "../recall-peers.ts";
 
 export interface Rival {
   /** Of variants of one name the best in a set is shown. */
   readonly name: string;
   readonly variant: string;
-  readonly build: (thread: SearchedThread) => Promise<Asker>;
+  readonly build: (thread: SearchedThread) => Promise<SubjectAsker>;
 }
 
 export async function loadRivals(): Promise<{

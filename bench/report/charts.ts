@@ -1,6 +1,6 @@
 /**
- * Charts of the published figures as SVG, made of the same results as the tables beside them: `npm run charts` writes them
- * to `docs/charts`. Self-contained, readable in light and dark, every series named at its end instead of in a legend.
+ * Charts of the published figures as SVG, made of the same results as the tables beside them: `npm run bench -- all --only none`
+ * writes them to `docs/charts`. Self-contained, readable in light and dark, every series named at its end instead of in a legend.
  */
 export interface Series {
   readonly name: string;
@@ -45,16 +45,98 @@ export function lineChart(series: readonly Series[], options: ChartOptions): str
   return frame(options, lines);
 }
 
-/** One dot for each figure, with its name beside it. */
-export function scatterChart(series: readonly Series[], options: ChartOptions): string {
+export interface Dot {
+  readonly x: number;
+  readonly y: number;
+  /** Written beside the dot; null where the group's name in the legend is enough. */
+  readonly label: string | null;
+  /** Measured on data that nobody tuned on. */
+  readonly isHeldOut: boolean;
+}
+
+export interface DotGroup {
+  readonly name: string;
+  readonly isOurs: boolean;
+  readonly dots: readonly Dot[];
+}
+
+/** A dot for each policy, filled where the data was kept back. Groups differ in color and are named on the right. */
+export function scatterChart(groups: readonly DotGroup[], options: ChartOptions): string {
   const { x, y } = scales(options);
-  const dots = series.flatMap(({ name, points, isOurs }) =>
-    points.map(([px, py]) => {
-      const [cx, cy] = [round(x(px)), round(y(py))];
-      return `<g class="${isOurs ? "ours" : "other"}"><circle cx="${cx}" cy="${cy}" r="5"/><text x="${cx + 9}" y="${cy + 4}">${escaped(name)}</text></g>`;
-    }),
+  const marks = groups.map(({ name, isOurs, dots }, index) => {
+    const color = isOurs ? "ours" : `group${index % 4}`;
+    const circles = dots.map((dot) => {
+      const [cx, cy] = [round(x(dot.x)), round(y(dot.y))];
+      const text = dot.label === null ? "" : `<text x="${cx + 9}" y="${cy + 4}">${escaped(dot.label)}</text>`;
+      return `<circle class="${dot.isHeldOut ? "filled" : "hollow"}" cx="${cx}" cy="${cy}" r="${isOurs ? 7 : 5}"/>${text}`;
+    });
+    const row = PLOT.top + 20 * index;
+    const left = WIDTH - PLOT.right + 30;
+    const legend = `<circle class="filled" cx="${left}" cy="${row}" r="5"/><text x="${left + 12}" y="${row + 4}">${escaped(name)}</text>`;
+    return `<g class="${color}">${circles.join("")}${legend}</g>`;
+  });
+  // The first group is drawn last, above the others.
+  return frame(options, marks.toReversed());
+}
+
+export interface Panel {
+  readonly title: string;
+  readonly series: readonly Series[];
+}
+
+/** The same axes side by side, one panel for each data set. Series are told apart by color and dashes, and named once below. */
+export function panelChart(panels: readonly Panel[], options: ChartOptions): string {
+  const room = WIDTH - PLOT.left - 24;
+  const width = room / panels.length;
+  const y = position(options.y, HEIGHT - PANEL_BOTTOM, PLOT.top + 14);
+  const names = [...new Set(panels.flatMap(({ series }) => series.map(({ name }) => name)))];
+  const drawn = panels.map(({ title, series }, index) => {
+    const left = PLOT.left + index * width;
+    const x = position(options.x, left + 14, left + width - 26);
+    return [
+      `<text class="panel" x="${round(left + width / 2 - 6)}" y="${PLOT.top}" text-anchor="middle">${escaped(title)}</text>`,
+      panelAxes(options, { x, y, left: round(left), right: round(left + width - 12), isFirst: index === 0 }),
+      ...series.map(({ name, points, isOurs }) => {
+        const places = points.map(([px, py]) => `${round(x(px))},${round(y(py))}`);
+        const dots = places.map((place) => `<circle cx="${place.split(",")[0]}" cy="${place.split(",")[1]}" r="3.5"/>`);
+        return `<g class="${isOurs ? "ours" : `group${names.indexOf(name) % 4}`}"><polyline points="${places.join(" ")}"/>${dots.join("")}</g>`;
+      }),
+    ].join("");
+  });
+  const isOurs = (name: string) => panels.some(({ series }) => series.some((one) => one.name === name && one.isOurs));
+  const legend = names.map((name, index) => {
+    const left = PLOT.left + index * (room / names.length);
+    const row = HEIGHT - 14;
+    return `<g class="${isOurs(name) ? "ours" : `group${index % 4}`}"><polyline points="${round(left)},${row - 4} ${round(left + 22)},${row - 4}"/><text x="${round(left + 28)}" y="${row}">${escaped(name)}</text></g>`;
+  });
+  return sheet(options, [...drawn, ...legend]);
+}
+
+const PANEL_BOTTOM = 78;
+
+interface PanelPlace {
+  x(value: number): number;
+  y(value: number): number;
+  readonly left: number;
+  readonly right: number;
+  /** Only the first panel names the rows. */
+  readonly isFirst: boolean;
+}
+
+function panelAxes(options: ChartOptions, { x, y, left, right, isFirst }: PanelPlace): string {
+  const rows = options.y.ticks.map((tick) => {
+    const place = round(y(tick));
+    const text = isFirst
+      ? `<text x="${left - 8}" y="${place + 4}" text-anchor="end">${escaped(options.y.show(tick))}</text>`
+      : "";
+    return `<line x1="${left}" y1="${place}" x2="${right}" y2="${place}"/>${text}`;
+  });
+  const columns = options.x.ticks.map(
+    (tick) =>
+      `<text x="${round(x(tick))}" y="${HEIGHT - PANEL_BOTTOM + 18}" text-anchor="middle">${escaped(options.x.show(tick))}</text>`,
   );
-  return frame(options, dots);
+  const label = `<text x="${right}" y="${HEIGHT - PANEL_BOTTOM + 36}" text-anchor="end">${escaped(options.x.label)}</text>`;
+  return `<g class="axis">${rows.join("")}${columns.join("")}${label}</g>`;
 }
 
 function scales({ x, y }: ChartOptions): { x(value: number): number; y(value: number): number } {
@@ -78,7 +160,7 @@ function spread(places: readonly number[], apart = 17): readonly number[] {
 }
 
 function frame(options: ChartOptions, marks: readonly string[]): string {
-  const { title, subtitle, x, y } = options;
+  const { x, y } = options;
   const at = scales(options);
   const bottom = HEIGHT - PLOT.bottom;
   const right = WIDTH - PLOT.right;
@@ -89,12 +171,17 @@ function frame(options: ChartOptions, marks: readonly string[]): string {
   const columns = x.ticks.map(
     (tick) => `<text x="${round(at.x(tick))}" y="${bottom + 18}" text-anchor="middle">${escaped(x.show(tick))}</text>`,
   );
+  const axis = `<g class="axis">${rows.join("")}${columns.join("")}<text x="${right}" y="${HEIGHT - 8}" text-anchor="end">${escaped(x.label)}</text><text x="20" y="${PLOT.top - 16}">${escaped(y.label)}</text></g>`;
+  return sheet(options, [axis, ...marks]);
+}
+
+/** Title, ground and styles around what a chart draws. */
+function sheet({ title, subtitle }: ChartOptions, marks: readonly string[]): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escaped(`${title}. ${subtitle}`)}">
 <style>${STYLE}</style>
 <rect class="ground" width="${WIDTH}" height="${HEIGHT}" rx="8"/>
 <text class="title" x="20" y="30">${escaped(title)}</text>
 <text class="subtitle" x="20" y="50">${escaped(subtitle)}</text>
-<g class="axis">${rows.join("")}${columns.join("")}<text x="${right}" y="${HEIGHT - 8}" text-anchor="end">${escaped(x.label)}</text><text x="20" y="${PLOT.top - 16}">${escaped(y.label)}</text></g>
 ${marks.join("\n")}
 </svg>
 `;
@@ -105,7 +192,9 @@ const STYLE = [
   ".ground{fill:#fff}.axis line{stroke:#dfe3e8}.axis text{fill:#5b6472;font-size:12px}",
   "polyline{fill:none;stroke-width:2.5}.ours polyline{stroke:#0f6f6a}.ours circle{fill:#0f6f6a}.ours text{fill:#0b5753;font-weight:600}",
   ".other polyline{stroke:#a4783c;stroke-dasharray:5 4}.other circle{fill:#a4783c}",
-  "@media (prefers-color-scheme:dark){.ground{fill:#12161c}text,.axis text,.subtitle{fill:#aab3c0}.title{fill:#eef1f5}.axis line{stroke:#2b323c}.ours polyline{stroke:#4fd1c5}.ours circle{fill:#4fd1c5}.ours text{fill:#7fe3d9}.other polyline{stroke:#d9a865}.other circle{fill:#d9a865}}",
+  ".panel{font-weight:600}.group0,.group1,.group2,.group3{--mark:#a4783c}.group1{--mark:#7a5ea8}.group2{--mark:#5b6472}.group3{--mark:#b0526a}.ours{--mark:#0f6f6a}",
+  "g[class^=group] polyline{stroke:var(--mark);stroke-dasharray:5 4}g[class^=group] circle{fill:var(--mark)}.hollow{fill-opacity:0;stroke:var(--mark);stroke-width:2}.filled{fill:var(--mark)}",
+  "@media (prefers-color-scheme:dark){.ground{fill:#12161c}text,.axis text,.subtitle{fill:#aab3c0}.title{fill:#eef1f5}.axis line{stroke:#2b323c}.ours polyline{stroke:#4fd1c5}.ours circle{fill:#4fd1c5}.ours text{fill:#7fe3d9}.other polyline{stroke:#d9a865}.other circle{fill:#d9a865}.group0{--mark:#d9a865}.group1{--mark:#b79ce0}.group2{--mark:#aab3c0}.group3{--mark:#e08aa0}.ours{--mark:#4fd1c5}}",
 ].join("");
 
 function round(value: number): number {

@@ -3,6 +3,7 @@
  * them every row in which a peer is better, and the few rows that stand in the README. What was not measured says why;
  * nothing is filled in from elsewhere.
  */
+import { chartLine } from "./published-charts.ts";
 import { SUBJECTS } from "./subjects.ts";
 import { ms, percent, percentUp, type Row } from "./write.ts";
 
@@ -36,6 +37,7 @@ export function renderPage(results: readonly Result[]): string {
     [
       `## ${title}\n${about}`,
       `Data: ${data}${loaded(result)}\nCommand: \`${result.command}\``,
+      ...(result.outcome.kind === "measured" ? [chartLine(result.id)].filter((line) => line !== null) : []),
       `${table(measured)}\n`,
     ].join("\n\n"),
   );
@@ -55,13 +57,12 @@ ${tables.join("\n")}
 ${NOT_MEASURED}`;
 }
 
-/** One of the parts of a ratio ("3.00x CPU, 0.50x time") is below 1. */
 function isBehind(ratio: string): boolean {
-  return ratio.split(/[,;] /).some((part) => Number.parseFloat(part) < 1);
+  return Number.parseFloat(ratio) < 1;
 }
 
-function comparison({ what, ours, theirs, ratio }: Row): string {
-  return `  - ${what}: ${ours} against ${theirs} (${ratio})`;
+function comparison({ what, measure, ours, theirs, ratio }: Row): string {
+  return `  - ${what}${measure === undefined ? "" : `, ${measure}`}: ${ours} against ${theirs} (${ratio})`;
 }
 
 function loaded({ outcome, machine }: Result): string {
@@ -158,7 +159,9 @@ function rowsOf({ outcome }: Result, rows: (figures: never) => readonly Row[]): 
 
 /** A column that no row fills is left out. */
 function table(rows: readonly Row[]): string {
-  const columns = (["what", "ours", "theirs", "ratio"] as const).filter((name) => rows.some((row) => row[name]));
+  const columns = (["what", "measure", "ours", "theirs", "ratio"] as const).filter((name) =>
+    rows.some((row) => row[name]),
+  );
   const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
   const lines = rows.map((row) => line(columns.map((name) => row[name] ?? "")));
   return [line(columns), line(columns.map(() => "---")), ...lines].join("\n");

@@ -1,5 +1,5 @@
 /** The page's subjects about threads and what carries them: appends, search, tables in parts, counting, start-up. */
-import { bytes, ms, type Subject, times, whole } from "./write.ts";
+import { byMeasure, bytes, ms, type Row, type Subject, times, whole } from "./write.ts";
 
 export const append: Subject = {
   id: "append",
@@ -12,8 +12,14 @@ export const append: Subject = {
   }) {
     const { append: added, load } = figures;
     return [
-      { what: "append, long against short thread", ours: `${ms(added.longMs)} against ${ms(added.shortMs)}` },
-      { what: "load, long against short thread", ours: `${ms(load.oldMs)} against ${ms(load.youngMs)}` },
+      ...byMeasure("append", {
+        "thread of 10,000 messages": { ours: ms(added.longMs) },
+        "thread of 100": { ours: ms(added.shortMs) },
+      }),
+      ...byMeasure("load", {
+        "thread of 10,000 messages": { ours: ms(load.oldMs) },
+        "thread of 100": { ours: ms(load.youngMs) },
+      }),
       { what: "bytes written per message, median", ours: bytes(added.walBytes.p50) },
     ];
   },
@@ -36,8 +42,11 @@ export const weight: Subject = {
     const share = (pattern: RegExp) =>
       times(tables.reduce((sum, table) => sum + (pattern.test(table.name) ? table.ratio : 0), 0));
     return [
-      { what: "the file, for so many bytes of text", ours: `${bytes(file)} for ${bytes(text)}: ${times(ratio)}` },
-      { what: "of it records; search index", ours: `${share(/^records/)}; ${share(/^recall/)}` },
+      { what: "text", ours: bytes(text) },
+      { what: "the file", ours: bytes(file) },
+      { what: "the file, as a multiple of the text", ours: times(ratio) },
+      { what: "records, as a multiple of the text", ours: share(/^records/) },
+      { what: "search index, as a multiple of the text", ours: share(/^recall/) },
     ];
   },
 };
@@ -67,20 +76,21 @@ export const search: Subject = {
   rows: ({ rows }: { rows: readonly Searched[] }) =>
     rows.flatMap((row) => {
       const subject = `${row.store}, ${whole(row.messages)} messages`;
-      return [
-        { what: `${subject}: one search, p50 and p95`, ours: searched(row) },
-        {
-          what: `${subject}: indexing a message, beside its append`,
-          ours: `${ms(row.indexMs)} beside ${ms(row.appendMs)}`,
-        },
-      ];
+      return searched(subject, row);
     }),
 };
 
-function searched({ searchCpuMs, serverCpuMs, searchMs }: Searched): string {
-  const spread = ({ p50, p95 }: Spread) => `${ms(p50)}, ${ms(p95)}`;
-  const server = serverCpuMs.p50 > 0 ? ` (the server's ${ms(serverCpuMs.p50)} of it)` : "";
-  return `${spread(searchCpuMs)} of the processor${server}; ${spread(searchMs)} on the clock`;
+function searched(what: string, row: Searched): Row[] {
+  const { searchCpuMs, serverCpuMs, searchMs } = row;
+  return byMeasure(what, {
+    "one search, CPU p50": { ours: ms(searchCpuMs.p50) },
+    "one search, CPU p95": { ours: ms(searchCpuMs.p95) },
+    ...(serverCpuMs.p50 > 0 ? { "of it the server's, p50": { ours: ms(serverCpuMs.p50) } } : {}),
+    "one search, time p50": { ours: ms(searchMs.p50) },
+    "one search, time p95": { ours: ms(searchMs.p95) },
+    "append of a message": { ours: ms(row.appendMs) },
+    "its indexing": { ours: ms(row.indexMs) },
+  });
 }
 
 interface Partitioned {
@@ -103,14 +113,18 @@ export const partitions: Subject = {
     "One PostgreSQL store with its large tables whole and one with them cut by thread, the same work on both by turns: 20,000 messages in 10 threads, medians of 300. Parts are for the upkeep of very large tables; at this size they gain nothing. Then a job of the queue beside others that wait for their time.",
   data: "generated for the run; nothing was tuned on it.",
   rows: ({ rows, waiting, jobMs, jobMsWithoutIndex }: Partitioned) => [
-    ...rows.map(({ partitions: count, appendMs, loadMs, searchMs, megabytes }) => ({
-      what: `${count === 0 ? "whole tables" : `${count} parts`}: append; load; search; size`,
-      ours: `${ms(appendMs)}; ${ms(loadMs)}; ${ms(searchMs)}; ${whole(megabytes)} MB`,
-    })),
-    {
-      what: `one job beside ${whole(waiting)} that wait, with the index \`outbox_held\` and without`,
-      ours: `${ms(jobMs)}, ${ms(jobMsWithoutIndex)}`,
-    },
+    ...rows.flatMap(({ partitions: count, appendMs, loadMs, searchMs, megabytes }) =>
+      byMeasure(count === 0 ? "whole tables" : `${count} parts`, {
+        append: { ours: ms(appendMs) },
+        load: { ours: ms(loadMs) },
+        search: { ours: ms(searchMs) },
+        size: { ours: `${whole(megabytes)} MB` },
+      }),
+    ),
+    ...byMeasure(`one job beside ${whole(waiting)} that wait`, {
+      "with the index `outbox_held`": { ours: ms(jobMs) },
+      "without it": { ours: ms(jobMsWithoutIndex) },
+    }),
   ],
 };
 
@@ -150,10 +164,12 @@ export const summarize: Subject = {
   about: "Generated history through a summarizer with a window of 8,000 tokens.",
   data: "generated for the run; nothing was tuned on it.",
   rows: (figures: { tokens: number; words: number; wordsNeverRead: number; calls: number; repeated: number }) => [
-    {
-      what: `${whole(figures.tokens)} tokens: words of user and assistant never read; calls; calls repeated`,
-      ours: `${whole(figures.wordsNeverRead)} of ${whole(figures.words)}; ${whole(figures.calls)}; ${whole(figures.repeated)}`,
-    },
+    ...byMeasure(`${whole(figures.tokens)} tokens`, {
+      "words of user and assistant": { ours: whole(figures.words) },
+      "of them never read": { ours: whole(figures.wordsNeverRead) },
+      calls: { ours: whole(figures.calls) },
+      "calls repeated": { ours: whole(figures.repeated) },
+    }),
   ],
 };
 
@@ -173,14 +189,19 @@ export const startup: Subject = {
   data: "the packages as they are installed.",
   rows({ rows }: { rows: readonly Startup[] }) {
     const own = rows.find(({ who }) => who === "palimpsest")!;
-    const cell = (one: Startup): string =>
-      `CPU ${ms(one.importCpuMs)}, ${ms(one.importMs)}, ${whole(one.megabytes)} MB in ${one.packages} packages`;
-    const peers = rows.filter((row) => row !== own);
-    return peers.map((peer) => ({
-      what: peer.who,
-      ours: cell(own),
-      theirs: cell(peer),
-      ratio: `${times(peer.importCpuMs / own.importCpuMs)} CPU, ${times(peer.importMs / own.importMs)} time, ${times(peer.megabytes / own.megabytes)} size`,
-    }));
+    const row = (show: (value: number) => string, ours: number, theirs: number) => ({
+      ours: show(ours),
+      theirs: show(theirs),
+      ratio: times(theirs / ours),
+    });
+    const peers = rows.filter((one) => one !== own);
+    return peers.flatMap((peer) =>
+      byMeasure(peer.who, {
+        "CPU of the import": row(ms, own.importCpuMs, peer.importCpuMs),
+        "time of the import": row(ms, own.importMs, peer.importMs),
+        "installed size": row((value) => `${whole(value)} MB`, own.megabytes, peer.megabytes),
+        "installed packages": { ours: whole(own.packages), theirs: whole(peer.packages) },
+      }),
+    );
   },
 };

@@ -1,5 +1,5 @@
 /** The page's subjects about one turn: ours and the peers' with the same messages in view first, then as each comes. */
-import { bytes, ms, type Row, type Subject, times, whole } from "./write.ts";
+import { byMeasure, bytes, ms, type Row, type Subject, times, whole } from "./write.ts";
 
 interface Turn {
   readonly who: string;
@@ -26,11 +26,9 @@ const GROUPS: readonly {
     theirs: "all",
     pairs: [
       ["all in view", `${PLAIN}, ${EXIT}`],
-      ["all in view", PLAIN],
       ["all in view, an agent made anew", `${PLAIN} made anew, ${EXIT}`],
       ["all in view, an agent made anew and the thread read again", `${PLAIN} made anew, ${EXIT}`],
       ["all in view, with files", `${DEEP}, ${EXIT}`],
-      ["all in view, with files", DEEP],
     ],
   },
   {
@@ -38,9 +36,7 @@ const GROUPS: readonly {
     theirs: "fewer",
     pairs: [
       ["compacted", `${SHORT}, ${EXIT}`],
-      ["compacted", SHORT],
       ["compacted, with files", `${DEEP}, ${EXIT}`],
-      ["compacted, with files", DEEP],
     ],
   },
   {
@@ -58,7 +54,7 @@ export const turn: Subject = {
   id: "turn",
   title: "One turn on a long thread",
   about:
-    'One question and one answer, persisted in SQLite, with a model that answers at once: CPU, time and bytes written, medians; everybody warms up equally often on a short thread of its own and then on this one, and is measured equally often, each in a process of its own, in turn. The first rows do the same work: both load and send all messages. "durability exit" is the peer\'s fastest setting: it writes nothing before a run has ended, ours has the question on disk before the model is asked. Ours has a compaction for every 25 to 100 messages behind it where it says summaries, and keeps all messages; the summarizing peer\'s older messages leave its thread. Ours "made anew" is a new agent for each turn, which goes on from what the process knows of the thread once it has seen that nobody else wrote to it; where it "reads the thread again" it knows nothing of it, as after a restart. "With files" it has the folders and tools that DeepAgents has. In brackets how many messages the model was shown. The last group is each as it comes on a long thread, not the same work. Our lead is smallest where the thread is read again for every turn with everything in view: then ours reads and counts all of it, too.',
+    'One question and one answer, persisted in SQLite, with a model that answers at once: CPU, time and bytes written, medians; everybody warms up equally often on a short thread of its own and then on this one, and is measured equally often, each in a process of its own, in turn. The first rows do the same work: both load and send all messages. "durability exit" is the peer\'s fastest setting: it writes nothing before a run has ended, ours has the question on disk before the model is asked. Ours has a compaction for every 25 to 100 messages behind it where it says summaries, and keeps all messages; the summarizing peer\'s older messages leave its thread. Ours "made anew" is a new agent for each turn, which goes on from what the process knows of the thread once it has seen that nobody else wrote to it; where it "reads the thread again" it knows nothing of it, as after a restart. "With files" it has the folders and tools that DeepAgents has. Peers without that setting are slower; their figures are in `bench/results/turn.json`. The last group is each as it comes on a long thread, not the same work. Our lead is smallest where the thread is read again for every turn with everything in view: then ours reads and counts all of it, too.',
   data: "generated for the run; nothing was tuned on it.",
   rows: ({ rows }: { rows: readonly Turn[] }): readonly Row[] => {
     const sizes = [...new Set(rows.map(({ messages }) => messages))];
@@ -69,7 +65,7 @@ export const turn: Subject = {
           const [ours, theirs] = [of(own, size), of(other, size)];
           if (ours === undefined || theirs === undefined) return [];
           if (theirs.shown >= size !== (saw === "all")) return [];
-          return [{ ...compared(ours, theirs), what: `${whole(size)} messages, ${what}: ${other}${settingOf(own)}` }];
+          return compared(`${whole(size)} messages, ${what}: ${other}${settingOf(own)}`, ours, theirs);
         }),
       ),
     );
@@ -82,16 +78,13 @@ function settingOf(own: string): string {
   return own.includes("with files") ? "; ours with files" : "";
 }
 
-function compared(ours: Turn, theirs: Turn): Omit<Row, "what"> {
-  return {
-    ours: cell(ours),
-    theirs: cell(theirs),
-    ratio: `${times(theirs.cpuMs / ours.cpuMs)} CPU, ${times(theirs.ms / ours.ms)} time, ${times(theirs.bytes / ours.bytes)} bytes`,
-  };
-}
-
-function cell({ cpuMs, ms: took, bytes: written, shown }: Turn): string {
-  return `CPU ${ms(cpuMs)}, ${ms(took)}, ${bytes(written)} (${whole(shown)})`;
+function compared(what: string, ours: Turn, theirs: Turn): Row[] {
+  const row = (show: (value: number) => string, name: keyof Turn & ("cpuMs" | "ms" | "bytes")) => ({
+    ours: show(ours[name]),
+    theirs: show(theirs[name]),
+    ratio: times(theirs[name] / ours[name]),
+  });
+  return byMeasure(what, { CPU: row(ms, "cpuMs"), time: row(ms, "ms"), "bytes written": row(bytes, "bytes") });
 }
 
 export const turnOnPostgres: Subject = {
@@ -101,5 +94,11 @@ export const turnOnPostgres: Subject = {
     "The same turn with ours on PostgreSQL; CPU is that of the agent's process, bytes are those of the server's write-ahead log. No peer is measured here.",
   data: "generated for the run; nothing was tuned on it.",
   rows: ({ rows }: { rows: readonly Turn[] }): readonly Row[] =>
-    rows.map((row) => ({ what: `${whole(row.messages)} messages, ${row.who}`, ours: cell(row) })),
+    rows.flatMap((row) =>
+      byMeasure(`${whole(row.messages)} messages, ${row.who}`, {
+        CPU: { ours: ms(row.cpuMs) },
+        time: { ours: ms(row.ms) },
+        "bytes written": { ours: bytes(row.bytes) },
+      }),
+    ),
 };

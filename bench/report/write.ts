@@ -8,11 +8,19 @@ export interface Subject {
   rows(figures: never): readonly Row[];
 }
 
+/** One number in each cell. */
 export interface Row {
   readonly what: string;
+  /** What is measured, where a subject measures several things of the same. */
+  readonly measure?: string;
   readonly ours: string;
   readonly theirs?: string;
   readonly ratio?: string;
+}
+
+/** A row for each measure of one thing. */
+export function byMeasure(what: string, measures: Readonly<Record<string, Omit<Row, "what" | "measure">>>): Row[] {
+  return Object.entries(measures).map(([measure, cells]) => ({ what, measure, ...cells }));
 }
 
 /** Rounded down: what is less than all of it is never written as 100 %. */

@@ -3,7 +3,7 @@
  * questions by about what was said, as a provider's would.
  */
 import type { ScriptedModel } from "palimpsest/testing";
-import { answerParts, type Playing, wholeAnswer } from "../../packages/harness/src/models/played-answer.ts";
+import { answerParts, type Playing, wholeAnswer } from "../../packages/harness/src/models/offline/played-answer.ts";
 import { ANSWER } from "./case.ts";
 
 export interface PlainModel extends Omit<ScriptedModel, "calls" | "remaining"> {

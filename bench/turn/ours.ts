@@ -32,7 +32,7 @@ export async function ourCase(setting: OurSetting, messages: number): Promise<Tu
       model,
       // What a process knows of a thread, it knows of a store object.
       store: setting.agent === "unread" ? store.forUser(store.userId) : store,
-      contextWindow: WINDOW,
+      window: WINDOW,
       summarizer: null,
       ...(setting.files === "with" ? { files: { base: folder } } : {}),
     });

@@ -24,7 +24,7 @@ test("why the last compaction happened, what it hid, where a sentence comes from
     const main = page.getByRole("main");
     // The first chooses the thread, the second opens it.
     await click(main.getByText(/^Note 1: we decided/).first());
-    await click(main.getByText(/^Note 1: we decided/).first());
+    await click(main.getByText("Open", { exact: true }));
     await main
       .getByText(/because 85 % of the window were reached/)
       .first()

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { zip } from "../../packages/gateway/test/zip.ts";
 import { createKey } from "../../packages/harness/src/operations/keys.ts";
 import { inspector } from "./inspected.ts";
-import { STRANGE, talked } from "./threads.ts";
+import { fill, STRANGE, talked } from "./threads.ts";
 
 const inspect = inspector();
 
@@ -149,3 +149,87 @@ test("a store that goes away while one looks is told of, and the page goes on wh
     await page.getByRole("option").first().waitFor();
   });
 });
+
+test("the list says how full each thread is, filters by name and id, renames and exports", async (t) => {
+  const config = "models: [{name: offline, provider: offline, model: offline, max_input_tokens: 8000}]\n";
+  await inspect(t, { width: 1600, config }, async ({ page, url, sound, picture }) => {
+    await talked(url, 3);
+    await fill(url, "over", 200, (index) => `message ${index} ${"about the sea ".repeat(40)}`);
+    await page.goto("/threads");
+    await page.getByRole("option", { name: /message 0.*(?:\d{3} %|× the window)/ }).waitFor();
+    await page.getByRole("option", { name: /A garden.*\d+ %.*offline/ }).waitFor();
+    await page.getByRole("textbox", { name: "Filter" }).fill("gard");
+    await page.getByRole("option", { name: /message 0/ }).waitFor({ state: "detached" });
+    await page.getByRole("textbox", { name: "Filter" }).fill("nothing like it");
+    await page.getByText("No thread is called that").waitFor();
+    await sound();
+    await page.getByRole("textbox", { name: "Filter" }).fill("");
+    await page.getByRole("option", { name: /A garden/ }).click();
+    await picture("threads-chosen");
+    await page.getByRole("button", { name: "Rename…" }).click();
+    await page.getByLabel(/A name for/).fill("<b>By the sea</b>");
+    await sound();
+    await page.getByRole("button", { name: "Rename", exact: true }).click();
+    await page.getByRole("option", { name: "<b>By the sea</b>" }).waitFor();
+    const download = page.waitForEvent("download");
+    await page.getByRole("link", { name: "Export" }).click();
+    assert.equal((await download).suggestedFilename(), "garden.jsonl");
+  });
+});
+
+for (const [theme, width] of [
+  ["light", 1600],
+  ["dark", 1000],
+  ["light", 400],
+] as const)
+  test(`an empty store offers an example with a curve to look at, ${theme}, ${width} pixels`, async (t) => {
+    await inspect(t, { theme, width }, async ({ page, sound, picture }) => {
+      await page.goto("/threads");
+      await page.getByText("No threads yet").waitFor();
+      await sound();
+      await picture("empty");
+      await page.getByRole("button", { name: "Look at an example" }).click();
+      await page.waitForURL(/\/threads\/example\/timeline/);
+      await page.getByText("16 requests").waitFor();
+      await page.getByRole("list", { name: "Kinds" }).waitFor();
+      await sound();
+      await picture("example");
+      await page.goto("/threads/example/chat");
+      await page.getByText("The checkout fails for some customers").first().waitFor();
+      await page.getByText("It stands in").first().waitFor();
+      await picture("example-chat");
+      if ((await page.getByRole("button", { name: "Show earlier" }).count()) > 0)
+        throw new Error("there is nothing earlier");
+    });
+  });
+
+for (const [theme, width] of [
+  ["dark", 1600],
+  ["light", 400],
+] as const)
+  test(`a search says why it found nothing, which words stand nowhere, and how many it found where, ${theme}, ${width} pixels`, async (t) => {
+    await inspect(t, { theme, width }, async ({ page, url, sound, picture }) => {
+      await talked(url, 3);
+      await page.goto("/threads/garden/window");
+      await page.getByRole("heading", { level: 1 }).waitFor();
+      await page.keyboard.type("/roses xylophone", { delay: 5 });
+      await page
+        .getByText(/^\d+ hits? in 1 thread/)
+        .or(page.getByText("Nothing was said about that"))
+        .waitFor();
+      await page.getByRole("searchbox").fill("coffee xylophone");
+      await page.getByText("No message has “xylophone”").waitFor();
+      await page.getByText(/^\d+ hits? in 1 thread/).waitFor();
+      await page.getByRole("combobox", { name: "Speaker" }).selectOption({ index: 1 });
+      await page.getByRole("combobox", { name: "Time" }).selectOption("1");
+      await sound();
+      await picture("search");
+      await page.getByRole("searchbox").fill("zyzzyva");
+      await page.getByText("None of its words stands in any message").waitFor();
+      await page.getByRole("searchbox").fill("<img src=x onerror=alert(1)>");
+      await page.getByRole("searchbox").fill("the of and");
+      await page.getByText(/too common|None of its words/).waitFor();
+      await sound();
+      await picture("search-nothing");
+    });
+  });

@@ -97,24 +97,145 @@ for (const [store, theme, width] of [
     });
   });
 
-test("the map lists what was talked about, and each line leads to the window", async (t) => {
-  await inspect(
-    t,
-    { store: "sqlite", theme: "light", width: 1000, config: SMALL },
-    async ({ page, url, sound, picture }) => {
+for (const [theme, width] of [
+  ["dark", 1600],
+  ["light", 1000],
+  ["dark", 400],
+] as const)
+  test(`two requests are compared by hand and by keys, the chart zooms to them, and the address keeps all of it, ${theme}, ${width} pixels`, async (t) => {
+    await inspect(t, { theme, width, config: SMALL }, async ({ page, url, sound, picture }) => {
+      await talked(url, 12);
+      await page.goto("/threads/garden/timeline");
+      await page.getByRole("list", { name: "Kinds" }).waitFor();
+      const slider = page.getByRole("slider", { name: "Request" });
+      const box = (await slider.boundingBox())!;
+      await page.mouse.move(box.x + 60, box.y + 60);
+      await page
+        .locator(".tip")
+        .getByText(/request \d+ of/)
+        .waitFor();
+      await page.keyboard.down("Shift");
+      await page.mouse.down();
+      await page.mouse.move(box.x + box.width * 0.6, box.y + 60, { steps: 4 });
+      await page.mouse.up();
+      await page.keyboard.up("Shift");
+      await page.waitForURL(/from=\d+.*at=\d+/);
+      await page.getByText(/^From #\d+ to #\d+/).waitFor();
+      await page.getByText(/^Between them: \d+ requests/).waitFor();
+      await sound();
+      await picture("timeline-compared");
+      await page.getByRole("button", { name: "Zoom to these" }).click();
+      await page.waitForURL(/zoom=\d+-\d+/);
+      await page.locator(".overview").waitFor();
+      await page.reload();
+      await page.getByText(/^From #\d+ to #\d+/).waitFor();
+      await page.locator(".overview").waitFor();
+      await sound();
+      await page.getByRole("button", { name: "All" }).click();
+      await page.locator(".overview").waitFor({ state: "detached" });
+      await page.keyboard.press("m");
+      await page.getByText(/^The request that #\d+ answered/).waitFor();
+      await slider.focus();
+      await page.keyboard.press("Home");
+      await page.keyboard.press("Shift+ArrowRight");
+      await page.keyboard.press("Shift+End");
+      await page.getByText(/^From #\d+ to #\d+/).waitFor();
+      await page.getByRole("link", { name: "Open this window" }).click();
+      await page.waitForURL(/window\?at=\d+/);
+    });
+  });
+
+for (const [theme, width] of [
+  ["light", 1600],
+  ["dark", 1000],
+  ["light", 400],
+] as const)
+  test(`a message is dragged to be pinned, hidden by a key and shown again, and a range is folded, ${theme}, ${width} pixels`, async (t) => {
+    await inspect(t, { theme, width, config: SMALL }, async ({ page, url, sound, picture }) => {
+      await talked(url, 6);
+      await page.goto("/threads/garden/window");
+      const entries = page.getByRole("listbox", { name: "Entries of the request" }).getByRole("option");
+      const cardamom = entries.filter({ hasText: "cardamom" }).first();
+      await cardamom.click();
+      await page.getByRole("button", { name: /^Pin #\d+/ }).waitFor();
+      await page.waitForURL(/seq=\d+/);
+      await cardamom.dragTo(page.getByRole("button", { name: /^Pin #\d+/ }));
+      await page.getByText(/is pinned: every summary quotes it/).waitFor();
+      await page.getByRole("button", { name: /^Unpin #\d+/ }).waitFor();
+      await page.keyboard.press("h");
+      await page.getByText(/The prompt gets .* smaller/).waitFor();
+      await sound();
+      await page.getByRole("button", { name: "Hide", exact: true }).click();
+      await page.getByText(/^Hidden: \d+ tokens less/).waitFor();
+      await page.getByRole("button", { name: /^Show again #/ }).waitFor();
+      await page.keyboard.press("s");
+      await page.getByText(/is shown again/).waitFor();
+      await entries.nth(4).click();
+      await entries.nth(7).click({ modifiers: ["Shift"] });
+      await page.waitForURL(/from=\d+&seq=\d+/);
+      await page.getByText(/^#\d+ to #\d+, 4 entries/).waitFor();
+      await picture("window-range");
+      await page.keyboard.press("z");
+      await page.getByLabel(/What shall stand there/).fill("They talked about the wall. <b>bold</b>");
+      await sound();
+      await picture("window-fold");
+      await page.getByRole("button", { name: "Fold", exact: true }).click();
+      await page.getByText(/^Folded: \d+ tokens less/).waitFor();
+      const fold = entries.filter({ hasText: /fold/ }).first();
+      await fold.click();
+      await page.getByRole("heading", { name: /as it was said/ }).waitFor();
+      await page.getByRole("button", { name: /^Show again/ }).click();
+      await fold.waitFor({ state: "detached" });
+    });
+  });
+
+test("a range that can't be folded says why, and changes nothing; the window of the past only shows", async (t) => {
+  await inspect(t, { width: 1000, config: SMALL }, async ({ page, url, sound, expect, picture }) => {
+    await talked(url, 3);
+    const before = await (await fetch(`${url}/api/threads/garden`)).text();
+    await page.goto("/threads/garden/window");
+    const list = page.getByRole("listbox", { name: "Entries of the request" });
+    await list.getByRole("option").nth(2).click();
+    await list.focus();
+    await page.keyboard.press("Shift+End");
+    expect(/status of 4\d\d/);
+    await page.keyboard.press("z");
+    await page.getByRole("alert").waitFor();
+    assert.equal(await (await fetch(`${url}/api/threads/garden`)).text(), before);
+    await page.goto("/threads/garden/window?at=6");
+    await page.getByText("as it was at #6").waitFor();
+    assert.equal(await page.getByRole("button", { name: /Compact|Undo|Pin|Hide|Fold/ }).count(), 0);
+    await sound();
+    await picture("window-past");
+    await page.getByRole("link", { name: "Back to now" }).click();
+    await page.getByRole("button", { name: "Compact…" }).waitFor();
+  });
+});
+
+for (const [theme, width] of [
+  ["light", 1600],
+  ["dark", 1000],
+  ["light", 400],
+] as const)
+  test(`the map lists what was talked about, is searched, and each stretch leads to the window, ${theme}, ${width} pixels`, async (t) => {
+    await inspect(t, { theme, width, config: SMALL }, async ({ page, url, sound, picture, expect }) => {
       await talked(url, 8);
       await page.goto("/threads/garden/map");
       const lines = page.locator("ol.map li");
       await lines.first().waitFor();
-      assert.ok((await lines.count()) >= 1);
       await sound();
       await picture("map");
+      await page.getByRole("searchbox", { name: "Filter the stretches" }).fill("xylophone");
+      await page.getByText("No stretch names that").waitFor();
+      await page.getByRole("searchbox", { name: "Filter the stretches" }).fill("");
       await lines.first().getByRole("link").click();
       await page.waitForURL(/\/threads\/garden\/window\?seq=\d+/);
       await page.getByRole("heading", { level: 1 }).waitFor();
-    },
-  );
-});
+      expect(/status of 404/);
+      await page.goto("/threads/never/map");
+      await page.getByText("There is no such thread").waitFor();
+    });
+  });
 
 test("whatever stands in a message is only ever text, a thread that is deleted elsewhere is told of, and a wrong address too", async (t) => {
   await inspect(t, { width: 1000 }, async ({ page, url, sound, expect }) => {
@@ -152,5 +273,48 @@ test("a message of five million characters is shown as far as one wants, and an 
     await page.getByText("Nothing was said yet").waitFor();
     await page.goto("/threads/empty/timeline");
     await page.getByText("No model has answered here yet").waitFor();
+  });
+});
+
+for (const [theme, width] of [
+  ["light", 1600],
+  ["dark", 1000],
+  ["dark", 400],
+] as const)
+  test(`a window that is over-full looks over-full and has one thing to do about it, ${theme}, ${width} pixels`, async (t) => {
+    await inspect(t, { theme, width, config: SMALL }, async ({ page, url, sound, picture }) => {
+      await fill(url, "over", 400, (index) => `message ${index} ${"about the sea ".repeat(15)}`);
+      await page.goto("/threads/over/window");
+      await page.getByText(/tokens do not fit/).waitFor();
+      await page.getByRole("img", { name: /Now, more than the window of 8,000/ }).waitFor();
+      await page.getByText("window ends: 8,000").waitFor();
+      await sound();
+      await picture("over-full");
+      await page.getByRole("button", { name: "Compact now" }).click();
+      await page.getByText("Undo takes it back").waitFor();
+      await page.getByText(/tokens do not fit/).waitFor({ state: "detached" });
+    });
+  });
+
+test("another window is tried by dragging its edge and by keys, and nothing is written", async (t) => {
+  await inspect(t, { width: 1600, config: SMALL }, async ({ page, url, sound, picture, expect }) => {
+    await talked(url, 8);
+    const before = await (await fetch(`${url}/api/threads/garden`)).text();
+    await page.goto("/threads/garden/window");
+    const edge = page.getByRole("slider", { name: "Try another window size" });
+    const box = (await edge.boundingBox())!;
+    await page.mouse.move(box.x + box.width / 2, box.y + 8);
+    await page.mouse.down();
+    await page.mouse.move(box.x - 700, box.y + 8, { steps: 4 });
+    await page.mouse.up();
+    await page.getByText(/In a window of [\d,]+ the next request would have/).waitFor();
+    await edge.focus();
+    await page.keyboard.press("Home");
+    expect(/status of 422/);
+    await page.getByText(/smallest possible prompt needs/).waitFor();
+    await sound();
+    await picture("try-size");
+    await page.getByRole("button", { name: "Back to 8,000" }).click();
+    assert.equal(await (await fetch(`${url}/api/threads/garden`)).text(), before);
   });
 });

@@ -1,5 +1,5 @@
 /** The TypeScript in guides and READMEs: each fenced `ts` block is a program of its own, named by its page and line. */
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 export interface DocProgram {
@@ -9,17 +9,18 @@ export interface DocProgram {
 }
 
 export function docPrograms(root: string): DocProgram[] {
+  return pagesIn(root).flatMap((page) => programsIn(page, readFileSync(join(root, page), "utf8")));
+}
+
+/** README, every guide, and each package's README. */
+export function pagesIn(root: string): string[] {
   const guides = readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md"));
   const packages = readdirSync(join(root, "packages")).map((name) => join("packages", name, "README.md"));
-  const pages = ["README.md", ...guides.map((name) => join("docs", name)), ...packages];
-  return pages.flatMap((page) => {
-    try {
-      return programsIn(page, readFileSync(join(root, page), "utf8"));
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
-      throw error;
-    }
-  });
+  return [
+    "README.md",
+    ...guides.map((name) => join("docs", name)),
+    ...packages.filter((page) => existsSync(join(root, page))),
+  ];
 }
 
 export function programsIn(page: string, markdown: string): DocProgram[] {

@@ -1,5 +1,5 @@
 /** Small data for the evaluation's gate, made up and the same on every machine: a chat with an assistant and exact values. */
-import { type Random, seeded } from "../../packages/lab/src/eval/random.ts";
+import { type SeededRandom, seeded } from "../../packages/lab/src/eval/random.ts";
 
 const TOPICS = [
   "garden",
@@ -75,6 +75,6 @@ export function generatedValues(seed: number, records: number): string {
   return JSON.stringify([{ id: "generated", authoritativeRecords: [], messages, questions }]);
 }
 
-function words(random: Random, count: number): string {
+function words(random: SeededRandom, count: number): string {
   return Array.from({ length: count }, () => random.pick(FILLER)).join(" ");
 }

@@ -14,7 +14,7 @@ export const PICTURES: readonly Picture[] = [
     async show(page) {
       await page.goto("/threads/lighthouse/window");
       await page.getByRole("img", { name: /^Before/ }).waitFor();
-      const item = page.getByRole("button", { name: /^We decided for the kitchen/, expanded: false }).first();
+      const item = page.getByRole("button", { name: /^We decided for the/, expanded: false }).first();
       await item.click();
       const source = page.getByRole("region", { name: "Where that comes from" }).getByRole("article").first();
       await source.waitFor();
@@ -31,6 +31,15 @@ export const PICTURES: readonly Picture[] = [
       await page.getByText("the first").waitFor();
       await page.keyboard.press("]");
       await page.getByText(/\d+ new, \d+ gone/).waitFor();
+      await page.keyboard.press("m");
+      await page.getByRole("slider", { name: "Request" }).focus();
+      await page.keyboard.press("]");
+      await page.getByText(/^From #\d+ to #\d+/).waitFor();
+      await page.getByRole("list", { name: "Kinds" }).waitFor();
+      await page
+        .getByRole("option", { name: /− #\d+/ })
+        .first()
+        .waitFor();
       await page.getByRole("heading", { level: 1 }).click(); // away from the slider, whose frame would be shown
     },
   },

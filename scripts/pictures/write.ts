@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createGateway } from "@palimpsest/gateway";
 import { openHome } from "palimpsest/home";
-import { demoPrompts } from "../../packages/cli/src/demo/script.ts";
+import { demoPrompts } from "../../packages/cli/src/demo/play.ts";
 import { launchChromium } from "../browser/chromium.ts";
 import { fill, made } from "../browser/threads.ts";
 import { PICTURES } from "./views.ts";

@@ -32,7 +32,7 @@ threadConformance("LangChain's middleware", {
       },
     });
     const middleware = [
-      palimpsestMiddleware({ store, counter: charsPerToken(4), model: "m", waitMs: 0, recall: "off" }),
+      palimpsestMiddleware({ store, counter: charsPerToken(4), model: "m", waitMs: 0, recall: false }),
     ];
     const agent = createAgent({ model, tools: [], checkpointer, middleware });
     return {

@@ -2,16 +2,17 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import type { Runtime } from "langchain";
 import type { Store } from "palimpsest/stores";
-import { type Conversation, type ConversationOptions, openConversation } from "./conversation.ts";
+import { type AdaptedConversationOptions, type LangChainConversation, openConversation } from "./conversation.ts";
 
-export interface PoolOptions extends Omit<ConversationOptions, "store" | "id" | "userId" | "window"> {
+export interface ConversationPoolOptions
+  extends Omit<AdaptedConversationOptions, "store" | "id" | "userId" | "window"> {
   readonly store: () => Store;
   readonly threadId: (runtime: Runtime) => string | undefined;
   readonly userId: (runtime: Runtime) => string | undefined;
 }
 
 /** What a hook or a tool knows of where it is. */
-export interface Place {
+export interface PooledPlace {
   readonly runtime: Runtime;
   readonly messages: readonly BaseMessage[];
   /** Null: whatever it was. */
@@ -20,21 +21,26 @@ export interface Place {
 }
 
 export interface ConversationPool {
-  using<T>(place: Place, work: (conversation: Conversation) => Promise<T>): Promise<T>;
+  using<T>(place: PooledPlace, work: (conversation: LangChainConversation) => Promise<T>): Promise<T>;
 }
 
-interface Entry {
-  readonly conversation: Conversation;
+interface PoolEntry {
+  readonly conversation: LangChainConversation;
   window: number;
   users: number;
 }
 
 const MOST_IDLE = 100;
 
-export function conversationPool({ store: storeNow, threadId, userId, ...thread }: PoolOptions): ConversationPool {
-  const entries = new Map<string, Entry>();
+export function conversationPool({
+  store: storeNow,
+  threadId,
+  userId,
+  ...thread
+}: ConversationPoolOptions): ConversationPool {
+  const entries = new Map<string, PoolEntry>();
 
-  const entryAt = (place: Place): Entry => {
+  const entryAt = (place: PooledPlace): PoolEntry => {
     const store = storeNow();
     const id = threadId(place.runtime) ?? place.messages[0]?.id;
     if (id === undefined)
@@ -49,9 +55,12 @@ export function conversationPool({ store: storeNow, threadId, userId, ...thread 
     return entry;
   };
 
-  const opened = (of: Pick<ConversationOptions, "id" | "userId" | "store">, { model, window }: Place): Entry => {
+  const opened = (
+    of: Pick<AdaptedConversationOptions, "id" | "userId" | "store">,
+    { model, window }: PooledPlace,
+  ): PoolEntry => {
     const named = model === null ? {} : { model };
-    const entry: Entry = {
+    const entry: PoolEntry = {
       window: window ?? Number.MAX_SAFE_INTEGER,
       users: 0,
       conversation: openConversation({ ...named, ...thread, ...of, window: () => entry.window }),

@@ -8,15 +8,15 @@ import { heldText } from "palimpsest/internal/stores";
 import { continuations, continueThread, type NamedConversation, writeWhereItStands } from "palimpsest/internal/threads";
 import { type OpenedThread, type OpenThread, type OpenThreadOptions, openThread } from "palimpsest/session";
 import { type RecordInput, type ThreadDeps, threadDeps } from "palimpsest/threads";
-import type { GivenMessage } from "./messages.ts";
+import type { GivenLangChainMessage } from "./messages.ts";
 import { difference, type Logged } from "./reconcile.ts";
 
-export type ConversationOptions = Omit<OpenThreadOptions<LangChainMessage>, "shape" | "hold">;
+export type AdaptedConversationOptions = Omit<OpenThreadOptions<LangChainMessage>, "shape" | "hold">;
 
-export interface Conversation {
+export interface LangChainConversation {
   readonly deps: ThreadDeps;
   /** The thread, saying what the state says. */
-  inStep(state: readonly GivenMessage[]): Promise<OpenThread<LangChainMessage>>;
+  inStep(state: readonly GivenLangChainMessage[]): Promise<OpenThread<LangChainMessage>>;
   /** Where it stands. */
   threadId(): Promise<string>;
   close(): Promise<void>;
@@ -25,12 +25,12 @@ export interface Conversation {
 const SHAPE = shapeOf("langchain");
 const WAIT_MS = 5_000;
 
-export function openConversation(options: ConversationOptions): Conversation {
+export function openConversation(options: AdaptedConversationOptions): LangChainConversation {
   const { id: name, store, userId = store.userId, waitMs = WAIT_MS } = options;
   const deps = threadDeps(userId === store.userId ? store : store.forUser(userId), options.deps);
   const conversation: NamedConversation = { ...deps, name, waitMs };
   const log = messageLog(conversation);
-  const hashOf = remembered(({ body }: GivenMessage) => deps.hash(body));
+  const hashOf = remembered(({ body }: GivenLangChainMessage) => deps.hash(body));
   let open: OpenThread<LangChainMessage> | null = null;
   const current = async (): Promise<string> => (await continuations(conversation)).at(-1)!;
 
@@ -44,13 +44,13 @@ export function openConversation(options: ConversationOptions): Conversation {
     return open;
   };
 
-  const compared = async (threadId: string, state: readonly GivenMessage[]) =>
+  const compared = async (threadId: string, state: readonly GivenLangChainMessage[]) =>
     difference(
       await log(threadId),
       state.map((given) => ({ id: given.id, bodyHash: hashOf(given) })),
     );
 
-  const branch = async (threadId: string, state: readonly GivenMessage[]): Promise<void> => {
+  const branch = async (threadId: string, state: readonly GivenLangChainMessage[]): Promise<void> => {
     const written = await writeWhereItStands(conversation, threadId, async (writer) => {
       const found = await compared(threadId, state);
       if (found.kind === "append") return;
@@ -97,7 +97,7 @@ function remembered<K extends object, V>(make: (key: K) => V): (key: K) => V {
 
 const ORIGINS = { user: "user", assistant: "model", tool: "tool", system: "injected" } as const;
 
-const messageInput = ({ id, body, message }: GivenMessage): RecordInput => ({
+const messageInput = ({ id, body, message }: GivenLangChainMessage): RecordInput => ({
   kind: "message",
   id,
   dialect: "langchain",

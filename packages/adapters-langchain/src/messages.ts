@@ -6,7 +6,7 @@ import { type BaseMessage, mapStoredMessagesToChatMessages, type StoredMessage }
 import type { LangChainMessage } from "@palimpsest/core/message";
 
 /** A message of the state, ready for the log. */
-export interface GivenMessage {
+export interface GivenLangChainMessage {
   readonly id: string;
   readonly message: LangChainMessage;
   /** Its JSON text. */
@@ -15,9 +15,9 @@ export interface GivenMessage {
 }
 
 /** Messages are values: one that was read once is known. */
-const known = new WeakMap<BaseMessage, GivenMessage>();
+const known = new WeakMap<BaseMessage, GivenLangChainMessage>();
 
-export function givenMessage(original: BaseMessage, index: number): GivenMessage {
+export function givenMessage(original: BaseMessage, index: number): GivenLangChainMessage {
   const read = known.get(original);
   if (read !== undefined && read.id === original.id) return read;
   const { type, data } = original.toDict();
@@ -25,7 +25,7 @@ export function givenMessage(original: BaseMessage, index: number): GivenMessage
   const body = JSON.stringify({ type, data: { ...data, content: original.content } }, bytesAsText);
   // LangGraph names every message of its state; a list that never went through it is known by its places.
   const id = original.id ?? `message-${index}`;
-  const given: GivenMessage = { id, body, message: JSON.parse(body) as LangChainMessage, original };
+  const given: GivenLangChainMessage = { id, body, message: JSON.parse(body) as LangChainMessage, original };
   known.set(original, given);
   return given;
 }
@@ -37,7 +37,10 @@ function bytesAsText(this: unknown, key: string, value: unknown): unknown {
 }
 
 /** What is shown, as messages that LangChain sends. */
-export function shownMessages(view: readonly LangChainMessage[], given: readonly GivenMessage[]): BaseMessage[] {
+export function shownMessages(
+  view: readonly LangChainMessage[],
+  given: readonly GivenLangChainMessage[],
+): BaseMessage[] {
   const byId = new Map(given.map((one) => [one.id, one]));
   return view.map((message) => {
     const was = byId.get(String(fieldsOf(message)["id"]));

@@ -14,10 +14,10 @@ import { modelFacts } from "./model-facts.ts";
 import { recallTools } from "./recall-tools.ts";
 import { type GivenSummarizer, summarizerOf } from "./summarizer.ts";
 
-type Taken = "store" | "id" | "userId" | "shape" | "hold" | "window" | "summarizer" | "originals";
+type TakenMessages = "store" | "id" | "userId" | "shape" | "hold" | "window" | "summarizer" | "originals";
 
 /** Beside these, those of a thread. */
-export interface PalimpsestMiddlewareOptions extends Omit<OpenThreadOptions<LangChainMessage>, Taken> {
+export interface PalimpsestMiddlewareOptions extends Omit<OpenThreadOptions<LangChainMessage>, TakenMessages> {
   /** Where threads are kept; without one in memory, made anew from the state after a restart. */
   readonly store?: Store | undefined;
   /** The model's input window in tokens; by default what its profile says. */
@@ -28,12 +28,12 @@ export interface PalimpsestMiddlewareOptions extends Omit<OpenThreadOptions<Lang
   readonly userId?: string | ((runtime: Runtime) => string | undefined) | undefined;
   /** A chat model, or a function, that writes the summaries; without one they are extracted by rules. */
   readonly summarizer?: GivenSummarizer | undefined;
-  /** Whether the model gets the tools `recall` and `recall_read`; `on` unless told. */
-  readonly recall?: "on" | "off" | undefined;
+  /** Whether the model gets the tools `recall` and `recall_read`. `false` leaves them out. */
+  readonly recall?: boolean | undefined;
 }
 
 export function palimpsestMiddleware(options: PalimpsestMiddlewareOptions = {}): AgentMiddleware {
-  const { threadId, userId, recall = "on", window, store, summarizer, ...thread } = options;
+  const { threadId, userId, recall = true, window, store, summarizer, ...thread } = options;
   let own: Store | null = null;
   const pool = conversationPool({
     ...thread,
@@ -42,13 +42,13 @@ export function palimpsestMiddleware(options: PalimpsestMiddlewareOptions = {}):
       return own;
     },
     summarizer: summarizerOf(summarizer),
-    originals: recall === "on" ? "recall" : null,
+    originals: recall ? "recall" : null,
     threadId: threadId ?? (({ configurable }) => configurable?.thread_id),
     userId: typeof userId === "function" ? userId : () => userId,
   });
   return createMiddleware({
     name: "palimpsest",
-    tools: recall === "on" ? recallTools(pool) : [],
+    tools: recall ? recallTools(pool) : [],
     wrapModelCall: (request, handler) => {
       const { model, state, runtime, systemMessage, tools } = request;
       const facts = modelFacts(model);

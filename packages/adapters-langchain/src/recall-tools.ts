@@ -3,7 +3,7 @@ import type { BaseMessage } from "@langchain/core/messages";
 import { type StructuredToolInterface, type ToolRuntime, tool } from "@langchain/core/tools";
 import type { Runtime } from "langchain";
 import { findText, readText } from "palimpsest/internal/recall";
-import type { ConversationPool, Place } from "./conversation-pool.ts";
+import type { ConversationPool, PooledPlace } from "./conversation-pool.ts";
 
 /** Most tokens of one answer, roughly. */
 const TOKENS = 2000;
@@ -57,7 +57,7 @@ export function recallTools(pool: ConversationPool): readonly StructuredToolInte
   ];
 }
 
-function placeOf(runtime: ToolRuntime): Place {
+function placeOf(runtime: ToolRuntime): PooledPlace {
   const { messages = [] } = (runtime.state ?? {}) as { readonly messages?: readonly BaseMessage[] };
   return { runtime: runtime as unknown as Runtime, messages, model: null, window: null };
 }

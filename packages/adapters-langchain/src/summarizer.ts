@@ -1,5 +1,5 @@
 /** Who writes the summaries: a function, or a chat model of LangChain's. */
-type Summarize = (prompt: string, signal: AbortSignal) => Promise<string> | string;
+type SummarizeText = (prompt: string, signal: AbortSignal) => Promise<string> | string;
 
 /** What a chat model has of it. */
 interface ChatModel {
@@ -9,9 +9,9 @@ interface ChatModel {
   ): Promise<{ readonly text: string }>;
 }
 
-export type GivenSummarizer = Summarize | ChatModel;
+export type GivenSummarizer = SummarizeText | ChatModel;
 
-export function summarizerOf(given: GivenSummarizer | undefined): Summarize | undefined {
+export function summarizerOf(given: GivenSummarizer | undefined): SummarizeText | undefined {
   if (given === undefined || typeof given === "function") return given;
   // A summary is no message of the agent's: whoever streams the run must not be shown it.
   const tags = ["nostream", "langsmith:nostream"];

@@ -78,7 +78,7 @@ export async function playTranscript(
         window: play.window,
         model: "gpt-4o",
         counter,
-        recall: "off",
+        recall: false,
         writer: play.writer,
         onEvent: (event) => {
           if (play.isHollow && event.type === "summary-written" && event.by === "summarize") tally.hollow += 1;

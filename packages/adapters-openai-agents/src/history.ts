@@ -28,14 +28,14 @@ async function* messagesBack(store: Store, threadId: string): AsyncGenerator<Mes
 
 export const itemsIn = ({ body }: MessageRecord): readonly AgentInputItem[] => itemsOf([JSON.parse(body)]);
 
-export interface Cut {
+export interface HistoryCut {
   /** The items that were cut off, oldest first: fewer than asked for where there were no more. */
   readonly items: readonly AgentInputItem[];
   readonly continuation: Continuation;
 }
 
 /** The last `count` items taken off; null in a session where nothing was said. */
-export async function cutEnd(store: Store, threadId: string, count: number): Promise<Cut | null> {
+export async function cutEnd(store: Store, threadId: string, count: number): Promise<HistoryCut | null> {
   let items: readonly AgentInputItem[] = [];
   for await (const message of messagesBack(store, threadId)) {
     const own = itemsIn(message);

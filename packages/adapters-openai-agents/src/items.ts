@@ -6,10 +6,10 @@
 import type { AgentInputItem } from "@openai/agents-core";
 import type { ResponsesItem } from "@palimpsest/core/message";
 
-type Fields = Readonly<Record<string, unknown>>;
+type ItemFields = Readonly<Record<string, unknown>>;
 
 export function toResponsesItem(item: AgentInputItem): ResponsesItem {
-  const fields: Fields = { ...item };
+  const fields: ItemFields = { ...item };
   switch (item.type) {
     case "function_call":
       return renamed(fields, { callId: "call_id" });
@@ -36,7 +36,7 @@ export function fromResponsesItem(item: ResponsesItem): AgentInputItem {
   return fieldsOf(item) as unknown as AgentInputItem;
 }
 
-function fieldsOf(item: ResponsesItem): Fields {
+function fieldsOf(item: ResponsesItem): ItemFields {
   switch (item.type) {
     case "function_call":
       return renamed(item, { call_id: "callId" });
@@ -55,29 +55,29 @@ function fieldsOf(item: ResponsesItem): Fields {
 }
 
 /** Where a name is taken and given at once, all change at the same time. */
-function renamed(fields: Fields, names: Readonly<Record<string, string>>): Fields {
+function renamed(fields: ItemFields, names: Readonly<Record<string, string>>): ItemFields {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [names[name] ?? name, value]));
 }
 
 /** A thought that was shortened is written as the API spells it. */
-function thought(item: Fields): Fields {
+function thought(item: ItemFields): ItemFields {
   return withBlocks(item, (block) => (block["type"] === "summary_text" ? { ...block, type: "input_text" } : block));
 }
 
 /** An answer that we wrote (an acknowledgement) is text alone; the SDK wants a finished message of blocks. */
-function withStatus(item: Fields): Fields {
+function withStatus(item: ItemFields): ItemFields {
   const { role, content, status } = item;
   if (role !== "assistant" || (typeof content !== "string" && status !== undefined)) return item;
   const blocks = typeof content === "string" ? [{ type: "output_text", text: content }] : content;
   return { ...item, status: status ?? "completed", content: blocks };
 }
 
-function withBlocks(item: Fields, edit: (block: Fields) => Fields): Fields {
+function withBlocks(item: ItemFields, edit: (block: ItemFields) => ItemFields): ItemFields {
   const { content } = item;
   return Array.isArray(content) ? { ...item, content: content.map(edit) } : item;
 }
 
-function toBlock(block: Fields): Fields {
+function toBlock(block: ItemFields): ItemFields {
   switch (block["type"]) {
     case "input_image":
       return moved(block, "image", { text: "image_url", id: "file_id" });
@@ -88,7 +88,7 @@ function toBlock(block: Fields): Fields {
   }
 }
 
-function fromBlock(block: Fields): Fields {
+function fromBlock(block: ItemFields): ItemFields {
   switch (block["type"]) {
     case "input_image":
       return movedBack(block, "image", { image_url: "text", file_id: "id" });
@@ -100,7 +100,7 @@ function fromBlock(block: Fields): Fields {
 }
 
 /** `{ image: { id: "f" } }` is `{ file_id: "f" }`, in place. */
-function moved(block: Fields, from: string, to: Readonly<Record<string, string>>): Fields {
+function moved(block: ItemFields, from: string, to: Readonly<Record<string, string>>): ItemFields {
   const value = block[from];
   const [key, inner] = isFields(value) ? (Object.entries(value)[0] ?? ["", null]) : ["text", value];
   const name = to[key];
@@ -108,7 +108,7 @@ function moved(block: Fields, from: string, to: Readonly<Record<string, string>>
   return Object.fromEntries(Object.entries(block).map((entry) => (entry[0] === from ? [name, inner] : entry)));
 }
 
-function movedBack(block: Fields, to: string, from: Readonly<Record<string, string>>): Fields {
+function movedBack(block: ItemFields, to: string, from: Readonly<Record<string, string>>): ItemFields {
   if (to in block) return block;
   const entries = Object.entries(block).map(([name, value]): readonly [string, unknown] => {
     const key = from[name];
@@ -122,7 +122,7 @@ function movedBack(block: Fields, to: string, from: Readonly<Record<string, stri
  * one, and says in `alone` how it was spelled.
  */
 function toOutput(output: unknown): unknown {
-  if (Array.isArray(output)) return output.map((block) => toBlock(block as Fields));
+  if (Array.isArray(output)) return output.map((block) => toBlock(block as ItemFields));
   if (!isFields(output)) return output;
   const { type, image, file } = output;
   if (type === "image" && image !== undefined) return [aloneBlock(output, "image", "input_image")];
@@ -130,9 +130,9 @@ function toOutput(output: unknown): unknown {
   return [output];
 }
 
-function fromOutput(item: ResponsesItem): Fields {
+function fromOutput(item: ResponsesItem): ItemFields {
   const { output, ...rest } = renamed(item, { call_id: "callId" });
-  const list: readonly Fields[] | null = Array.isArray(output) ? (output as readonly Fields[]) : null;
+  const list: readonly ItemFields[] | null = Array.isArray(output) ? (output as readonly ItemFields[]) : null;
   const [only] = list?.length === 1 ? list : [];
   const alone = only !== undefined && ("alone" in only || !String(only["type"]).startsWith("input_"));
   const given = alone ? spelledAlone(only) : (list?.map(fromBlock) ?? output);
@@ -142,7 +142,7 @@ function fromOutput(item: ResponsesItem): Fields {
 }
 
 /** Bytes as a `data:` address, everything else as it is; `alone` has what is needed to spell it again. */
-function aloneBlock(output: Fields, name: "image" | "file", type: string): Fields {
+function aloneBlock(output: ItemFields, name: "image" | "file", type: string): ItemFields {
   const { type: _, [name]: value, ...rest } = output;
   const field = name === "image" ? "image_url" : "file_data";
   if (!isFields(value)) return { type, [field]: value, ...rest, alone: {} };
@@ -156,7 +156,7 @@ function aloneBlock(output: Fields, name: "image" | "file", type: string): Field
   return { type, [field]: `${prefix}${String(data)}`, ...rest, alone: { as: "data", prefix, ...others } };
 }
 
-function spelledAlone(block: Fields): Fields {
+function spelledAlone(block: ItemFields): ItemFields {
   const { alone, type, image_url, file_data, file_url, file_id, ...rest } = block;
   if (!isFields(alone)) return block;
   const name = type === "input_image" ? "image" : "file";
@@ -168,7 +168,7 @@ function spelledAlone(block: Fields): Fields {
 }
 
 /** The proof of a thought stands where the API has it; null keeps its place. */
-function sealed(item: Fields): Fields {
+function sealed(item: ItemFields): ItemFields {
   const { providerData } = item;
   if (!isFields(providerData)) return item;
   const name = SEALS.find((one) => typeof providerData[one] === "string");
@@ -176,14 +176,17 @@ function sealed(item: Fields): Fields {
   return { ...item, encrypted_content: providerData[name], providerData: { ...providerData, [name]: null } };
 }
 
-function unsealed(item: Fields): Fields {
+function unsealed(item: ItemFields): ItemFields {
   const { encrypted_content, ...rest } = item;
   const { providerData } = item;
   const name = isFields(providerData) ? SEALS.find((one) => providerData[one] === null) : undefined;
   if (encrypted_content === undefined) return item;
-  return { ...rest, providerData: { ...(providerData as Fields), [name ?? "encryptedContent"]: encrypted_content } };
+  return {
+    ...rest,
+    providerData: { ...(providerData as ItemFields), [name ?? "encryptedContent"]: encrypted_content },
+  };
 }
 
 const SEALS = ["encryptedContent", "encrypted_content"];
 
-const isFields = (value: unknown): value is Fields => typeof value === "object" && value !== null;
+const isFields = (value: unknown): value is ItemFields => typeof value === "object" && value !== null;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { desk } from "../test/binary.ts";
 import { completions } from "./chat/completion.ts";
-import { mentionedPaths } from "./chat/mentions.ts";
+import { mentionedPaths } from "./chat/line-editor.ts";
 import { readSlash } from "./chat/slash.ts";
 
 test("a chat reads prompts and commands from a pipe, one a line, and prints plain text", async (t) => {

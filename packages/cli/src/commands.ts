@@ -3,8 +3,9 @@
  * entry here, describe its JSON in docs/cli.md. A name may have two words (`config check`). `load` imports the file only
  * when the command is called, so a command's dependencies never slow the others down.
  */
+
+import { flag, list, type OptionTable, text, whole } from "./command/arguments.ts";
 import { type Command, command } from "./command/command.ts";
-import { flag, list, type OptionTable, text, whole } from "./command/options.ts";
 import { gatewayCommands } from "./gateway-commands.ts";
 import type { TalkOptions } from "./home/talk.ts";
 import { memoryCommands } from "./memory-commands.ts";
@@ -38,7 +39,7 @@ export const commands: readonly Command[] = [
     ],
     positionals: ["[PROMPT]", "[-]"],
     options: TALK,
-    load: () => import("./commands/run.ts"),
+    load: async () => (await import("./commands/run.ts")).running,
   }),
   command({
     name: "chat",
@@ -78,7 +79,7 @@ export const commands: readonly Command[] = [
       every: whole("SECONDS", { min: 1 }, "with --watch: look at least so often (default: 5)"),
       learn: flag("let memory learn from the user's words in it"),
     },
-    load: () => import("./commands/sync.ts"),
+    load: async () => (await import("./commands/stores.ts")).syncing,
   }),
   ...threadCommands,
   ...shapingCommands,
@@ -96,7 +97,7 @@ export const commands: readonly Command[] = [
         "instead the exact request that the answer at record SEQ, or the next one, was given to",
       ),
     },
-    load: () => import("./commands/view.ts"),
+    load: async () => (await import("./commands/looking.ts")).viewing,
   }),
   command({
     name: "context",
@@ -105,7 +106,7 @@ export const commands: readonly Command[] = [
     examples: ["context notes", "context notes --json"],
     positionals: ["T"],
     options: { window: WINDOW },
-    load: () => import("./commands/context.ts"),
+    load: async () => (await import("./commands/looking.ts")).showingContext,
   }),
   command({
     name: "replay",
@@ -117,18 +118,19 @@ export const commands: readonly Command[] = [
       raw: flag("the stored messages byte for byte, one a line"),
       mask: flag("show no secrets that stand in them"),
     },
-    load: () => import("./commands/replay.ts"),
+    load: async () => (await import("./commands/looking.ts")).replaying,
   }),
   command({
     name: "export",
     summary: "Write everything ever said in a thread as Markdown, a page or JSON lines",
     access: "read",
     withoutJson: "export has no --json; --as jsonl is JSON lines.",
-    examples: ["export notes > notes.md", "export notes --out notes.html", "export notes --as jsonl"],
+    examples: ["export notes > notes.md", "export notes --out notes.html --full", "export notes --as jsonl"],
     positionals: ["T"],
     options: {
       as: text("FORMAT", "markdown, html or jsonl, which import reads (default: by --out, else markdown)"),
       out: text("FILE", "write a new file instead of printing"),
+      full: flag("a page with the window, the requests and the compactions as well"),
       mask: flag("show no secrets that stand in them"),
     },
     load: () => import("./commands/export.ts"),
@@ -141,7 +143,7 @@ export const commands: readonly Command[] = [
     examples: ["verify notes", "verify --all"],
     positionals: ["[T]"],
     options: { all: flag("every thread of every user; only reads") },
-    load: () => import("./commands/verify.ts"),
+    load: async () => (await import("./commands/looking.ts")).verifying,
   }),
   command({
     name: "search",
@@ -153,7 +155,7 @@ export const commands: readonly Command[] = [
       limit: whole("N", { min: 1, short: "k" }, "at most so many hits (default: 10)"),
       all: flag("in all threads of the user, instead of T"),
     },
-    load: () => import("./commands/search.ts"),
+    load: async () => (await import("./commands/looking.ts")).searching,
   }),
   command({
     name: "map",
@@ -164,7 +166,7 @@ export const commands: readonly Command[] = [
     options: {
       tokens: whole("N", { min: 100 }, "most tokens of all lines together (default: 2000)"),
     },
-    load: () => import("./commands/map.ts"),
+    load: async () => (await import("./commands/looking.ts")).mapping,
   }),
   command({
     name: "compact",
@@ -190,7 +192,7 @@ export const commands: readonly Command[] = [
     examples: ["undo notes", "undo notes 42"],
     positionals: ["T", "[SEQ]"],
     options: { redo: flag("take back the newest undo instead") },
-    load: () => import("./commands/undo.ts"),
+    load: async () => (await import("./commands/acts.ts")).takingBack,
   }),
   command({
     name: "redo",
@@ -198,7 +200,7 @@ export const commands: readonly Command[] = [
     examples: ["redo notes"],
     positionals: ["T"],
     options: {},
-    load: () => import("./commands/redo.ts"),
+    load: async () => (await import("./commands/acts.ts")).redoing,
   }),
   command({
     name: "fork",
@@ -209,7 +211,7 @@ export const commands: readonly Command[] = [
       at: whole("SEQ", { min: 0 }, "the last record to share (required)"),
       as: text("T2", "the new thread's id (default: T-fork-SEQ, numbered if taken)"),
     },
-    load: () => import("./commands/fork.ts"),
+    load: async () => (await import("./commands/acts.ts")).forking,
   }),
   command({
     name: "pin",
@@ -217,7 +219,7 @@ export const commands: readonly Command[] = [
     examples: ["pin notes 3", "pin notes 3 --off"],
     positionals: ["T", "SEQ"],
     options: { off: flag("take the pin off") },
-    load: () => import("./commands/pin.ts"),
+    load: async () => (await import("./commands/acts.ts")).pinning,
   }),
   command({
     name: "redact",
@@ -225,7 +227,7 @@ export const commands: readonly Command[] = [
     examples: ["redact notes 7"],
     positionals: ["T", "SEQ"],
     options: {},
-    load: () => import("./commands/redact.ts"),
+    load: async () => (await import("./commands/acts.ts")).redacting,
   }),
   command({
     name: "demo",
@@ -253,7 +255,7 @@ export const commands: readonly Command[] = [
       mine: flag("your own sessions, or those in folders you name: what each cost and would have cost"),
       mask: flag("with --mine: show no secrets that stand in titles"),
     },
-    load: () => import("./commands/lab.ts"),
+    load: async () => (await import("./commands/lab.ts")).playing,
   }),
   command({
     name: "eval",
@@ -274,7 +276,7 @@ export const commands: readonly Command[] = [
       "held-out": list("FILE", "files nobody tuned on, in tables of their own; may stand several times"),
       all: flag("measure everything, however long it takes; without this long inputs are sampled"),
     },
-    load: () => import("./commands/eval.ts"),
+    load: async () => (await import("./commands/lab.ts")).evaluating,
   }),
   command({
     name: "doctor",
@@ -342,7 +344,7 @@ export const commands: readonly Command[] = [
       "base-url": text("URL", "where the model is, for openai-compatible"),
       window: whole("N", { min: 1 }, "the input window in tokens (default: known for well-known models)"),
     },
-    load: () => import("./commands/config-init.ts"),
+    load: async () => (await import("./commands/config.ts")).initializing,
   }),
   command({
     name: "config check",
@@ -350,7 +352,7 @@ export const commands: readonly Command[] = [
     examples: ["config check", "config check ./config.yaml"],
     positionals: ["[FILE]"],
     options: {},
-    load: () => import("./commands/config-check.ts"),
+    load: async () => (await import("./commands/config.ts")).checking,
   }),
   command({
     name: "config schema",
@@ -358,7 +360,7 @@ export const commands: readonly Command[] = [
     examples: ["config schema > config.schema.json"],
     positionals: [],
     options: {},
-    load: () => import("./commands/config-schema.ts"),
+    load: async () => (await import("./commands/config.ts")).printingSchema,
   }),
   command({
     name: "config upgrade",
@@ -366,7 +368,7 @@ export const commands: readonly Command[] = [
     examples: ["config upgrade"],
     positionals: ["[FILE]"],
     options: {},
-    load: () => import("./commands/config-upgrade.ts"),
+    load: async () => (await import("./commands/config.ts")).upgrading,
   }),
   command({
     name: "completion",

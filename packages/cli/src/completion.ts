@@ -2,15 +2,16 @@
  * Scripts that let a shell complete commands and options. Made from the table of commands, so that they can't differ from
  * what is accepted; they run nothing when a key is pressed.
  */
+
+import type { CommandOption } from "./command/arguments.ts";
 import { GLOBAL_OPTIONS } from "./command/arguments.ts";
-import type { Command, Run } from "./command/command.ts";
+import type { Command, CommandRun } from "./command/command.ts";
 import { UsageError } from "./command/failure.ts";
-import type { CommandOption } from "./command/options.ts";
 
 const SHELLS = ["bash", "zsh", "fish"] as const;
 type Shell = (typeof SHELLS)[number];
 
-export function printCompletion(commands: readonly Command[]): Run {
+export function printCompletion(commands: readonly Command[]): CommandRun {
   return async ({ positionals }, { output }) => {
     const shell = SHELLS.find((one) => one === positionals[0]);
     if (shell === undefined) throw new UsageError(`SHELL is one of ${SHELLS.join(", ")}.`);

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { desk } from "../test/binary.ts";
-import { demoPrompts } from "./demo/script.ts";
-import { columns } from "./terminal/text-width.ts";
+import { demoPrompts } from "./demo/play.ts";
+import { columns } from "./terminal/text.ts";
 
 test("the demo outgrows its window, compacts, finds the first words again, undoes, remembers a fact in another thread, and replays word for word", async (t) => {
   const { json } = desk(t);

@@ -62,7 +62,7 @@ test("what can't be measured is one sentence", async (t) => {
     [["eval", "nowhere.json"], 1, /nowhere\.json does not exist\./],
     [["eval", "--thread", "gone"], 1, /no thread "gone"/],
     [["eval", empty, "--window", "12"], 2, /--window/],
-    [["eval", empty, "--gate", "nowhere.json"], 1, /gate nowhere\.json can't be read/],
+    [["eval", empty, "--gate", "nowhere.json"], 1, /gate nowhere\.json does not exist/],
     [["eval", empty, "--gate", at.file("gate.json", "{}")], 1, /gate .*gate\.json can't be used: it names no figure/],
   ] as const) {
     const ended = await at.run(...args);

@@ -1,6 +1,7 @@
 /** The commands about the gateway and who may use it. A part of the table in `commands.ts`. */
+
+import { flag, text, whole } from "./command/arguments.ts";
 import { type Command, command } from "./command/command.ts";
-import { flag, text, whole } from "./command/options.ts";
 
 export const gatewayCommands: readonly Command[] = [
   command({
@@ -13,7 +14,7 @@ export const gatewayCommands: readonly Command[] = [
       host: text("ADDRESS", "where to listen (default: 127.0.0.1); another needs keys"),
       port: whole("N", { min: 0 }, "the port; 0: any that is free (default: 8790)"),
     },
-    load: () => import("./commands/serve.ts"),
+    load: async () => (await import("./commands/serve.ts")).serving,
   }),
   command({
     name: "worker",
@@ -23,7 +24,7 @@ export const gatewayCommands: readonly Command[] = [
     examples: ["worker", "worker --json"],
     positionals: [],
     options: {},
-    load: () => import("./commands/worker.ts"),
+    load: async () => (await import("./commands/serve.ts")).working,
   }),
   command({
     name: "mcp",
@@ -32,7 +33,7 @@ export const gatewayCommands: readonly Command[] = [
     positionals: [],
     withoutJson: "mcp speaks a protocol of its own on stdout: leave --json out.",
     options: {},
-    load: () => import("./commands/mcp.ts"),
+    load: async () => (await import("./commands/serve.ts")).speakingMcp,
   }),
   command({
     name: "acp",
@@ -53,7 +54,7 @@ export const gatewayCommands: readonly Command[] = [
       port: whole("N", { min: 0 }, "the gateway's port; 0: any that is free (default: 8790)"),
       print: flag("only print the address, open no browser"),
     },
-    load: () => import("./commands/studio.ts"),
+    load: async () => (await import("./commands/serve.ts")).opening,
   }),
   command({
     name: "keys create",

@@ -1,7 +1,8 @@
 /** The help texts, made from the table of commands so that they can't differ from what is accepted. */
+
+import type { CommandOption } from "./command/arguments.ts";
 import { GLOBAL_OPTIONS } from "./command/arguments.ts";
 import type { Command, CommandModule } from "./command/command.ts";
-import type { CommandOption } from "./command/options.ts";
 
 export function generalHelp(commands: readonly Command[]): string {
   const rows = commands.map((command) => [usage(command), command.summary] as const);

@@ -5,7 +5,7 @@ import { endingOf, UsageError } from "./command/failure.ts";
 import { connectServer, isUnprotected } from "./command/server.ts";
 import { commands } from "./commands.ts";
 import { commandHelp, generalHelp, groupHelp } from "./help.ts";
-import { locate } from "./home/locate.ts";
+import { locate } from "./home/home.ts";
 import { createOutput, type Output } from "./terminal/output.ts";
 
 export async function main(args: readonly string[]): Promise<number> {

@@ -1,16 +1,17 @@
 /** The commands under `memory`, as entries of the table in `commands.ts`. */
+
+import { flag, type OptionTable, text, whole } from "./command/arguments.ts";
 import { type Command, command } from "./command/command.ts";
-import { flag, type OptionTable, text, whole } from "./command/options.ts";
-import type { FactOptions, MemoryOptions } from "./commands/memory.ts";
+import type { FactOptions, MemoryCommandOptions } from "./commands/memory.ts";
 
 const SCOPE = {
   agent: text("A", "a custom agent's memory (default: the user's own)"),
-} as const satisfies OptionTable<MemoryOptions>;
+} as const satisfies OptionTable<MemoryCommandOptions>;
 
 const FACT = {
   category: text("C", "what kind of fact it is: preference, knowledge, context, behavior, goal, ..."),
   confidence: text("X", "how sure it is, from 0 to 1"),
-} as const satisfies Omit<OptionTable<FactOptions>, keyof MemoryOptions>;
+} as const satisfies Omit<OptionTable<FactOptions>, keyof MemoryCommandOptions>;
 
 export const memoryCommands: readonly Command[] = [
   command({

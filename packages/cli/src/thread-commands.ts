@@ -1,6 +1,7 @@
 /** The commands under `threads` and `store`, as entries of the table in `commands.ts`. */
+
+import { flag, text, whole } from "./command/arguments.ts";
 import { type Command, command } from "./command/command.ts";
-import { flag, whole } from "./command/options.ts";
 
 export const threadCommands: readonly Command[] = [
   command({
@@ -58,7 +59,7 @@ export const shapingCommands: readonly Command[] = [
     examples: ["rules notes", "rules notes --all"],
     positionals: ["T"],
     options: { all: flag("also those that ended") },
-    load: async () => (await import("./commands/rules.ts")).listing,
+    load: async () => (await import("./commands/acts.ts")).listingRules,
   }),
   command({
     name: "rules add",
@@ -66,7 +67,7 @@ export const shapingCommands: readonly Command[] = [
     examples: ['rules add notes "Never push to main."'],
     positionals: ["T", "TEXT"],
     options: {},
-    load: async () => (await import("./commands/rules.ts")).adding,
+    load: async () => (await import("./commands/acts.ts")).adding,
   }),
   command({
     name: "rules edit",
@@ -74,7 +75,7 @@ export const shapingCommands: readonly Command[] = [
     examples: ['rules edit notes r1 "Never push to main or release."'],
     positionals: ["T", "RULE", "TEXT"],
     options: {},
-    load: async () => (await import("./commands/rules.ts")).editing,
+    load: async () => (await import("./commands/acts.ts")).editing,
   }),
   command({
     name: "rules end",
@@ -82,7 +83,7 @@ export const shapingCommands: readonly Command[] = [
     examples: ["rules end notes r1"],
     positionals: ["T", "RULE"],
     options: {},
-    load: async () => (await import("./commands/rules.ts")).ending,
+    load: async () => (await import("./commands/acts.ts")).ending,
   }),
   command({
     name: "rules restore",
@@ -90,7 +91,7 @@ export const shapingCommands: readonly Command[] = [
     examples: ["rules restore notes r1"],
     positionals: ["T", "RULE"],
     options: {},
-    load: async () => (await import("./commands/rules.ts")).restoring,
+    load: async () => (await import("./commands/acts.ts")).restoring,
   }),
   command({
     name: "notes",
@@ -99,7 +100,7 @@ export const shapingCommands: readonly Command[] = [
     examples: ["notes bridge"],
     positionals: ["T"],
     options: {},
-    load: async () => (await import("./commands/notes.ts")).listing,
+    load: async () => (await import("./commands/acts.ts")).listingNotes,
   }),
   command({
     name: "notes write",
@@ -107,7 +108,7 @@ export const shapingCommands: readonly Command[] = [
     examples: ['notes write bridge plan "Measure, then cut." --revision 2'],
     positionals: ["T", "NAME", "TEXT"],
     options: { revision: whole("N", { min: 0 }, "the revision you have read (default: 0, a new note)") },
-    load: async () => (await import("./commands/notes.ts")).writing,
+    load: async () => (await import("./commands/acts.ts")).writing,
   }),
   command({
     name: "hide",
@@ -115,7 +116,7 @@ export const shapingCommands: readonly Command[] = [
     examples: ["hide notes 12", "hide notes 12.0 --dry-run"],
     positionals: ["T", "SEQ[.PART]"],
     options: { "dry-run": flag("say what it would come to and write nothing") },
-    load: async () => (await import("./commands/hide.ts")).hiding,
+    load: async () => (await import("./commands/acts.ts")).hiding,
   }),
   command({
     name: "show",
@@ -123,7 +124,43 @@ export const shapingCommands: readonly Command[] = [
     examples: ["show notes 12"],
     positionals: ["T", "SEQ[.PART]"],
     options: {},
-    load: async () => (await import("./commands/hide.ts")).showing,
+    load: async () => (await import("./commands/acts.ts")).showing,
+  }),
+  command({
+    name: "summary",
+    summary: "The items of the summary that stands for what is hidden, with their ids",
+    access: "read",
+    examples: ["summary notes"],
+    positionals: ["T"],
+    options: {},
+    load: async () => (await import("./commands/summary.ts")).listing,
+  }),
+  command({
+    name: "summary edit",
+    summary: "Give an item of the summary other words",
+    examples: ['summary edit notes g1 "The bridge is 40 meters long."'],
+    positionals: ["T", "ITEM", "TEXT"],
+    options: { "dry-run": flag("say what it would come to and write nothing") },
+    load: async () => (await import("./commands/summary.ts")).editing,
+  }),
+  command({
+    name: "summary add",
+    summary: "Add an item to the summary",
+    examples: ['summary add notes "The bridge is 40 meters long." --section facts'],
+    positionals: ["T", "TEXT"],
+    options: {
+      section: text("NAME", "goals, decisions, files, facts, errors, now or next (default: facts)"),
+      "dry-run": flag("say what it would come to and write nothing"),
+    },
+    load: async () => (await import("./commands/summary.ts")).adding,
+  }),
+  command({
+    name: "summary delete",
+    summary: "Take an item out of the summary; the log keeps what it was made of",
+    examples: ["summary delete notes g1"],
+    positionals: ["T", "ITEM"],
+    options: { "dry-run": flag("say what it would come to and write nothing") },
+    load: async () => (await import("./commands/summary.ts")).deleting,
   }),
 ];
 
@@ -134,7 +171,7 @@ export const storeCommands: readonly Command[] = [
     examples: ["store copy palimpsest.db postgres://me@localhost/threads"],
     positionals: ["FROM", "TO"],
     options: {},
-    load: () => import("./commands/store-copy.ts"),
+    load: async () => (await import("./commands/stores.ts")).copying,
   }),
   command({
     name: "store backup",
@@ -143,7 +180,7 @@ export const storeCommands: readonly Command[] = [
     examples: ["store backup", "store backup /backups/monday.db"],
     positionals: ["[FILE]"],
     options: {},
-    load: () => import("./commands/store-backup.ts"),
+    load: async () => (await import("./commands/stores.ts")).backingUp,
   }),
   command({
     name: "store init",
@@ -154,7 +191,7 @@ export const storeCommands: readonly Command[] = [
       distributed: flag("a new PostgreSQL store spread over the nodes of Citus, by user"),
       partitions: whole("N", { min: 2 }, "a new PostgreSQL store's large tables in so many parts, by thread"),
     },
-    load: () => import("./commands/store-init.ts"),
+    load: async () => (await import("./commands/stores.ts")).initializing,
   }),
   command({
     name: "store vacuum",
@@ -164,6 +201,6 @@ export const storeCommands: readonly Command[] = [
     examples: ["store vacuum"],
     positionals: [],
     options: {},
-    load: () => import("./commands/store-vacuum.ts"),
+    load: async () => (await import("./commands/stores.ts")).vacuuming,
   }),
 ];

@@ -41,7 +41,10 @@ test("errors are as described, too", async (t) => {
   for (const { operationId, parameters } of operationsOf(document)) {
     const places = parameters.filter((one) => one.in === "path").map(({ name }) => [name, "none"]);
     if (places.length === 0) continue;
-    const query = parameters.some(({ name }) => name === "q") ? { q: "x" } : {};
+    const needed = [["q", "x"] as const, ["at", "1"] as const].filter(([wanted]) =>
+      parameters.some(({ name }) => name === wanted),
+    );
+    const query = Object.fromEntries(needed);
     const answer = await client[operationId]!({ params: Object.fromEntries(places), query, body: {} });
     assert.equal(answer.problem, null, `${operationId}: ${JSON.stringify(answer.value).slice(0, 200)}`);
   }

@@ -4,7 +4,6 @@ import type { RecentRequests } from "./compatible/outcome.ts";
 import type { After } from "./http/event-stream.ts";
 import { openApi } from "./http/openapi.ts";
 import { type Route, route } from "./http/route.ts";
-import { approvalRoutes } from "./resources/approvals.ts";
 import { changesRoutes } from "./resources/changes.ts";
 import { chatRoutes } from "./resources/chat.ts";
 import { fileRoutes } from "./resources/files.ts";
@@ -14,13 +13,13 @@ import { operationRoutes } from "./resources/operations.ts";
 import { requestRoutes } from "./resources/requests.ts";
 import { runRoutes } from "./resources/runs.ts";
 import { type SessionDeps, sessionRoutes } from "./resources/session.ts";
-import { type Status, statusRoutes } from "./resources/status.ts";
-import { userRoutes } from "./resources/user.ts";
+import { type ServerStatus, statusRoutes } from "./resources/status.ts";
+import { userRoute } from "./resources/user.ts";
 import type { Agents } from "./runs/agents.ts";
 import type { Runs } from "./runs/registry.ts";
 
 export interface RouteDeps {
-  readonly status: Status;
+  readonly status: ServerStatus;
   readonly agents: Agents;
   readonly runs: Runs;
   readonly after: After;
@@ -34,16 +33,15 @@ export function allRoutes(deps: RouteDeps): readonly Route[] {
   const { status, agents, runs, after, requests, session, closing, version } = deps;
   const routes = [
     ...statusRoutes(status),
-    ...operationRoutes(runs),
+    ...operationRoutes({ runs, requests }),
     importRoute,
     ...changesRoutes({ runs, after, closing }),
     ...runRoutes({ agents, runs }),
-    ...approvalRoutes(agents),
     ...chatRoutes({ agents, runs, after }),
     ...fileRoutes,
     ...labRoutes,
     ...requestRoutes(requests),
-    ...userRoutes(requests),
+    userRoute,
     ...sessionRoutes(session),
     route({
       method: "GET",

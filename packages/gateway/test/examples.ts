@@ -22,8 +22,13 @@ export const ROUTES = allRoutes({
 /** Goes on until its reader leaves: `resources/changes.test.ts` has it. */
 export const ENDLESS = "GET /api/changes";
 
-/** Those whose answer ends. */
-export const ENDING = ROUTES.filter((one) => nameOf(one) !== ENDLESS);
+/** Ends the user's key. */
+const LAST = "DELETE /api/user";
+
+/** Those whose answer ends; what deletes everything comes last. */
+export const ENDING = ROUTES.filter((one) => nameOf(one) !== ENDLESS).toSorted(
+  (a, b) => Number(nameOf(a) === LAST) - Number(nameOf(b) === LAST),
+);
 
 export interface Example {
   readonly query?: string;
@@ -65,6 +70,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   "GET /api/threads/{id}/requests/{seq}": {},
   "GET /api/threads/{id}/transcript": { query: "?limit=3&whole=true" },
   "GET /api/threads/{id}/window": { query: "?at=3" },
+  "GET /api/threads/{id}/parts": { query: "?at=3" },
   "GET /api/threads/{id}/lines": { query: "?limit=2&length=20" },
   "GET /api/threads/{id}/search": { query: "?q=heron&limit=3" },
   "GET /api/search": { query: "?q=heron" },
@@ -85,6 +91,8 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   "POST /api/threads/{id}/restore-rule": { body: { rule: "r99" }, status: 422 },
   "GET /api/threads/{id}/notes": {},
   "POST /api/threads/{id}/notes": { body: { name: "plan", text: "Count them.", revision: 0 } },
+  "GET /api/threads/{id}/summary": {},
+  "POST /api/threads/{id}/summary": { body: { act: "delete", item: "g99" }, status: 422 },
   "POST /api/threads/{id}/hide": { body: { seq: 9000 }, status: 422 },
   "POST /api/threads/{id}/show": { body: { seq: 9000 }, status: 422 },
   "POST /api/threads/{id}/compact-range": { body: { from: 9000, until: 9001 }, status: 422 },

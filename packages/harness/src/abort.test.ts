@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { test } from "node:test";
-import { untilAborted, within } from "./abort.ts";
+import { untilAborted, within } from "./long-work.ts";
 
 const never = (): Promise<never> => new Promise(() => {});
 const listening = (signal: AbortSignal): number => getEventListeners(signal, "abort").length;

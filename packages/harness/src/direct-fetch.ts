@@ -8,9 +8,9 @@ export class RedirectedError extends PalimpsestError<"redirected"> {
   static override readonly kind = "RedirectedError";
 }
 
-type Fetch = typeof globalThis.fetch;
+type DirectFetch = typeof globalThis.fetch;
 
-export function directFetch(inner?: Fetch): Fetch {
+export function directFetch(inner?: DirectFetch): DirectFetch {
   return async (input, init) => {
     const response = await (inner ?? globalThis.fetch)(input, { ...init, redirect: "manual" });
     if (!isRedirect(response)) return response;

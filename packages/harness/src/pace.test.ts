@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { inTurns, pace } from "./pace.ts";
+import fc from "fast-check";
+import { inTurns, jsonSteps, pace } from "./long-work.ts";
 
 /** Keeps the thread busy for as long as a turn may last. */
 function work(steps: ReturnType<typeof pace>): void {
@@ -51,4 +52,37 @@ test("a generator runs to its end in turns, and stops when its signal aborts", a
   const stopped = new AbortController();
   setImmediate(() => stopped.abort(new Error("left")));
   await assert.rejects(inTurns(counting(1_000_000), stopped.signal), /left/);
+});
+
+/** What a generator gives, and in how many steps. */
+function run<T>(work: Generator<unknown, T>): { readonly value: T; readonly steps: number } {
+  for (let steps = 1; ; steps += 1) {
+    const step = work.next();
+    if (step.done === true) return { value: step.value, steps };
+  }
+}
+
+test("JSON is written as JSON.stringify writes it, also around texts that take several steps", () => {
+  const long = fc.constantFrom("\u{1f600}", "a\n", '\\"', "\ud800").map((unit) => unit.repeat(1_000_001));
+  const value = fc.letrec((tie) => ({
+    any: fc.oneof(
+      { maxDepth: 3 },
+      fc.jsonValue(),
+      fc.constant(undefined),
+      fc.array(tie("any"), { maxLength: 3 }),
+      fc.dictionary(fc.string(), tie("any"), { maxKeys: 3 }),
+    ),
+  })).any;
+  fc.assert(
+    fc.property(value, long, (first, text) => {
+      for (const whole of [first, [first, text, undefined], { a: first, b: { c: text, d: undefined } }])
+        assert.equal(run(jsonSteps(whole)).value, JSON.stringify(whole));
+    }),
+    { numRuns: 20 },
+  );
+});
+
+test("a text of many megabytes is written in many steps, a short one in a single step", () => {
+  assert.equal(run(jsonSteps({ role: "user", content: "hello" })).steps, 1);
+  assert.ok(run(jsonSteps({ role: "user", content: "word ".repeat(2_000_000) })).steps >= 10);
 });

@@ -8,7 +8,7 @@ import { scriptedModel } from "palimpsest/testing";
 export async function bashAnswer() {
   const base = mkdtempSync(join(tmpdir(), "palimpsest-packed-files-"));
   const model = scriptedModel([{ calls: [{ name: "bash", input: { command: "ls" } }] }, "done"]);
-  const agent = createDeepAgent({ model, files: { base }, title: null });
+  const agent = createDeepAgent({ model, files: { base }, title: false });
   await agent.generate({ threadId: "t", prompt: "list my files" });
   await agent.close();
   rmSync(base, { recursive: true, force: true });

@@ -19,8 +19,7 @@ import { openHome } from "palimpsest/home";
 import { verify } from "palimpsest/threads";
 import { BINARY, CLEAN, desk } from "../../test/binary.ts";
 import { acpAgent } from "./agent.ts";
-import { replayed, userMessage } from "./content.ts";
-import { editorServers } from "./editor-servers.ts";
+import { editorServers, replayed, userMessage } from "./content.ts";
 import { createUpdates, promptEnd, titleOf } from "./updates.ts";
 
 test("every kind of content of a prompt becomes a part of the message, and a link is only named", () => {

@@ -7,11 +7,10 @@ import type { ConfiguredAgent } from "palimpsest/home";
 import { compactInHome, mcpTools, takeBackInHome } from "palimpsest/internal/assistant";
 import type { Home } from "palimpsest/internal/home";
 import { redo, undo } from "palimpsest/threads";
-import { replayed, text, userMessage, wordsOf } from "./content.ts";
-import { editorServers } from "./editor-servers.ts";
+import { editorServers, replayed, text, userMessage, wordsOf } from "./content.ts";
 import { ASKED_TOOLS, createUpdates, ended, promptEnd, titleOf } from "./updates.ts";
 
-export interface SessionOptions {
+export interface AcpSessionOptions {
   readonly home: Home;
   readonly threadId: string;
   readonly cwd: string;
@@ -31,12 +30,12 @@ export const COMMANDS = [
 
 export class AcpSession {
   readonly threadId: string;
-  readonly #options: SessionOptions;
+  readonly #options: AcpSessionOptions;
   readonly #approved = new Set<string>();
   #assistant: Promise<ConfiguredAgent> | null = null;
   #stop: AbortController | null = null;
 
-  constructor(options: SessionOptions) {
+  constructor(options: AcpSessionOptions) {
     this.threadId = options.threadId;
     this.#options = options;
   }

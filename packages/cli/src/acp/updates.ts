@@ -67,13 +67,13 @@ export function ended(outcome: CompactionOutcome): CompactionEnd {
   return { status: "completed", summary: [{ type: "text", text: words }] };
 }
 
-interface AskedCall {
+interface EditorCall {
   readonly callId: string;
   readonly name: string;
   readonly input: unknown;
 }
 
-function toolCall({ callId, name, input }: AskedCall, status: "pending" | "in_progress"): SessionUpdate {
+function toolCall({ callId, name, input }: EditorCall, status: "pending" | "in_progress"): SessionUpdate {
   return {
     sessionUpdate: "tool_call",
     toolCallId: callId,

@@ -1,12 +1,19 @@
 /** What the chat's commands do to the thread: compact, undo, redo, look at it, search, pin, fork. */
+import { writeFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { checkThreadId, type MessageRecord } from "@palimpsest/core/log";
+import { shapeOf } from "@palimpsest/core/message";
 import { createSnippets } from "@palimpsest/core/recall";
 import { freeForkName } from "palimpsest/internal/assistant";
+import { checkScope, memoryService } from "palimpsest/internal/memory";
 import { coverNote } from "palimpsest/internal/recall";
 import { searchThread } from "palimpsest/recall";
 import { drawBudget } from "../terminal/budget-bar.ts";
-import { inMarkdown, NOTHING_FOUND } from "../terminal/found-words.ts";
+import { inMarkdown, NOTHING_FOUND } from "../terminal/messages.ts";
+import { table, titleCell } from "../terminal/table.ts";
+import { costLine, counted, grouped, plain, printable } from "../terminal/text.ts";
+import { saidText } from "./prompt-rows.ts";
 import type { ChatSession } from "./session.ts";
-import { lastWords } from "./thread-text.ts";
 
 const NOTHING_YET = "Nothing was said in this thread yet.";
 
@@ -92,7 +99,7 @@ export async function fork(session: ChatSession, argument: string): Promise<void
 }
 
 /** In a thread of its own that shares what was before this record; where nothing was, in a new one. */
-export async function goBefore(session: ChatSession, seq: number): Promise<void> {
+async function goBefore(session: ChatSession, seq: number): Promise<void> {
   const { assistant, deps, screen, threadId } = session;
   const as = await freeForkName(deps.store, threadId, seq - 1);
   if (seq > 1) await assistant.agent.thread(threadId).fork({ as, at: seq - 1 });
@@ -102,4 +109,218 @@ export async function goBefore(session: ChatSession, seq: number): Promise<void>
 
 function number(text: string): number | null {
   return /^#?\d{1,15}$/.test(text) ? Number(text.replace("#", "")) : null;
+}
+
+/* The chat's commands that change what it talks to (model, thread) or show more of the last answer. */
+
+export async function model(session: ChatSession, argument: string): Promise<void> {
+  const { context, screen, listed } = session;
+  const { models } = await context.located.settings();
+  const current = session.assistant.model.name;
+  if (argument === "") {
+    if (models.length === 0) return screen.aside(`* ${current}; config.yaml names others under "models".`);
+    listed.models = models.map(({ name }) => name);
+    const rows = models.map(({ name, provider, model: id }, index) => [
+      `${name === current ? "*" : " "} ${index + 1}`,
+      name,
+      `${provider} ${id}`,
+    ]);
+    await screen.line(table(["  no", "model", "provider"], rows));
+    return screen.aside("/model NAME or its number uses another one.");
+  }
+  const name = models.some((entry) => entry.name === argument) ? argument : listed.models[Number(argument) - 1];
+  if (name === undefined) return screen.aside(`There is no model "${printable(argument)}"; /model lists them.`);
+  await session.useModel(name);
+  await screen.aside(`Answers come from ${name} now (${grouped(session.assistant.model.window.tokens)} tokens).`);
+}
+
+export async function threads(session: ChatSession, name: string): Promise<void> {
+  const { deps, screen, listed } = session;
+  if (name !== "") {
+    const exists = checkThreadId(name).kind !== "invalid" && (await deps.store.header(name)) !== undefined;
+    const id = exists ? name : listed.threads[Number(name) - 1];
+    if (id === undefined) return screen.aside(`There is no thread "${printable(name)}"; /new makes one.`);
+    session.goTo(id);
+    await screen.aside(`This is ${id} now.`);
+    return showLastExchange(session);
+  }
+  const page = await deps.store.threads({ kind: "main", limit: 10 });
+  if (page.threads.length === 0) return screen.aside("No threads yet.");
+  listed.threads = page.threads.map(({ header }) => header.id);
+  const rows = page.threads.map(({ header, title, messages }, index) => [
+    `${header.id === session.threadId ? "*" : " "} ${index + 1}`,
+    header.id,
+    String(messages),
+    titleCell(title ?? ""),
+  ]);
+  await screen.line(table(["  no", "thread", "messages", "title"], rows));
+}
+
+/** The old thread stays where it is. */
+export async function clear(session: ChatSession): Promise<void> {
+  const before = session.threadId;
+  await session.screen.clear();
+  await newThread(session, "");
+  if (before !== session.threadId) await session.screen.aside(`/threads ${before} goes back.`);
+}
+
+export async function newThread(session: ChatSession, id: string): Promise<void> {
+  const wanted = id === "" ? threadName(new Date()) : id;
+  const checked = checkThreadId(wanted);
+  if (checked.kind === "invalid") return session.screen.aside(`Not a thread id: ${checked.problem}.`);
+  const stands = (await session.deps.store.header(wanted)) !== undefined;
+  session.goTo(wanted);
+  await session.screen.aside(stands ? `This is ${wanted} now; it was there already.` : `This is ${wanted} now.`);
+}
+
+/** Sorts by time and can be typed. */
+export function threadName(now: Date): string {
+  return `chat-${now.toISOString().slice(0, 19).replaceAll(":", "").replace("T", "-")}`;
+}
+
+export async function unfold({ screen, uses }: ChatSession): Promise<void> {
+  if (uses.length === 0) return screen.aside("The last answer used no tools.");
+  for (const { name, input, output } of uses) {
+    await screen.line(`> ${name} ${printable(JSON.stringify(input) ?? "")}`);
+    const text = typeof output === "string" ? output : (JSON.stringify(output, null, 2) ?? "");
+    await screen.aside(text.split("\n").map(printable).join("\n"));
+  }
+}
+
+/* /export: the thread as a file, as a person reads it (Markdown) or as it was given (JSON lines). */
+
+/** Never over a file that is there already. */
+export async function exportThread(
+  { assistant, deps, screen, threadId }: ChatSession,
+  argument: string,
+): Promise<void> {
+  if ((await deps.store.header(threadId)) === undefined) return screen.aside("Nothing was said in this thread yet.");
+  const file = resolve(argument === "" ? `${threadId}.md` : argument.replace(/^(["'])(.*)\1$/, "$2"));
+  const asGiven = file.endsWith(".jsonl");
+  const pieces: string[] = asGiven ? [] : [`# ${threadId}\n\n`];
+  for await (const record of assistant.agent.thread(threadId).replay()) {
+    const { role, text } = wordsOf(record);
+    if (asGiven) pieces.push(`${record.body}\n`);
+    else if (text.trim() !== "") pieces.push(`## ${role} (#${record.seq})\n\n${text.trim()}\n\n`);
+  }
+  try {
+    await writeFile(file, pieces, { mode: 0o600, flag: "wx" });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    return screen.aside(`${file} is there already: /export FILE names another one.`);
+  }
+  await screen.aside(`Written to ${file}.`);
+}
+
+/* What the chat shows of memory; changing it is `palimpsest memory`. */
+
+export async function memory({ assistant, screen, context, agentName }: ChatSession, words: string): Promise<void> {
+  if (assistant.memory === null) return screen.aside("Memory is turned off in the configuration.");
+  const checked = checkScope(context.userId, agentName ?? null);
+  if (checked.kind === "invalid") return screen.aside(`Nothing is remembered: ${checked.problem}.`);
+  const { repository } = assistant.memory;
+  const service = memoryService({ repository, clock: () => new Date(), ids: () => crypto.randomUUID() });
+  const { facts, userContext, history } = await service.show(checked.scope);
+  const found = words === "" ? null : await service.search(checked.scope, words);
+  const matches = found === null ? facts : found.kind === "found" ? found.hits.map(({ fact }) => fact) : [];
+  const sections = words === "" ? [...Object.entries(userContext), ...Object.entries(history)] : [];
+  const lines = [
+    ...sections.flatMap(([name, text]) => (text === "" ? [] : [`${name}: ${text}`])),
+    ...matches.filter(({ validTo }) => validTo === undefined).map(({ id, content }) => `${id}  ${content}`),
+  ];
+  if (lines.length === 0) return screen.aside(words === "" ? "Nothing is remembered yet." : "Nothing found.");
+  for (const line of lines) await screen.aside(printable(line));
+}
+
+/* The chat's commands on what was said last: show it, ask it again, change it; and what the thread has taken so far. */
+
+const NOTHING_SAID = "You have said nothing in this thread yet.";
+
+export async function retry(session: ChatSession): Promise<void> {
+  const last = await lastWords(session);
+  if (last === null) return session.screen.aside(NOTHING_SAID);
+  await goBefore(session, last.seq);
+  await session.screen.line(saidText(last.text));
+  session.next = { kind: "say", text: last.text };
+}
+
+/** Without a text the last message is put into the line, to be changed there. */
+export async function edit(session: ChatSession, text: string): Promise<void> {
+  const last = await lastWords(session);
+  if (last === null) return session.screen.aside(NOTHING_SAID);
+  if (text === "") {
+    session.next = { kind: "fill", text: `/edit ${last.text}` };
+    if (!session.screen.terminal) await session.screen.aside("Say what it should be: /edit TEXT");
+    return;
+  }
+  await goBefore(session, last.seq);
+  session.next = { kind: "say", text };
+}
+
+/** So that somebody who comes back knows where they were: dimmed, and only the beginning of what is long. */
+export async function showLastExchange({ deps, screen, threadId }: ChatSession): Promise<void> {
+  let answer = "";
+  for await (const { record } of deps.store.records(threadId, { kinds: ["message"], order: "descending" })) {
+    if (record.kind !== "message") continue;
+    const { role, text } = wordsOf(record);
+    if (role === "assistant" && answer === "") answer = text;
+    if (role !== "user" || text === "") continue;
+    await screen.aside(firstLines(saidText(plain(text)), QUESTION_LINES));
+    if (answer !== "") await screen.aside(firstLines(plain(answer), ANSWER_LINES));
+    return;
+  }
+}
+
+const QUESTION_LINES = 4;
+const ANSWER_LINES = 8;
+
+function firstLines(text: string, most: number): string {
+  const lines = text.trim().split("\n");
+  return lines.length <= most
+    ? lines.join("\n")
+    : [...lines.slice(0, most), `... (${lines.length - most} more lines)`].join("\n");
+}
+
+export async function cost({ deps, screen, threadId }: ChatSession): Promise<void> {
+  const { answers, ...beside } = await deps.charges(threadId);
+  const totals = [answers, ...Object.values(beside)];
+  const calls = totals.reduce((sum, one) => sum + one.calls, 0);
+  if (calls === 0) return screen.aside("No model was asked in this thread yet.");
+  const sum = (of: keyof typeof answers.usage) => totals.reduce((all, { usage }) => all + usage[of], 0);
+  const others = Object.entries(beside).flatMap(([use, one]) =>
+    one.calls === 0 ? [] : [`${one.calls} for ${use === "subagents" ? "sub-agents" : use}`],
+  );
+  const which = others.length === 0 ? "" : ` (${others.join(", ")})`;
+  const cached = sum("cacheRead") === 0 ? "" : ` (${grouped(sum("cacheRead"))} of them from the cache)`;
+  const money = await deps.cost(threadId);
+  const spent = money === null ? "" : `; ${costLine(money)}`;
+  await screen.aside(
+    `${counted(calls, "model call")}${which}: ${grouped(sum("input"))} tokens in${cached}, ${grouped(sum("output"))} out${spent}.`,
+  );
+}
+
+/* The words of stored messages, in any dialect. */
+
+interface SaidWords {
+  readonly role: string;
+  readonly text: string;
+}
+
+function wordsOf({ dialect, body }: Pick<MessageRecord, "dialect" | "body">): SaidWords {
+  const shape = shapeOf(dialect);
+  const message = JSON.parse(body) as never;
+  const texts = shape.parts(message).flatMap((part) => (part.kind === "text" ? [part.text] : []));
+  return { role: shape.role(message), text: texts.join("\n") };
+}
+
+interface LastWords {
+  readonly seq: number;
+  readonly text: string;
+}
+
+/** What the person said last. */
+async function lastWords({ deps, threadId }: ChatSession): Promise<LastWords | null> {
+  for await (const { record } of deps.store.records(threadId, { kinds: ["message"], order: "descending" }))
+    if (record.kind === "message" && record.origin === "user") return { seq: record.seq, text: wordsOf(record).text };
+  return null;
 }

@@ -3,8 +3,7 @@ import { constants } from "node:fs";
 import { chmod, copyFile, readdir, stat } from "node:fs/promises";
 import { basename, extname, join, resolve } from "node:path";
 import { prepareWorkspace, threadWorkspace, VIRTUAL_ROOT } from "palimpsest/workspace";
-import { grouped } from "../terminal/grouped.ts";
-import { printable } from "../terminal/terminal-text.ts";
+import { grouped, printable } from "../terminal/text.ts";
 import type { ChatSession } from "./session.ts";
 
 export async function files({ context, screen, threadId }: ChatSession): Promise<void> {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { columns } from "../terminal/text-width.ts";
+import { columns } from "../terminal/text.ts";
 import {
   type Effect,
   type InputState,
@@ -13,9 +13,9 @@ import {
   TWICE_MS,
   unsaidLines,
 } from "./input.ts";
-import { earlyKey, type Key, keyReader } from "./keys.ts";
+import { earlyKey, type Key, keyReader } from "./keyboard.ts";
 import { wholeText } from "./line-editor.ts";
-import { promptRows, type Status } from "./prompt-rows.ts";
+import { type PromptStatus, promptRows } from "./prompt-rows.ts";
 
 const PHASES: readonly Phase[] = ["idle", "asking", "approving", "thinking", "streaming", "tool", "compacting"];
 const WAITING = PHASES.filter(isWaiting);
@@ -174,7 +174,7 @@ const happening = fc.oneof(
 );
 
 test("whatever happens in whatever order: Ctrl-C twice leaves, Ctrl-C and Ctrl-D leave, and the rows fit the terminal", () => {
-  const status: Status = { phase: "thinking", doing: "thinking", budget: "context 61 % · 39k of 64k", since: 0 };
+  const status: PromptStatus = { phase: "thinking", doing: "thinking", budget: "context 61 % · 39k of 64k", since: 0 };
   fc.assert(
     fc.property(fc.array(happening, { maxLength: 60 }), fc.integer({ min: 12, max: 90 }), (happenings, width) => {
       let state = startInput(["one", "two\nlines"]);

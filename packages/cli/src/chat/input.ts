@@ -3,7 +3,7 @@
  * the next state and what is to be done. The same keys mean the same whether an answer comes or not: Enter says it now or
  * queues it, Ctrl-C stops or clears and twice leaves, Ctrl-D leaves from an empty line.
  */
-import type { Key } from "./keys.ts";
+import type { Key } from "./keyboard.ts";
 import {
   type EditorState,
   editLine,
@@ -174,4 +174,13 @@ function completed(state: InputState, before: string, options: readonly string[]
   const word = before.length - before.split(/\s/).at(-1)!.length;
   const names = options.map((one) => one.slice(word).trim());
   return { ...state, editor, hint: options.length === 1 ? null : names.join("  ") };
+}
+
+/** What goes on in a chat while a person waits. */
+export interface Activity {
+  readonly phase: Phase;
+  /** `thinking`, a tool and what it was given. */
+  readonly doing: string;
+  /** How full the window is; empty while nobody knows. */
+  readonly budget: string;
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import type { Key } from "./keys.ts";
+import type { Key } from "./keyboard.ts";
 import { type EditorState, editLine, emptyEditor, shownText, taken, wholeText } from "./line-editor.ts";
 
 const named = (name: string): Key => ({ kind: "named", name });

@@ -1,10 +1,5 @@
-/**
- * The text being typed, as a pure function of keys: moving, erasing, history, search, undo. A long paste is one character
- * that stands for it, so it is moved over and erased as one. Knows nothing of terminals, answers or time.
- */
-import { graphemes } from "../terminal/text-width.ts";
-import type { Key } from "./keys.ts";
-import { mentionedPaths } from "./mentions.ts";
+import { graphemes } from "../terminal/text.ts";
+import type { Key } from "./keyboard.ts";
 
 export interface EditorState {
   readonly text: string;
@@ -126,15 +121,15 @@ function inserted(state: EditorState, added: string): EditorState {
   return { ...state, text: text.slice(0, cursor) + added + text.slice(cursor), cursor: cursor + added.length };
 }
 
-type Act = (state: EditorState) => EditorState;
+type EditAct = (state: EditorState) => EditorState;
 
 const to =
-  (find: (state: Line) => number): Act =>
+  (find: (state: Line) => number): EditAct =>
   (state) => ({ ...state, cursor: find(state) });
 
 /** Erases between the cursor and there; what goes can be put back with Ctrl-Y, unless it is a single character. */
 const erase =
-  (find: (state: Line) => number, kept: "killed" | "gone"): Act =>
+  (find: (state: Line) => number, kept: "killed" | "gone"): EditAct =>
   (state) => {
     const [start, end] = [state.cursor, find(state)].toSorted((a, b) => a - b) as [number, number];
     if (start === end) return state;
@@ -164,11 +159,11 @@ function vertical({ text, cursor }: Line, by: -1 | 1): number | null {
   return from + there.slice(0, graphemes(text.slice(start, cursor)).length).join("").length;
 }
 
-const up: Act = (state) => {
+const up: EditAct = (state) => {
   const cursor = vertical(state, -1);
   return cursor === null ? older(state) : { ...state, cursor };
 };
-const down: Act = (state) => {
+const down: EditAct = (state) => {
   const cursor = vertical(state, 1);
   return cursor === null ? newer(state) : { ...state, cursor };
 };
@@ -187,7 +182,7 @@ function newer(state: EditorState): EditorState {
   return { ...withText(state, state.history[at]!), shown: at };
 }
 
-const BINDINGS: Readonly<Record<string, Act>> = {
+const BINDINGS: Readonly<Record<string, EditAct>> = {
   left: to(before),
   "ctrl-b": to(before),
   right: to(after),
@@ -239,3 +234,11 @@ function found(state: EditorState, query: string, end: number): EditorState {
   if (at === -1) return { ...state, search: { query, at: state.search?.at ?? null } };
   return { ...withText(state, state.history[at]!), search: { query, at } };
 }
+
+/* Files that a message mentions: `@PATH`, or `@"PATH"` with blanks. Pure; whether there is such a file is another's question. */
+
+export function mentionedPaths(text: string): readonly string[] {
+  return [...text.matchAll(MENTION)].map(([, quoted, plain]) => quoted ?? plain!);
+}
+
+const MENTION = /(?<!\S)@(?:"([^"\n]+)"|(\S+))/g;

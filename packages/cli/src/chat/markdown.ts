@@ -2,9 +2,8 @@
  * Light styling of streamed markdown, word by word: headings, bold, emphasis, code, links, lists, quotes and tables, as far
  * as a terminal can show them, and lines broken between words. Held back is only what isn't finished: a word, a link, a table.
  */
-import { plain, printable } from "../terminal/terminal-text.ts";
-import { columns } from "../terminal/text-width.ts";
-import { drawTable } from "./markdown-table.ts";
+import { columns, padded, plain, printable, rowsOf } from "../terminal/text.ts";
+import { wrapped } from "./wording.ts";
 
 export interface MarkdownOptions {
   readonly color: boolean;
@@ -21,7 +20,7 @@ export interface Markdown {
 
 export function createMarkdown({ color, width }: MarkdownOptions): Markdown {
   if (width === null) return { push: plain, end: () => "" };
-  const writer = new Writer(color, width);
+  const writer = new MarkdownWriter(color, width);
   return {
     push: (piece) => [...piece].map((char) => writer.take(char)).join(""),
     end: () => writer.end(),
@@ -34,7 +33,7 @@ type Style = keyof typeof STYLES;
 /** Inside a line: where a link's words and emphasis begin and end. Private characters, so that no text has them. */
 const MARKS: Readonly<Record<string, Style>> = { "\ue000": "link", "\ue001": "emphasis" };
 
-class Writer {
+class MarkdownWriter {
   readonly #color: boolean;
   readonly #width: () => number;
   #held = "";
@@ -216,4 +215,58 @@ function withLinks(word: string): string {
   const [text, address] = [word.slice(start + 1, middle), word.slice(middle + 2, end)];
   const named = text === "" || text === address ? `\ue000${address}\ue000` : `\ue000${text}\ue000 (${address})`;
   return `${word.slice(0, start)}${named}${withLinks(word.slice(end + 1))}`;
+}
+
+/* A table of markdown as aligned columns that fit the terminal; cells that don't are broken into lines. Pure. */
+
+interface TableOptions {
+  readonly color: boolean;
+  readonly width: number;
+}
+
+/** The lines as they came, if they are no table or have more columns than there is room for. */
+function drawTable(lines: readonly string[], { color, width }: TableOptions): string {
+  const [head, rule, ...body] = lines.map(cellsOf);
+  const raw = lines.map((line) => `${line}\n`).join("");
+  if (head === undefined || rule === undefined || !rule.every((cell) => /^:?-+:?$/.test(cell))) return raw;
+  const rows = [head, ...body].map((row) => head.map((_, column) => row[column] ?? ""));
+  const room = width - GAP.length * (head.length - 1);
+  if (room < head.length * NARROWEST) return raw;
+  const widths = fitting(
+    head.map((_, column) => Math.max(1, ...rows.map((row) => columns(row[column]!)))),
+    room,
+  );
+  const [first, ...others] = rows.map((row) => drawRow(row, widths));
+  const title = color ? first!.replaceAll(/[^\n]+/g, "\u001b[1m$&\u001b[22m") : first!;
+  const line = widths.map((size) => "─".repeat(size)).join(GAP);
+  return [title, line, ...others].map((row) => `${row}\n`).join("");
+}
+
+const GAP = "  ";
+const NARROWEST = 4;
+
+/** Bold and code marks take no room and say nothing here. */
+function cellsOf(line: string): string[] {
+  const inner = line.trim().replaceAll("\\|", "\u00a6").replaceAll("**", "").replaceAll("`", "");
+  const cells = inner.split("|").map((cell) => cell.trim().replaceAll("\u00a6", "|"));
+  return cells.slice(inner.startsWith("|") ? 1 : 0, inner.endsWith("|") ? -1 : undefined);
+}
+
+/** The widest give way first. */
+function fitting(natural: readonly number[], room: number): number[] {
+  const widths = [...natural];
+  for (let over = widths.reduce((sum, size) => sum + size, 0) - room; over > 0; over -= 1)
+    widths[widths.indexOf(Math.max(...widths))]! -= 1;
+  return widths;
+}
+
+function drawRow(cells: readonly string[], widths: readonly number[]): string {
+  const blocks = cells.map((cell, column) =>
+    wrapped(cell, widths[column]!).flatMap((line) => rowsOf(line, widths[column]!)),
+  );
+  const height = Math.max(...blocks.map((block) => block.length));
+  const lines = Array.from({ length: height }, (_, at) =>
+    blocks.map((block, column) => padded(block[at] ?? "", widths[column]!)).join(GAP),
+  );
+  return lines.map((line) => line.trimEnd()).join("\n");
 }

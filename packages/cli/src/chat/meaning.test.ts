@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Meaning, meaningOf, wordsIn } from "./meaning.ts";
+import { type Meaning, meaningOf, wordsIn } from "./slash.ts";
 
 const call = "call-1";
 const say = (text: string) => ({ kind: "say", text }) as const;

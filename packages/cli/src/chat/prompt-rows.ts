@@ -1,12 +1,11 @@
 /** The rows at the bottom of a chat: what goes on, what waits to be said, the line being typed. Pure. */
 import type { LiveRows } from "../terminal/display.ts";
-import { printable } from "../terminal/terminal-text.ts";
-import { clipColumns, columns, rowsOf } from "../terminal/text-width.ts";
-import type { Activity } from "./activity.ts";
+import { clipColumns, columns, printable, rowsOf } from "../terminal/text.ts";
+import type { Activity } from "./input.ts";
 import { type InputState, isWaiting } from "./input.ts";
 import { shownText } from "./line-editor.ts";
 
-export interface Status extends Activity {
+export interface PromptStatus extends Activity {
   /** When the person's message was sent. */
   readonly since: number;
 }
@@ -22,7 +21,7 @@ const PROMPT = "> ";
 const APPROVE = "Run it? [y/n/a] > ";
 const MORE = ". ";
 
-export function promptRows(state: InputState, status: Status | null, options: RowsOptions): LiveRows {
+export function promptRows(state: InputState, status: PromptStatus | null, options: RowsOptions): LiveRows {
   const { width, height, color } = options;
   const dim = (text: string): string => {
     const row = clipColumns(printable(text), width - 1);
@@ -51,7 +50,7 @@ export function saidText(text: string): string {
 const SIGNS = [..."⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"];
 export const SIGN_MS = 120;
 
-function statusText({ doing, budget, since }: Status, { now }: RowsOptions): string {
+function statusText({ doing, budget, since }: PromptStatus, { now }: RowsOptions): string {
   const ms = Math.max(0, now - since);
   const sign = SIGNS[Math.floor(ms / SIGN_MS) % SIGNS.length]!;
   return [`${sign} ${Math.floor(ms / 1000)} s`, ...(budget === "" ? [] : [budget]), doing].join(" · ");

@@ -1,6 +1,18 @@
 /** What the chat's commands do to rules, notes and hidden messages: the same operations as those of the command line. */
-import { type Operation, OperationError } from "palimpsest/internal/operation";
-import { addedRule, editedRule, endedRule, hide, notes, restoredRule, rules, show } from "palimpsest/internal/shaping";
+import { type Operation, OperationError, type ResultOf } from "palimpsest/internal/operation";
+import { lines } from "palimpsest/internal/reading";
+import {
+  addedRule,
+  editedRule,
+  endedRule,
+  hide,
+  notes,
+  restoredRule,
+  rules,
+  show,
+  summary,
+  summaryEdit,
+} from "palimpsest/internal/shaping";
 import type { z } from "zod";
 import type { ChatSession } from "./session.ts";
 
@@ -51,7 +63,7 @@ export async function noteList(session: ChatSession): Promise<void> {
 
 export async function hideMessage(session: ChatSession, argument: string): Promise<void> {
   const seq = number(argument);
-  if (seq === null) return session.screen.aside("/hide takes the number of a message: /hide 12");
+  if (seq === null) return numbered(session, "/hide takes the number of a message, such as one of these:");
   const done = await perform(session, hide, { thread: session.threadId, seq });
   if (done !== null)
     await session.screen.aside(
@@ -59,11 +71,66 @@ export async function hideMessage(session: ChatSession, argument: string): Promi
     );
 }
 
+/** Most messages that are listed. */
+const LISTED = 12;
+
+/** The newest messages that the prompt shows, with their numbers. */
+async function numbered(session: ChatSession, heading: string): Promise<void> {
+  const { screen, deps, threadId: thread } = session;
+  const head = await deps.store.head(thread);
+  const from = Math.max((head?.hiddenThrough ?? 0) + 1, (head?.version ?? 0) - 100);
+  const result = await perform(session, lines, { thread, from, limit: 100, length: 60 });
+  if (result === null) return;
+  await screen.aside(heading);
+  for (const { seq, role, parts } of result.lines.slice(-LISTED)) {
+    const words = parts.map(({ text }) => text).join(" ");
+    await screen.line(`  ${String(seq).padEnd(5)}${role}: ${words.replaceAll(/\s+/g, " ").slice(0, 60)}`);
+  }
+}
+
 export async function showMessage(session: ChatSession, argument: string): Promise<void> {
   const seq = number(argument);
   if (seq === null) return session.screen.aside("/show takes the number of a message: /show 12");
   if ((await perform(session, show, { thread: session.threadId, seq })) !== null)
     await session.screen.aside(`Message ${seq} is shown again.`);
+}
+
+const SUMMARY_USAGE =
+  "/summary lists the items; /summary edit ID TEXT, /summary add TEXT, /summary delete ID change them.";
+
+export async function summaryItems(session: ChatSession, argument: string): Promise<void> {
+  const [act = "", ...words] = argument.split(/\s+/);
+  const thread = session.threadId;
+  const [item = "", ...rest] = words;
+  if (act === "") {
+    const result = await perform(session, summary, { thread });
+    if (result === null) return;
+    for (const line of summaryLines(result)) await session.screen.line(`  ${line}`);
+    return session.screen.aside(result.compaction === null ? "/compact makes one." : SUMMARY_USAGE);
+  }
+  const edited =
+    act === "add" && words.length > 0
+      ? await perform(session, summaryEdit, { thread, act, text: words.join(" ") })
+      : act === "edit" && rest.length > 0
+        ? await perform(session, summaryEdit, { thread, act, item, text: rest.join(" ") })
+        : act === "delete" && item !== ""
+          ? await perform(session, summaryEdit, { thread, act, item })
+          : undefined;
+  if (edited === undefined) return session.screen.aside(SUMMARY_USAGE);
+  if (edited !== null)
+    await session.screen.aside(
+      `Changed ${edited.item}: ${edited.tokensBefore} -> ${edited.tokensAfter} tokens, ${edited.rereads} read without the cache; /undo takes it back.`,
+    );
+}
+
+/** Its items by section, each with the id that the other commands take. */
+export function summaryLines({ thread, compaction, items }: ResultOf<typeof summary>): string[] {
+  if (compaction === null) return [`Nothing of ${thread} is hidden, so there is no summary yet.`];
+  if (items.length === 0) return [`The summary of ${thread} (record ${compaction}) has no items that can be edited.`];
+  return [...Map.groupBy(items, ({ section }) => section)].flatMap(([section, own]) => [
+    `${section}:`,
+    ...own.map(({ id, text, status }) => `  ${id.padEnd(5)}${text}${status === "open" ? "" : `  (${status})`}`),
+  ]);
 }
 
 /** Null when it was refused, which is said. */

@@ -4,12 +4,9 @@
  */
 import type { AgentEvent, StepUsage } from "palimpsest/agent";
 import { budgetText } from "../terminal/budget-bar.ts";
-import { counted } from "../terminal/counted.ts";
-import { duration } from "../terminal/duration.ts";
 import type { Output } from "../terminal/output.ts";
-import { plain } from "../terminal/terminal-text.ts";
-import { clipColumns } from "../terminal/text-width.ts";
-import type { Activity } from "./activity.ts";
+import { clipColumns, counted, duration, plain } from "../terminal/text.ts";
+import type { Activity } from "./input.ts";
 import { createMarkdown, type Markdown } from "./markdown.ts";
 import { brief, bytes, compactionMark, wrapped } from "./wording.ts";
 

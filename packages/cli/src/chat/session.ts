@@ -7,11 +7,11 @@ import type { ConfiguredAgent } from "palimpsest/home";
 import type { Home } from "palimpsest/internal/home";
 import type { MemoryEvent } from "palimpsest/memory";
 import type { Context } from "../command/command.ts";
-import type { Verdict } from "../home/approvals.ts";
+import type { CallVerdict } from "../home/talk.ts";
 import { budgetText, drawBudgetLine, windowText } from "../terminal/budget-bar.ts";
 import type { Screen } from "./screen.ts";
 
-export interface SessionOptions {
+export interface ChatSessionOptions {
   readonly context: Context;
   readonly deps: Home;
   readonly screen: Screen;
@@ -62,7 +62,7 @@ export class ChatSession {
   /** What was told outside of a stream is shown in order, before the next line is read. */
   #told: Promise<void> = Promise.resolve();
 
-  constructor({ context, deps, screen, threadId, agentName, waitMs, window, workspace }: SessionOptions) {
+  constructor({ context, deps, screen, threadId, agentName, waitMs, window, workspace }: ChatSessionOptions) {
     this.#workspace = workspace;
     this.#waitMs = waitMs;
     this.#window = window;
@@ -135,7 +135,7 @@ export class ChatSession {
   }
 
   /** Keeps the person's word on a call; once none waits, the agent goes on. */
-  async decide({ id, name }: WaitingCall, verdict: Verdict): Promise<RunEnd | "others-wait" | "busy"> {
+  async decide({ id, name }: WaitingCall, verdict: CallVerdict): Promise<RunEnd | "others-wait" | "busy"> {
     if (verdict === "always") this.#approved.add(name);
     const handle = this.assistant.agent.thread(this.threadId);
     const approved = await handle.approve(id, verdict === "no" ? "no" : "yes");

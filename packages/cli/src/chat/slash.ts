@@ -1,16 +1,53 @@
-/**
+import { type CallVerdict, verdictOf } from "../home/talk.ts";
+import {
+  clear,
+  compact,
+  context,
+  cost,
+  edit,
+  exportThread,
+  fork,
+  memory,
+  model,
+  newThread,
+  pin,
+  redo,
+  retry,
+  search,
+  threads,
+  undo,
+  unfold,
+} from "./actions.ts";
+import { files, upload } from "./files.ts";
+import { hideMessage, noteList, ruleList, showMessage, summaryItems } from "./rules.ts";
+import type { ChatSession } from "./session.ts";
+import { wrapped } from "./wording.ts";
+
+export type Meaning<Call> =
+  | Exclude<Slash, { readonly kind: "text" }>
+  | { readonly kind: "verdict"; readonly call: Call; readonly verdict: CallVerdict }
+  | SpokenWords;
+
+type SpokenWords = { readonly kind: "say"; readonly text: string } | { readonly kind: "nothing" };
+
+/** Null for the line: there is no more. `call`: the one that waits for a verdict. */
+export function meaningOf<Call>(line: string | null, call: Call | null): Meaning<Call> {
+  if (line === null) return { kind: "quit" };
+  const slash = readSlash(line);
+  if (slash.kind !== "text") return slash;
+  const verdict = call === null ? null : verdictOf(line);
+  return call === null || verdict === null ? wordsIn(line) : { kind: "verdict", call, verdict };
+}
+
+/** Never a command: what a command wants said may begin like one. */
+export function wordsIn(text: string): SpokenWords {
+  return text.trim() === "" ? { kind: "nothing" } : { kind: "say", text };
+}
+
+/*
  * The commands inside a chat: the table, and how a line is read against it. What each one does is in `actions.ts` and
  * `files.ts`.
  */
-import { compact, context, fork, pin, redo, search, undo } from "./actions.ts";
-import { exportThread } from "./export.ts";
-import { files, upload } from "./files.ts";
-import { cost, edit, retry } from "./last-words.ts";
-import { memory } from "./memory.ts";
-import { hideMessage, noteList, ruleList, showMessage } from "./rules.ts";
-import type { ChatSession } from "./session.ts";
-import { clear, model, newThread, threads, unfold } from "./switching.ts";
-import { wrapped } from "./wording.ts";
 
 interface SlashCommand {
   readonly name: string;
@@ -37,6 +74,12 @@ const slashCommands: readonly SlashCommand[] = [
   { name: "notes", argument: "", summary: "the model's notes", run: noteList },
   { name: "hide", argument: "SEQ", summary: "hide a message from the prompt; the log keeps it", run: hideMessage },
   { name: "show", argument: "SEQ", summary: "show it again", run: showMessage },
+  {
+    name: "summary",
+    argument: "[edit|add|delete ...]",
+    summary: "the summary's items; edit ID TEXT changes one",
+    run: summaryItems,
+  },
   { name: "fork", argument: "[SEQ]", summary: "go on in a copy that shares the past up to SEQ", run: fork },
   { name: "retry", argument: "", summary: "ask your last message again, in a fork without its answer", run: retry },
   { name: "edit", argument: "[TEXT]", summary: "change your last message and ask that, in a fork", run: edit },

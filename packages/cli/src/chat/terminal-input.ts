@@ -9,9 +9,8 @@ import { emitKeypressEvents } from "node:readline";
 import { errorText } from "@palimpsest/core/internal/text";
 import { Display } from "../terminal/display.ts";
 import type { Output } from "../terminal/output.ts";
-import { plain } from "../terminal/terminal-text.ts";
-import type { Activity } from "./activity.ts";
-import { editText } from "./external-editor.ts";
+import { plain } from "../terminal/text.ts";
+import type { Activity } from "./input.ts";
 import {
   type Effect,
   type Happening,
@@ -23,9 +22,9 @@ import {
   unsaidLines,
 } from "./input.ts";
 import type { Keyboard } from "./keyboard.ts";
-import { earlyKey, keyReader, type RawKey } from "./keys.ts";
+import { earlyKey, editText, keyReader, type RawKey } from "./keyboard.ts";
 import { KEPT } from "./line-editor.ts";
-import { promptRows, SIGN_MS, type Status, saidText } from "./prompt-rows.ts";
+import { type PromptStatus, promptRows, SIGN_MS, saidText } from "./prompt-rows.ts";
 
 const { stdin, stdout } = process;
 
@@ -54,7 +53,7 @@ export class TerminalInput implements Keyboard {
   readonly #timer: NodeJS.Timeout;
   readonly #read = keyReader();
   #state: InputState;
-  #status: Status | null = null;
+  #status: PromptStatus | null = null;
   #since = performance.now();
   #waiting: ((line: string | null) => void) | null = null;
   #left = false;

@@ -1,15 +1,12 @@
 /** The words of a chat's one-line reports: calls, sizes, durations, compactions. */
-import type { AgentEvent } from "palimpsest/agent";
-import { counted } from "../terminal/counted.ts";
-import { duration } from "../terminal/duration.ts";
-import { grouped } from "../terminal/grouped.ts";
-import { printable } from "../terminal/terminal-text.ts";
-import { columns } from "../terminal/text-width.ts";
 
-type Compacted = Extract<Extract<AgentEvent, { type: "compaction-end" }>["outcome"], { kind: "compacted" }>;
+import type { AgentEvent } from "palimpsest/agent";
+import { columns, counted, duration, grouped, printable } from "../terminal/text.ts";
+
+type ShownCompaction = Extract<Extract<AgentEvent, { type: "compaction-end" }>["outcome"], { kind: "compacted" }>;
 
 export function compactionMark(
-  { tokensBefore, tokensAfter, rung, ms, hidden, shortfall }: Compacted,
+  { tokensBefore, tokensAfter, rung, ms, hidden, shortfall }: ShownCompaction,
   { hide, keep }: { readonly hide: number; readonly keep: number },
   width: number,
 ): string[] {

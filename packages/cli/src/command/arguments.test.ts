@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readCommandLine } from "./arguments.ts";
-import { command, type Run } from "./command.ts";
-import { flag, list, text, whole } from "./options.ts";
+import { flag, list, readCommandLine, text, whole } from "./arguments.ts";
+import { type CommandRun, command } from "./command.ts";
 
 interface Options {
   readonly all?: boolean;
@@ -11,7 +10,7 @@ interface Options {
   readonly policy?: readonly string[];
 }
 
-const run: Run<Options> = async () => 0;
+const run: CommandRun<Options> = async () => 0;
 const table = [
   command({
     name: "try",

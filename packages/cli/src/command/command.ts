@@ -1,7 +1,7 @@
 /** What a command is: an entry of the table in `commands.ts`, and a `run` that is loaded only when it is called. */
 import type { LocatedHome } from "palimpsest/internal/home";
 import type { Output } from "../terminal/output.ts";
-import type { CommandOption, OptionTable } from "./options.ts";
+import type { CommandOption, OptionTable } from "./arguments.ts";
 import type { Server } from "./server.ts";
 
 export interface Command extends CommandTexts {
@@ -10,7 +10,7 @@ export interface Command extends CommandTexts {
 }
 
 export interface CommandModule<O extends object> {
-  readonly run: Run<O>;
+  readonly run: CommandRun<O>;
   /** The same against a gateway; without it the command works on this machine's home only. */
   readonly remote?: Remote<O>;
 }
@@ -43,7 +43,7 @@ export function command<O extends object>(
 }
 
 /** Returns the exit code: 0 done, 1 the thing asked for failed. Bad usage is a `UsageError`, expected failures a `Failure`. */
-export type Run<O extends object = NoOptions> = (input: Input<O>, context: Context) => Promise<number>;
+export type CommandRun<O extends object = NoOptions> = (input: Input<O>, context: Context) => Promise<number>;
 
 /** As `Run`, with `--server`. Nothing of the home is touched. */
 export type Remote<O extends object = NoOptions> = (input: Input<O>, context: RemoteContext) => Promise<number>;

@@ -4,11 +4,11 @@ import { Readable, Writable } from "node:stream";
 import { ndJsonStream } from "@agentclientprotocol/sdk";
 import { startIndexing } from "palimpsest/recall";
 import { acpAgent } from "../acp/agent.ts";
-import type { Run } from "../command/command.ts";
+import type { CommandRun } from "../command/command.ts";
 import { withHome } from "../home/home.ts";
 
 /** Nothing but the protocol is ever printed on stdout. It ends with its input, as an editor that goes away ends it. */
-export const run: Run = (_input, context) =>
+export const run: CommandRun = (_input, context) =>
   withHome(context, async (home) => {
     const { version } = createRequire(import.meta.url)("../../package.json") as { version: string };
     const { app, close } = acpAgent({ home, version, warn: (text) => context.output.note(text) });

@@ -2,27 +2,33 @@ import type { RunEnd, WaitingCall } from "palimpsest/agent";
 import { offeredModels } from "palimpsest/internal/models";
 import { heldText } from "palimpsest/internal/stores";
 import { startIndexing } from "palimpsest/recall";
-import type { Activity } from "../chat/activity.ts";
+import { showLastExchange, threadName } from "../chat/actions.ts";
 import { completions } from "../chat/completion.ts";
 import { attachMentioned } from "../chat/files.ts";
+import type { Activity } from "../chat/input.ts";
 import { type Keyboard, openPipe } from "../chat/keyboard.ts";
-import { showLastExchange } from "../chat/last-words.ts";
-import { type Meaning, meaningOf, wordsIn } from "../chat/meaning.ts";
 import { Screen } from "../chat/screen.ts";
 import { ChatSession } from "../chat/session.ts";
-import { threadName } from "../chat/switching.ts";
+import { type Meaning, meaningOf, wordsIn } from "../chat/slash.ts";
 import { openTerminal } from "../chat/terminal-input.ts";
-import type { Context, Run } from "../command/command.ts";
+import { programName } from "../command/arguments.ts";
+import type { CommandRun, Context } from "../command/command.ts";
 import { endingOf, sentence } from "../command/failure.ts";
-import { programName } from "../command/program-name.ts";
-import { askedText, unfinishedNote, type Verdict } from "../home/approvals.ts";
 import { patience, whose, withHome } from "../home/home.ts";
-import { costLine } from "../home/money.ts";
-import { checkTalk, chosenThread, chosenWorkspace, requireModel, type TalkOptions } from "../home/talk.ts";
-import { counted } from "../terminal/counted.ts";
+import {
+  askedText,
+  type CallVerdict,
+  checkTalk,
+  chosenThread,
+  chosenWorkspace,
+  requireModel,
+  type TalkOptions,
+  unfinishedNote,
+} from "../home/talk.ts";
 import type { Output } from "../terminal/output.ts";
+import { costLine, counted } from "../terminal/text.ts";
 
-export const run: Run<TalkOptions> = async ({ options }, context) => {
+export const run: CommandRun<TalkOptions> = async ({ options }, context) => {
   const waitMs = patience(options.wait);
   checkTalk(options);
   await requireModel(context, options.model ?? null);
@@ -145,7 +151,7 @@ async function showCall({ screen }: ChatSession, call: WaitingCall): Promise<voi
   );
 }
 
-async function decided(session: ChatSession, call: WaitingCall, verdict: Verdict): Promise<boolean> {
+async function decided(session: ChatSession, call: WaitingCall, verdict: CallVerdict): Promise<boolean> {
   const end = await session.decide(call, verdict);
   if (end === "busy") await session.screen.aside("! Another run is writing to this thread: try again.");
   return end === "busy" || end === "others-wait" || shown(session, end);

@@ -5,13 +5,11 @@ import { foldRange } from "palimpsest/internal/shaping";
 import type { Input, Printing } from "../command/command.ts";
 import { UsageError } from "../command/failure.ts";
 import { choosing, performing } from "../home/acts.ts";
-import { compactionProgress } from "../home/compaction-progress.ts";
-import { counted } from "../terminal/counted.ts";
-import { duration } from "../terminal/duration.ts";
-import { grouped } from "../terminal/grouped.ts";
-import { shownCut } from "./hide.ts";
+import { compactionProgress } from "../home/talk.ts";
+import { counted, duration, grouped } from "../terminal/text.ts";
+import { shownCut } from "./acts.ts";
 
-interface Options {
+interface CompactCommandOptions {
   readonly "dry-run"?: boolean;
   readonly focus?: string;
   readonly window?: number;
@@ -19,12 +17,15 @@ interface Options {
   readonly until?: number;
 }
 
-export const { run, remote } = choosing<Options>(({ options: { from, until } }) =>
+export const { run, remote } = choosing<CompactCommandOptions>(({ options: { from, until } }) =>
   from === undefined && until === undefined ? compacting : foldingRange,
 );
 
 const foldingRange = performing(foldRange, {
-  input({ positionals, options: { "dry-run": dryRun = false, from, until, focus, window } }: Input<Options>) {
+  input({
+    positionals,
+    options: { "dry-run": dryRun = false, from, until, focus, window },
+  }: Input<CompactCommandOptions>) {
     if (focus !== undefined || window !== undefined)
       throw new UsageError("--focus and --window belong to a whole compaction; --from and --until take none of them.");
     return { thread: positionals[0]!, from, until, dryRun };
@@ -33,7 +34,7 @@ const foldingRange = performing(foldRange, {
 });
 
 const compacting = performing(compact, {
-  input({ positionals, options: { "dry-run": dryRun = false, focus, window } }: Input<Options>) {
+  input({ positionals, options: { "dry-run": dryRun = false, focus, window } }: Input<CompactCommandOptions>) {
     return { thread: positionals[0]!, dryRun, focus, window };
   },
   show,

@@ -6,17 +6,25 @@ import { type ConfiguredAgent, createAgentFromConfig, parseConfig } from "palimp
 import { storeTarget } from "palimpsest/internal/stores";
 import { openStore } from "palimpsest/stores";
 import { threadDeps, verify } from "palimpsest/threads";
-import type { Context, Run } from "../command/command.ts";
+import type { CommandRun, Context } from "../command/command.ts";
 import { Failure } from "../command/failure.ts";
-import { createPlayer, type Player } from "../demo/play.ts";
-import { demoPrompts, EXPECTED, FIRST_WORDS, LAST_QUESTION, LATER_QUESTION, LIKED } from "../demo/script.ts";
+import {
+  createPlayer,
+  demoPrompts,
+  EXPECTED,
+  FIRST_WORDS,
+  LAST_QUESTION,
+  LATER_QUESTION,
+  LIKED,
+  type Player,
+  replayedTexts,
+} from "../demo/play.ts";
 import { createShow, type Show } from "../demo/show.ts";
-import { replayedTexts } from "../demo/texts.ts";
 
 const THREAD = "demo";
 const WINDOW = 8000;
 
-export const run: Run<{ readonly seasons?: number }> = async ({ options: { seasons } }, context) => {
+export const run: CommandRun<{ readonly seasons?: number }> = async ({ options: { seasons } }, context) => {
   const home = await mkdtemp(join(tmpdir(), "palimpsest-demo-"));
   const store = await openStore(storeTarget(null, home));
   try {

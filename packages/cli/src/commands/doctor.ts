@@ -18,12 +18,12 @@ import {
 } from "palimpsest/internal/home";
 import { storeTarget } from "palimpsest/internal/stores";
 import { openStore } from "palimpsest/stores";
-import type { Context, Run } from "../command/command.ts";
+import type { CommandRun, Context } from "../command/command.ts";
 import { namedStore } from "../home/home.ts";
-import { counted } from "../terminal/counted.ts";
-import { throttled } from "../terminal/throttled.ts";
+import { throttled } from "../terminal/output.ts";
+import { counted } from "../terminal/text.ts";
 
-export const run: Run<{ readonly rebuild?: boolean }> = async ({ options }, context) => {
+export const run: CommandRun<{ readonly rebuild?: boolean }> = async ({ options }, context) => {
   const checks = await checksOf(context, options.rebuild ? "rebuild" : "skip");
   const { format, output } = context;
   if (format === "json") await output.json({ checks });

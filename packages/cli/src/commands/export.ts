@@ -1,25 +1,30 @@
 import { open } from "node:fs/promises";
 import { EXPORT_FORMATS, type ExportFormat, exportThread } from "palimpsest/export";
-import type { Run } from "../command/command.ts";
+import { fullPage } from "palimpsest/internal/full-page";
+import type { CommandRun } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
 import { withThread } from "../home/home.ts";
-import { masked } from "../terminal/masked.ts";
+import { masked } from "../terminal/messages.ts";
 
-interface Options {
+interface ExportCommandOptions {
   readonly as?: string;
   readonly out?: string;
   readonly mask?: boolean;
+  readonly full?: boolean;
 }
 
-export const run: Run<Options> = async ({ positionals, options }, context) => {
+export const run: CommandRun<ExportCommandOptions> = async ({ positionals, options }, context) => {
   const threadId = positionals[0]!;
   const { output, signal } = context;
   const { out } = options;
   const format = formatOf(options.as, out);
   if (options.mask === true && format === "jsonl")
     throw new UsageError("--mask is for people: JSON lines hold the messages as they are. Export Markdown or a page.");
-  await withThread(context, threadId, async ({ store }) => {
-    const whole = exportThread(store, threadId, format);
+  if (options.full === true && format !== "html")
+    throw new UsageError("--full is for pages: add --as html, or an --out that ends with .html.");
+  await withThread(context, threadId, async (home) => {
+    const whole =
+      options.full === true ? fullPage(home, threadId, { signal }) : exportThread(home.store, threadId, format);
     const pieces = options.mask === true ? masked(whole) : whole;
     if (out === undefined) return output.stream(pieces, { signal, as: format === "jsonl" ? "exact" : "text" });
     await writeNew(out, pieces, signal);

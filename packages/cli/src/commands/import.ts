@@ -10,22 +10,22 @@ import {
 } from "palimpsest/import";
 import { folderDocument, importDocument } from "palimpsest/internal/documents";
 import { beginsZip, isZip } from "palimpsest/internal/import";
-import type { Context, Printing, Remote, Run } from "../command/command.ts";
+import type { CommandRun, Context, Printing, Remote } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
 import { threadPath } from "../command/server.ts";
 import { busy, requireThreadId, withHome } from "../home/home.ts";
-import { readStdin } from "../home/stdin.ts";
-import { counted } from "../terminal/counted.ts";
-import { throttled } from "../terminal/throttled.ts";
+import { readStdin } from "../home/talk.ts";
+import { throttled } from "../terminal/output.ts";
+import { counted } from "../terminal/text.ts";
 
-interface Options {
+interface ImportCommandOptions {
   readonly thread?: string;
   readonly learn?: boolean;
   readonly "skip-invalid"?: boolean;
   readonly agent?: string;
 }
 
-export const run: Run<Options> = async ({ positionals, options }, context) => {
+export const run: CommandRun<ImportCommandOptions> = async ({ positionals, options }, context) => {
   const isPiped = positionals[0] === "-";
   const path = isPiped ? "standard input" : positionals[0]!;
   const { thread, agent } = options;
@@ -62,7 +62,7 @@ function collectEarly(): void {
   setFlagsFromString("--semi-space-growth-factor=1");
 }
 
-export const remote: Remote<Options> = async ({ positionals, options }, context) => {
+export const remote: Remote<ImportCommandOptions> = async ({ positionals, options }, context) => {
   const path = positionals[0]!;
   const { thread, agent } = options;
   if (thread === undefined) throw new UsageError("--thread is missing. Usage: palimpsest import FILE --thread T");

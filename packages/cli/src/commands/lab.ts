@@ -1,6 +1,10 @@
+/** The lab: policies replayed on transcripts, on the sessions of this machine, and requests evaluated. */
 import { readFileSync, writeFileSync } from "node:fs";
-import { basename, extname, isAbsolute } from "node:path";
+import { readdir, readFile, realpath, stat } from "node:fs/promises";
+import { homedir } from "node:os";
+import { basename, extname, isAbsolute, join, relative } from "node:path";
 import { errorText } from "@palimpsest/core/internal/text";
+import { redactSecrets } from "@palimpsest/core/memory";
 import {
   builtInPolicies,
   type LabRow,
@@ -10,14 +14,42 @@ import {
   runLab,
   type Transcript,
 } from "@palimpsest/lab";
-import { ours, RECALL_HITS } from "@palimpsest/lab/internal/replay";
-import { parseConfig, summarizationFromFile } from "palimpsest/internal/config";
-import type { Context, Run } from "../command/command.ts";
+import {
+  BOUNDS,
+  type EvalInput,
+  type EvalReport,
+  evaluate,
+  gateFailures,
+  parseGate,
+  readEvalFile,
+  readThreads,
+  UNBOUNDED,
+} from "@palimpsest/lab/internal/eval";
+import {
+  type OwnReport,
+  ours,
+  ownPage,
+  ownTotals,
+  playOwnSessions,
+  RECALL_HITS,
+} from "@palimpsest/lab/internal/replay";
+import {
+  parseConfig,
+  requestWindow,
+  summarizationForThreads,
+  summarizationFromFile,
+  summarizationOptions,
+} from "palimpsest/internal/config";
+import { FORMATS } from "palimpsest/internal/import";
+import type { CommandRun, Context } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
-import { grouped } from "../terminal/grouped.ts";
-import { playMine } from "./lab-mine.ts";
+import { missingThread, ownHomeNote, requireThreadId, withHome } from "../home/home.ts";
+import { listThreads } from "../home/list-threads.ts";
+import { throttled } from "../terminal/output.ts";
+import { evalTables, table } from "../terminal/table.ts";
+import { counted, grouped, money } from "../terminal/text.ts";
 
-interface Options {
+interface LabFlags {
   readonly policy?: readonly string[];
   readonly window?: number;
   readonly limit?: number;
@@ -26,7 +58,7 @@ interface Options {
   readonly mask?: boolean;
 }
 
-export const run: Run<Options> = async ({ positionals, options }, context) => {
+const runLabCommand: CommandRun<LabFlags> = async ({ positionals, options }, context) => {
   const { window = 200_000, limit: hits = RECALL_HITS, policy: files = [], html } = options;
   if (options.mine === true) {
     const about = { date: new Date(), command: commandLine(), versions: versions() };
@@ -34,7 +66,7 @@ export const run: Run<Options> = async ({ positionals, options }, context) => {
   }
   if (positionals.length === 0) throw new UsageError("Which file? Name one, or pass --mine for your own sessions.");
   const problems: string[] = [];
-  const transcripts = (await Promise.all(positionals.map((path) => readFile(path, problems)))).flat();
+  const transcripts = (await Promise.all(positionals.map((path) => readFileLab(path, problems)))).flat();
   const policies = [...builtInPolicies(window), ...files.flatMap((path) => readPolicy(path, window, problems))];
   for (const problem of problems) context.output.note(problem);
   if (transcripts.length === 0) throw new Failure("no-transcript", "No file could be read: nothing to play.");
@@ -63,7 +95,7 @@ function versions(): string {
   return `palimpsest ${version}, Node ${process.versions.node}`;
 }
 
-async function readFile(path: string, problems: string[]): Promise<readonly Transcript[]> {
+async function readFileLab(path: string, problems: string[]): Promise<readonly Transcript[]> {
   try {
     const { transcripts, problems: bad } = await readTranscripts(basename(path), readFileSync(path));
     problems.push(...bad.map((problem) => `${path}: ${problem}`));
@@ -116,3 +148,192 @@ function progressOn({ output }: Context): (done: number, policy: string) => void
     output.progress(`[${"#".repeat(filled)}${".".repeat(30 - filled)}] ${policy}`);
   };
 }
+
+export const playing = { run: runLabCommand };
+
+/* `lab --mine`: the lab on the sessions that programs have left on this machine, or on those in folders that are named. */
+
+export interface MineOptions {
+  readonly window: number;
+  readonly hits: number;
+  readonly html?: string | undefined;
+  readonly mask: boolean;
+  readonly about: { readonly date: Date; readonly command: string; readonly versions: string };
+}
+
+export async function playMine(places: readonly string[], options: MineOptions, context: Context): Promise<number> {
+  const { output, signal } = context;
+  const files = (await Promise.all(await folders(places))).flat();
+  if (files.length === 0) throw new Failure("no-transcript", "No session was found: name a folder or a file.");
+  const tell = throttled(output, (line: string) => line);
+  const played = await playOwnSessions(files, {
+    policies: builtInPolicies(options.window).filter(({ name }) => PLAYED.test(name)),
+    hits: options.hits,
+    signal,
+    onProgress: (done, file) => tell(`${Math.round(done * 100)} % ${basename(file)}`),
+  });
+  const report = options.mask ? masked(played) : played;
+  for (const problem of report.problems.slice(0, SHOWN)) output.note(problem);
+  if (options.html !== undefined) {
+    writeFileSync(options.html, ownPage(report, options.about), { mode: 0o600 });
+    output.note(`The page is in ${options.html}.`);
+  }
+  const totals = ownTotals(report.sessions);
+  if (context.format === "json") await output.json({ ...report, totals });
+  else for (const line of linesOf(report, totals)) await output.line(line);
+  return 0;
+}
+
+/** Ours, nothing at all, and those of others that people really use with such programs. */
+const PLAYED = /^(?:ours|none|summarize at|DeepAgents|opencode)/;
+const SHOWN = 20;
+
+async function folders(places: readonly string[]) {
+  const known = FORMATS.flatMap(({ folder }) => folder?.(process.env, homedir()) ?? []);
+  return (places.length > 0 ? places : known).map(async (place) => {
+    const found = await stat(place).catch(() => null);
+    if (found === null && places.length > 0) throw new Failure("unreadable", `${place} does not exist.`);
+    if (found?.isFile() === true) return [{ path: place, name: basename(place) }];
+    if (found?.isDirectory() !== true) return [];
+    const folder = await realpath(place);
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+    return entries
+      .filter((entry) => entry.isFile() && /\.jsonl?$/i.test(entry.name))
+      .map((entry) => join(entry.parentPath, entry.name))
+      .sort()
+      .map((path) => ({ path, name: relative(folder, path) }));
+  });
+}
+
+/** Titles are made of what people said. */
+function masked({ sessions, problems }: OwnReport): OwnReport {
+  const clean = (text: string): string => redactSecrets(text).text;
+  return { sessions: sessions.map((one) => ({ ...one, name: clean(one.name) })), problems: problems.map(clean) };
+}
+
+function linesOf({ sessions }: OwnReport, totals: ReturnType<typeof ownTotals>): string[] {
+  const paid =
+    totals.sessions === 0
+      ? `, none with a known price. "palimpsest lab FILE" compares policies without one`
+      : `; ${totals.sessions} with a known price cost ${money(totals.spent)}`;
+  const rows = totals.policies.map(({ name, sessions: played, cost, used, lost }) => {
+    const figures = [played, money(cost), used, lost].map(String);
+    return [name, ...figures];
+  });
+  const head = ["policy", "sessions", "would have cost", "used again", "lost"];
+  return [`${counted(sessions.length, "session")}${paid}.`, ...(rows.length === 0 ? [] : [table(head, rows)])];
+}
+
+interface EvalFlags {
+  readonly thread?: readonly string[];
+  readonly window?: number;
+  readonly gate?: string;
+  readonly "held-out"?: readonly string[];
+  readonly all?: boolean;
+}
+
+type Bounds = typeof BOUNDS;
+
+const runEval: CommandRun<EvalFlags> = async ({ positionals, options }, context) => {
+  const { thread: threads = [], "held-out": heldOutFiles = [] } = options;
+  const gate = options.gate === undefined ? null : await readGate(options.gate);
+  const bounds = options.all === true ? UNBOUNDED : BOUNDS;
+  const problems: string[] = [];
+  const files = await readFiles(positionals, problems);
+  const heldOut = await readFiles(heldOutFiles, problems);
+  for (const problem of problems) context.output.note(problem);
+  const wantsThreads = threads.length > 0 || positionals.length + heldOutFiles.length === 0;
+  const own = wantsThreads ? await ownThreads(context, threads, bounds) : [];
+  if (files.length + heldOut.length + own.length === 0)
+    throw new Failure("nothing-to-measure", "No file could be read: nothing to measure.");
+  const report = await measured(context, { inputs: [...files, ...own], heldOut, bounds, window: options.window });
+  const failures = gate === null ? [] : gateFailures(gate, report.figures);
+  if (context.format === "json") await context.output.json({ ...report, problems, gate: gate && { failures } });
+  else await print(report, context);
+  for (const failure of failures) context.output.note(failure);
+  if (gate !== null && context.format === "text")
+    context.output.note(
+      failures.length === 0 ? "The gate holds." : `The gate is broken: ${counted(failures.length, "figure")}.`,
+    );
+  return problems.length + failures.length === 0 ? 0 : 1;
+};
+
+async function readGate(path: string) {
+  const text = await readFile(path, "utf8").catch((error: unknown) => {
+    const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
+    const problem = isMissing ? "does not exist" : `can't be read: ${errorText(error)}`;
+    throw new Failure("bad-gate", `The gate ${path} ${problem}.`);
+  });
+  const parsed = parseGate(text);
+  if (parsed.kind === "gate") return parsed.gate;
+  throw new Failure("bad-gate", `The gate ${path} can't be used: ${parsed.problem}.`);
+}
+
+async function readFiles(paths: readonly string[], problems: string[]): Promise<EvalInput[]> {
+  const inputs: EvalInput[] = [];
+  for (const path of paths) {
+    const read = await readEvalFile(path);
+    if (read.kind === "unreadable") problems.push(read.problem);
+    else {
+      problems.push(...read.problems);
+      inputs.push(read.input);
+    }
+  }
+  return inputs;
+}
+
+/** Of the user that the command is for, and of nobody else. */
+async function ownThreads(context: Context, named: readonly string[], bounds: Bounds): Promise<EvalInput[]> {
+  for (const id of named) requireThreadId(id);
+  if (!(await context.located.hasStore())) {
+    if (named.length > 0) throw missingThread(context, named[0]!);
+    throw new Failure("nothing-to-measure", `${NO_THREADS}${await ownHomeNote(context)}`);
+  }
+  return withHome(context, async ({ store }) => {
+    for (const id of named) if ((await store.header(id)) === undefined) throw missingThread(context, id);
+    const limit = bounds === UNBOUNDED ? Number.POSITIVE_INFINITY : NEWEST;
+    const listed = named.length > 0 ? named : (await listThreads(store, { limit })).map(({ header }) => header.id);
+    if (listed.length === 0) throw new Failure("nothing-to-measure", NO_THREADS);
+    const name = listed.length === 1 ? `thread ${listed[0]}` : "threads";
+    return [await readThreads(store, listed, { name, of: listed.length, bounds })];
+  });
+}
+
+const NEWEST = 20;
+const NO_THREADS = 'There is no thread to measure: name a file, or import one ("palimpsest import FILE --thread T").';
+
+interface Measuring {
+  readonly inputs: readonly EvalInput[];
+  readonly heldOut: readonly EvalInput[];
+  readonly bounds: Bounds;
+  readonly window: number | undefined;
+}
+
+interface MeasuredReport extends EvalReport {
+  readonly heldOut: EvalReport | null;
+}
+
+async function measured(context: Context, { inputs, heldOut, bounds, window }: Measuring): Promise<MeasuredReport> {
+  const { located, output, signal } = context;
+  const settings = await located.settings();
+  const options = {
+    window: requestWindow(settings, window, await located.learned()).size,
+    summarization: summarizationOptions(summarizationForThreads(settings.summarization)),
+    bounds,
+    signal,
+    onProgress: throttled(output, (what: string) => `measuring ${what}`),
+  };
+  const report = await evaluate(inputs, options);
+  if (heldOut.length === 0) return { ...report, heldOut: null };
+  const apart = await evaluate(heldOut, options);
+  const figures = Object.entries(apart.figures).map(([name, value]) => [`held-out ${name}`, value] as const);
+  return { ...report, figures: { ...report.figures, ...Object.fromEntries(figures) }, heldOut: apart };
+}
+
+async function print({ heldOut, ...report }: MeasuredReport, { output }: Context): Promise<void> {
+  for (const table of evalTables(report)) await output.line(`${table}\n`);
+  for (const table of heldOut === null ? [] : evalTables(heldOut)) await output.line(`held-out: ${table}\n`);
+  for (const note of [...report.notes, ...(heldOut?.notes ?? [])]) output.note(note);
+}
+
+export const evaluating = { run: runEval };

@@ -5,24 +5,24 @@ import { type Change, type Fact, type MemoryDocument, SECTION_PATHS, type Sectio
 import * as memory from "palimpsest/internal/memory-operations";
 import type { ResultOf } from "palimpsest/internal/operation";
 import type { JobStatus } from "palimpsest/stores";
-import type { Input, Printing, Run } from "../command/command.ts";
+import type { CommandRun, Input, Printing } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
 import { type Acts, acting, performing } from "../home/acts.ts";
 import { withHome } from "../home/home.ts";
 import { table } from "../terminal/table.ts";
-import { printable } from "../terminal/terminal-text.ts";
+import { printable } from "../terminal/text.ts";
 
 /** The options of every command under `memory`. */
-export interface MemoryOptions {
+export interface MemoryCommandOptions {
   readonly agent?: string;
 }
 
-export interface FactOptions extends MemoryOptions {
+export interface FactOptions extends MemoryCommandOptions {
   readonly category?: string;
   readonly confidence?: string;
 }
 
-const scope = ({ options: { agent } }: Input<MemoryOptions>) => ({ agent });
+const scope = ({ options: { agent } }: Input<MemoryCommandOptions>) => ({ agent });
 
 export const showing = performing(memory.show, {
   input: scope,
@@ -48,7 +48,7 @@ export const showing = performing(memory.show, {
 });
 
 export const searching = performing(memory.facts, {
-  input({ positionals: [q], options: { agent, limit } }: Input<MemoryOptions & { readonly limit?: number }>) {
+  input({ positionals: [q], options: { agent, limit } }: Input<MemoryCommandOptions & { readonly limit?: number }>) {
     return { agent, q, limit };
   },
   async show(document, { format, output }) {
@@ -138,7 +138,7 @@ function idNamed(known: readonly string[], name: string): string {
   throw new Failure("unknown-fact", `There is no fact "${name}": "palimpsest memory show" lists them.`);
 }
 
-interface ForgetOptions extends MemoryOptions {
+interface ForgetOptions extends MemoryCommandOptions {
   readonly redact?: boolean;
 }
 
@@ -201,7 +201,7 @@ export const listing = performing(memory.history, {
 });
 
 export const undoing = performing(memory.undo, {
-  input: ({ positionals: [change], options: { agent } }: Input<MemoryOptions>) => ({ agent, change }),
+  input: ({ positionals: [change], options: { agent } }: Input<MemoryCommandOptions>) => ({ agent, change }),
   hints: { "unknown-change": '"palimpsest memory history" lists them' },
   async show(document, { format, output }) {
     if (format === "json") await output.json(document);
@@ -218,7 +218,7 @@ export const exporting = performing(memory.exportMemory, {
   },
 });
 
-export const importing = acting<MemoryOptions>(async ({ positionals, options: { agent } }, acts) => {
+export const importing = acting<MemoryCommandOptions>(async ({ positionals, options: { agent } }, acts) => {
   const path = positionals[0]!;
   const given = { agent, document: readDocument(path) };
   const document = await acts.call(memory.importMemory, given).catch((error: unknown) => {
@@ -252,7 +252,7 @@ function readDocument(path: string): Record<string, unknown> {
 /** Long enough for many model calls; what is left then stays queued. */
 const RETRY_MS = 10 * 60_000;
 
-export const retrying: { readonly run: Run } = {
+export const retrying: { readonly run: CommandRun } = {
   async run(_input, context) {
     const { output, format, signal, verbose } = context;
     const nothing = { revived: 0, learned: [], left: [] };

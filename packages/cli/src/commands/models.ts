@@ -3,13 +3,12 @@ import { forgetWindows, probeModel } from "palimpsest/internal/assistant";
 import { models } from "palimpsest/internal/catalog-operations";
 import { costOf, OFFLINE, pricesOf, windowNow } from "palimpsest/internal/models";
 import { type ModelPrices, resolveModel } from "palimpsest/models";
-import type { Input, Run } from "../command/command.ts";
+import type { CommandRun, Input } from "../command/command.ts";
 import { performing } from "../home/acts.ts";
 import { withHome } from "../home/home.ts";
-import { money } from "../home/money.ts";
 import { requireModel } from "../home/talk.ts";
-import { grouped } from "../terminal/grouped.ts";
 import { table } from "../terminal/table.ts";
+import { grouped, money } from "../terminal/text.ts";
 
 export const listing = performing(models, {
   input: (_: Input) => ({}),
@@ -54,7 +53,7 @@ const WINDOW_SOURCES = {
   learned: "stated by the provider",
 } as const;
 
-export const testing: { readonly run: Run } = {
+export const testing: { readonly run: CommandRun } = {
   async run({ positionals }, context) {
     const { output, format, located, signal } = context;
     const config = await located.settings();
@@ -87,7 +86,7 @@ export const testing: { readonly run: Run } = {
   },
 };
 
-export const forgetting: { readonly run: Run } = {
+export const forgetting: { readonly run: CommandRun } = {
   async run({ positionals }, context) {
     const { output, format, located, home } = context;
     const config = await located.settings();

@@ -1,23 +1,31 @@
+import { randomUUID } from "node:crypto";
 import { errorText } from "@palimpsest/core/internal/text";
-import type { RunResult } from "palimpsest/agent";
+import type { AgentEvent, RunEnd, RunResult } from "palimpsest/agent";
 import type { ConfiguredAgent, ThreadCost } from "palimpsest/home";
 import type { Home } from "palimpsest/internal/home";
 import { addUsage } from "palimpsest/internal/models";
-import type { Context, Run } from "../command/command.ts";
-import { Failure, sentence } from "../command/failure.ts";
-import { programName } from "../command/program-name.ts";
-import { askedText, unfinishedNote, verdictOf } from "../home/approvals.ts";
-import { ask, canAsk } from "../home/ask.ts";
-import { compactionProgress } from "../home/compaction-progress.ts";
-import { busy, patience, waitingNote, whose, withHome } from "../home/home.ts";
-import { checkTalk, chosenThread, chosenWorkspace, requireModel, type TalkOptions } from "../home/talk.ts";
-import { duration } from "../terminal/duration.ts";
-import { grouped } from "../terminal/grouped.ts";
-import { promptOf } from "./prompt.ts";
+import { programName } from "../command/arguments.ts";
+import type { CommandRun, Context, Remote, RemoteContext } from "../command/command.ts";
+import { Failure, sentence, UsageError } from "../command/failure.ts";
+import { eventData, threadPath } from "../command/server.ts";
+import { remoteActs } from "../home/acts.ts";
+import { ask, busy, canAsk, patience, waitingNote, whose, withHome } from "../home/home.ts";
+import { everyThread } from "../home/list-threads.ts";
+import {
+  askedText,
+  checkTalk,
+  chosenThread,
+  chosenWorkspace,
+  compactionProgress,
+  promptOf,
+  requireModel,
+  type TalkOptions,
+  unfinishedNote,
+  verdictOf,
+} from "../home/talk.ts";
+import { duration, grouped } from "../terminal/text.ts";
 
-export { remote } from "./run-remote.ts";
-
-export const run: Run<TalkOptions> = async ({ positionals, options }, context) => {
+const runHere: CommandRun<TalkOptions> = async ({ positionals, options }, context) => {
   const waitMs = patience(options.wait);
   checkTalk(options);
   await requireModel(context, options.model ?? null);
@@ -49,7 +57,7 @@ export const run: Run<TalkOptions> = async ({ positionals, options }, context) =
       // The figures hold what is learned from the turn as well.
       if (context.format === "json" && result.end.kind !== "aborted") await learn(home, memory, context);
       const after = await costSoFar(home, result.threadId, context);
-      return await report(result, { context, asked: chosen, model, before, after });
+      return await reportRun(result, { context, asked: chosen, model, before, after });
     } finally {
       if (!context.signal.aborted) await learn(home, memory, context);
     }
@@ -136,7 +144,7 @@ interface Told {
   readonly after: ThreadCost | null;
 }
 
-async function report(result: RunResult, { context, asked, model, before, after }: Told): Promise<number> {
+async function reportRun(result: RunResult, { context, asked, model, before, after }: Told): Promise<number> {
   const { threadId, end } = result;
   if (end.kind === "busy") throw busy(threadId, end, "try again then, or wait longer with --wait SECONDS");
   if (end.kind === "failed") throw new Failure(end.code, sentence(end.message));
@@ -159,3 +167,72 @@ async function report(result: RunResult, { context, asked, model, before, after 
   context.output.note(note);
   return 1;
 }
+
+/* `run` against a gateway: the run is the server's, its words come here as they are said. */
+
+const runRemotely: Remote<TalkOptions> = async ({ positionals, options }, context) => {
+  const { server, format, output } = context;
+  checkTalk(options);
+  for (const name of ["workspace", "window", "agent"] as const)
+    if (options[name] !== undefined)
+      throw new UsageError(`--${name} is for a home of this machine: leave --server out.`);
+  const prompt = await promptOf(positionals, context);
+  const asked = options.continue === true ? await newestThread(context) : options.thread;
+  const threadId = asked ?? `thread-${randomUUID()}`;
+  const body = {
+    prompt,
+    model: options.model,
+    multitask: patience(options.wait) > 0 ? "wait" : "reject",
+    on_disconnect: "cancel",
+  };
+  const path = threadPath(threadId, "/runs");
+  if (format === "json") {
+    const document = await server.send<{ readonly end: string }>("POST", path, body);
+    await output.json(document);
+    return document.end === "answered" || document.end === "asked" ? 0 : 1;
+  }
+  const request = { method: "POST", contentType: "application/json" };
+  const response = await server.open(path, { ...request, body: JSON.stringify({ ...body, stream: true }) });
+  return reportRunRemote(await said(response, context), threadId, { context, isNew: asked === undefined });
+};
+
+/** Prints what is said, and gives how it ended. */
+async function said(response: Response, { output, signal }: RemoteContext): Promise<RunEnd> {
+  let end: RunEnd | null = null;
+  let shown = "";
+  for await (const data of eventData(response)) {
+    const event = data as AgentEvent;
+    if (event.type === "run-end") end = event.end;
+    if (event.type !== "text-delta") continue;
+    shown += event.text;
+    await output.write(event.text);
+  }
+  signal.throwIfAborted();
+  if (shown !== "" && !shown.endsWith("\n")) await output.write("\n");
+  if (end === null) throw new Failure("stream-cut", "The gateway ended the answer before its end: ask again.");
+  return end;
+}
+
+async function newestThread(context: RemoteContext): Promise<string> {
+  const newest = (await everyThread(remoteActs(context), { limit: 100 })).find(({ kind }) => kind === "main");
+  if (newest === undefined) throw new Failure("missing", "There is no thread to go on with yet.");
+  return newest.id;
+}
+
+async function reportRunRemote(
+  end: RunEnd,
+  threadId: string,
+  { context, isNew }: { readonly context: RemoteContext; readonly isNew: boolean },
+): Promise<number> {
+  const { output } = context;
+  if (end.kind === "failed") throw new Failure(end.code, sentence(end.message));
+  if (end.kind === "asked") await output.line([end.question, ...end.options.map((one) => `- ${one}`)].join("\n"));
+  if (isNew) output.note(`Go on with: ${programName()} run PROMPT --thread ${threadId}`);
+  const decide = `POST ${context.server.url}${threadPath(threadId, "/approve")}`;
+  const note = unfinishedNote(end, { decide, goOn: "run again on the thread to go on" });
+  if (note === null) return 0;
+  output.note(note);
+  return 1;
+}
+
+export const running = { run: runHere, remote: runRemotely };

@@ -1,15 +1,20 @@
+/** Servers of a home: the gateway, the worker beside it, the page, the Model Context Protocol. */
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { createGateway, type LogLine } from "@palimpsest/gateway";
-import type { Context, Run } from "../command/command.ts";
+import { createRequire } from "node:module";
+import { DEFAULT_USER } from "@palimpsest/core/log";
+import { createGateway, type LogLine, startWorker } from "@palimpsest/gateway";
+import { serveMcp } from "@palimpsest/gateway/internal/mcp";
+import type { CommandRun, Context } from "../command/command.ts";
 import { UsageError } from "../command/failure.ts";
 import { withHome } from "../home/home.ts";
 
-interface Options {
+interface ServeOptions {
   readonly host?: string;
   readonly port?: number;
 }
 
-export const run: Run<Options> = ({ options }, context) => {
+const runServe: CommandRun<ServeOptions> = ({ options }, context) => {
   const { output, format } = context;
   const onReady = async (url: string) => {
     // One line, so that a program can read it while this one runs on.
@@ -27,7 +32,11 @@ interface Serving {
 }
 
 /** Until it is told to end. */
-export function serve(context: Context, { host, port }: Options, { onReady, log: which }: Serving): Promise<number> {
+export function serve(
+  context: Context,
+  { host, port }: ServeOptions,
+  { onReady, log: which }: Serving,
+): Promise<number> {
   if (host === "") throw new UsageError("--host is empty: name an address.");
   if (port !== undefined && port > 65_535) throw new UsageError(`--port is at most 65535, not ${port}.`);
   return withHome(context, async (home) => {
@@ -55,3 +64,93 @@ export function serve(context: Context, { host, port }: Options, { onReady, log:
     return 0;
   });
 }
+
+export const serving = { run: runServe };
+
+const runWorker: CommandRun = (_given, context) => {
+  const { output, format } = context;
+  return withHome(context, async (home) => {
+    const stop = new AbortController();
+    const stopped = Promise.race([
+      once(process, "SIGTERM", { signal: stop.signal }),
+      once(process, "SIGINT", { signal: stop.signal }),
+    ]).catch(() => {});
+    const worker = await startWorker({ home, log: output.note });
+    try {
+      if (format === "json") await output.write(`${JSON.stringify({ pid: process.pid })}\n`);
+      else
+        await output.line(
+          "Working: learning from turns, building search indexes, deleting old threads (Ctrl-C ends it).",
+        );
+      await stopped;
+    } finally {
+      stop.abort();
+      await worker.close();
+    }
+    return 0;
+  });
+};
+
+export const working = { run: runWorker };
+
+interface StudioOptions {
+  readonly port?: number;
+  readonly print?: boolean;
+}
+
+const runStudio: CommandRun<StudioOptions> = async ({ positionals: [threadId], options }, context) => {
+  const { output, format } = context;
+  const path = threadId === undefined ? "/" : `/threads/${encodeURIComponent(threadId)}/window`;
+  const show = async (url: string, how: string) => {
+    if (format === "json") await output.write(`${JSON.stringify({ url: url + path, pid: process.pid })}\n`);
+    else await output.line(`The page is at ${url}${path} ${how}`);
+    if (options.print !== true && format !== "json") openInBrowser(url + path);
+  };
+  const { host, port } = (await context.located.settings()).gateway;
+  const address = `http://${host}:${options.port ?? port}`;
+  if (context.userId === DEFAULT_USER && (await isGateway(address))) {
+    await show(address, "(a gateway was there already).");
+    return 0;
+  }
+  const onReady = (url: string) => show(url, "(Ctrl-C ends it).");
+  return serve(context, options, { onReady, log: context.verbose ? "requests" : "failures" });
+};
+
+/** One of ours, whichever home it serves. */
+async function isGateway(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(`${url}/openapi.json`, { signal: AbortSignal.timeout(500) });
+    const { info } = (await response.json()) as { readonly info?: { readonly title?: string } };
+    return info?.title === "Palimpsest gateway";
+  } catch {
+    return false;
+  }
+}
+
+/** Where there is none, the address that was printed has to do. */
+function openInBrowser(url: string): void {
+  const [program, ...args] = OPENERS[process.platform] ?? ["xdg-open"];
+  const child = spawn(program!, [...args, url], { stdio: "ignore", detached: true });
+  child.on("error", () => {});
+  child.unref();
+}
+
+const OPENERS: Readonly<Record<string, readonly string[]>> = {
+  darwin: ["open"],
+  win32: ["cmd", "/c", "start", ""],
+};
+
+export const opening = { run: runStudio };
+
+/** Nothing but the protocol is ever printed on stdout. It ends with its input, as an editor that goes away ends it. */
+const runMcp: CommandRun = (_input, context) =>
+  withHome(context, async (home) => {
+    const { version } = createRequire(import.meta.url)("../../package.json") as { version: string };
+    const serving = serveMcp(home, version, (text) => context.output.note(text));
+    const { signal } = context;
+    await Promise.race([serving.closed, once(signal, "abort")]);
+    await serving.close();
+    return 0;
+  });
+
+export const speakingMcp = { run: runMcp };

@@ -9,17 +9,13 @@ import { pruneSubagents, settleInterrupted } from "palimpsest/internal/subagents
 import * as threads from "palimpsest/internal/thread-operations";
 import { everyUser } from "palimpsest/stores";
 import type { Pruned } from "palimpsest/subagents";
-import type { Context, Input, Printing, Run } from "../command/command.ts";
+import type { CommandRun, Context, Input, Printing } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
 import { type Acts, acting, performing } from "../home/acts.ts";
-import { ask, canAsk, isYes } from "../home/ask.ts";
-import { ownHomeNote, requireThreadId, withHome } from "../home/home.ts";
+import { ask, canAsk, isYes, ownHomeNote, requireThreadId, withHome } from "../home/home.ts";
 import { everyThread, listThreads, matcherOf } from "../home/list-threads.ts";
-import { counted } from "../terminal/counted.ts";
-import { localTime } from "../terminal/local-time.ts";
-import { megabytes } from "../terminal/megabytes.ts";
-import { table, titleCell } from "../terminal/table.ts";
-import { inTree, type TreeRow } from "../terminal/thread-tree.ts";
+import { inTree, type TreeRow, table, titleCell } from "../terminal/table.ts";
+import { counted, localTime, megabytes } from "../terminal/text.ts";
 
 interface ListOptions {
   readonly limit?: number;
@@ -34,7 +30,7 @@ export const listing = acting<ListOptions>(async ({ options }, acts) => {
   return showRows(rows, options, acts);
 });
 
-type ListedRow = threads.ThreadRow & { readonly bytes?: number };
+type ListedRow = threads.ListedThread & { readonly bytes?: number };
 
 async function listedRows(options: ListOptions, acts: Acts): Promise<readonly ListedRow[]> {
   const { limit, all = false, sizes = false, "older-than": olderThan } = options;
@@ -85,7 +81,7 @@ async function showRows(
 }
 
 /** Its own records and its files; what a fork shares is its parent's. */
-async function sizeOf({ store, directory }: Home, { id, user, forkedAt }: threads.ThreadRow): Promise<number> {
+async function sizeOf({ store, directory }: Home, { id, user, forkedAt }: threads.ListedThread): Promise<number> {
   let bytes = await folderSize(threadFolder(directory, { user, id }));
   for await (const { chained } of store.forUser(user).records(id))
     if (chained.seq > (forkedAt ?? 0)) bytes += Buffer.byteLength(chained.header + (chained.body ?? ""));
@@ -209,7 +205,7 @@ function noteLeft({ left }: ResultOf<typeof threads.remove>, { output }: Printin
     output.note(`Another process is reading the database: ${left} still holds the words until it has ended.`);
 }
 
-export const pruning: { readonly run: Run<{ readonly days?: number; readonly all?: boolean }> } = {
+export const pruning: { readonly run: CommandRun<{ readonly days?: number; readonly all?: boolean }> } = {
   async run({ options }, context) {
     const { located, home, format, output } = context;
     const days = options.days ?? (await located.settings()).subagents.retention_days;

@@ -11,17 +11,17 @@ import {
   readConfig,
   refusalOf,
 } from "palimpsest/internal/home";
-import type { Context, Run } from "../command/command.ts";
+import type { CommandRun, Context } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
-import { powerLines } from "../home/locate.ts";
+import { powerLines } from "../home/home.ts";
 
-interface Options {
+interface TrustOptions {
   readonly "dry-run"?: boolean;
   readonly remove?: boolean;
   readonly workspace?: boolean;
 }
 
-export const run: Run<Options> = async ({ positionals, options }, context) => {
+export const run: CommandRun<TrustOptions> = async ({ positionals, options }, context) => {
   const act = options.remove ? "remove" : options["dry-run"] ? "show" : "trust";
   if (act === "remove" && options["dry-run"]) throw new UsageError("--remove and --dry-run can't be combined.");
   const target = positionals[0];
@@ -37,9 +37,13 @@ export const run: Run<Options> = async ({ positionals, options }, context) => {
   return 0;
 };
 
-type Act = "trust" | "remove" | "show";
+type TrustAct = "trust" | "remove" | "show";
 
-async function trustWorkspace(path: string, act: Act, { home, located, output, format }: Context): Promise<number> {
+async function trustWorkspace(
+  path: string,
+  act: TrustAct,
+  { home, located, output, format }: Context,
+): Promise<number> {
   const admission = admitWorkspace(path, { home, person: located.person });
   const { directory } = admission;
   if (admission.kind === "missing") throw new Failure("missing", `There is no directory ${directory}.`);
@@ -89,7 +93,7 @@ function configAt(
   return admitConfig(chosen, { text, home, person: personHere() });
 }
 
-async function report(admissions: readonly Admission[], act: Act, { format, output }: Context): Promise<void> {
+async function report(admissions: readonly Admission[], act: TrustAct, { format, output }: Context): Promise<void> {
   if (format === "json") {
     const trust = admissions.map(({ kind, path, state, powers }) => ({ kind, path, was: state, allows: powers }));
     return output.json({ act, trust });

@@ -4,13 +4,12 @@
  */
 import type { Breakdown } from "@palimpsest/core/tokens";
 import { drawBudgetLine } from "../terminal/budget-bar.ts";
-import { duration } from "../terminal/duration.ts";
-import { grouped } from "../terminal/grouped.ts";
 import type { Output } from "../terminal/output.ts";
 import { table } from "../terminal/table.ts";
-import type { Played, Turn } from "./play.ts";
+import { duration, grouped } from "../terminal/text.ts";
+import type { DemoTurn, PlayedDemo } from "./play.ts";
 
-interface Closing extends Played {
+interface Closing extends PlayedDemo {
   readonly messages: number;
   /** Of everything ever said, roughly. */
   readonly tokens: number;
@@ -26,15 +25,15 @@ interface Closing extends Played {
 export interface Show {
   opening(first: string): Promise<void>;
   progress(at: { readonly turn: number; readonly messages: number; readonly largest: number }): void;
-  recall(asked: Turn & { readonly question: string; readonly found: boolean }): Promise<void>;
-  undo(seen: Undone): Promise<void>;
+  recall(asked: DemoTurn & { readonly question: string; readonly found: boolean }): Promise<void>;
+  undo(seen: DemoUndone): Promise<void>;
   proof(proof: { readonly identical: boolean; readonly texts: number; readonly chain: string }): Promise<void>;
   memory(asked: { readonly question: string; readonly text: string; readonly found: boolean }): Promise<void>;
   closing(closing: Closing): Promise<void>;
 }
 
 /** The prompt as it was before its last compaction, which an undo brings back, and as it is. */
-interface Undone {
+interface DemoUndone {
   readonly before: Breakdown | null;
   readonly after: Breakdown | null;
   /** Messages of the prompt with the compaction, without it, and with it again. */

@@ -8,7 +8,7 @@ import {
   type Operation,
   OperationError,
   type OperationOptions,
-  Pieces,
+  SentPieces,
 } from "palimpsest/internal/operation";
 import type { z } from "zod";
 import type { CommandModule, Context, Input, Printing, RemoteContext } from "../command/command.ts";
@@ -169,7 +169,7 @@ async function overHttp<Given extends z.ZodObject, Result>(
   );
   if (gives === "pieces") {
     const response = await server.open(address, { query });
-    return new Pieces(textPieces(response), response.headers.get("content-type") ?? "") as Result;
+    return new SentPieces(textPieces(response), response.headers.get("content-type") ?? "") as Result;
   }
   if (method === "GET") return server.get(address, query);
   return server.send(method, address, whole === undefined ? rest : (rest[whole] as object), query);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { askedText } from "./approvals.ts";
+import { askedText } from "./talk.ts";
 
 test("what a person is asked has every argument whole where it is short", () => {
   const asked = askedText({

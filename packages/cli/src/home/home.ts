@@ -1,12 +1,58 @@
-/** The home opened for one command and closed whatever happens, and the sentences commands share about threads. */
+/** Which home and configuration the command line means; in a terminal the person is asked about what isn't known to be theirs. */
+
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { checkThreadId, DEFAULT_USER } from "@palimpsest/core/log";
-import type { Home } from "palimpsest/internal/home";
+import type { Admission } from "palimpsest/home";
+import { type Home, type LocatedHome, locateHome } from "palimpsest/internal/home";
 import { heldText, storeTarget } from "palimpsest/internal/stores";
 import { openStore, type Store } from "palimpsest/stores";
+import type { GlobalOptions } from "../command/arguments.ts";
 import type { Command, Context } from "../command/command.ts";
-import { Failure, UsageError } from "../command/failure.ts";
+import { Failure, sentence, UsageError } from "../command/failure.ts";
+
+export function locate(
+  { home, config, store, verbose }: GlobalOptions,
+  userId: string,
+  { access }: Pick<Command, "access">,
+  asking: Asking,
+): LocatedHome {
+  if (home === "") throw new UsageError("--home is empty: name a directory.");
+  const { output } = asking;
+  return locateHome({
+    home: home ?? null,
+    config: config ?? null,
+    store: store ?? null,
+    userId,
+    access: access ?? "write",
+    cwd: process.cwd(),
+    env: process.env,
+    trust: (admission) => isTrustedNow(admission, asking),
+    // The rest is said by "config check" and "doctor"; otherwise it would be said again at every command.
+    onWarning: (text, told) => (verbose || told === "always" ? output.note(`warning: ${text}`) : undefined),
+    onError: (text) => output.note(`error: ${text}`),
+  });
+}
+
+type Asking = Pick<Context, "format" | "output" | "signal">;
+
+/** What it would be allowed to do, a line each. */
+export function powerLines({ powers }: Admission): string[] {
+  return powers.map(({ key, detail }) => `  ${detail} (${key})`);
+}
+
+async function isTrustedNow(admission: Admission, { format, output, signal }: Asking): Promise<boolean> {
+  if (!canAsk(format)) return false;
+  const changed = admission.state === "changed" ? "has changed since you trusted it" : "is not known to be yours";
+  await output.line(
+    sentence(`this ${admission.kind === "home" ? "home" : "configuration"} ${changed}: ${admission.path}`),
+  );
+  const lines = powerLines(admission);
+  if (lines.length > 0) await output.line(["It would", ...lines].join("\n"));
+  return isYes(await ask("Trust it as it is now? [y/N] ", signal));
+}
+
+/* The home opened for one command and closed whatever happens, and the sentences commands share about threads. */
 
 /** As a person writes it on the command line: a path is seen from where they are. */
 export function namedStore(text: string): string {
@@ -101,4 +147,44 @@ export function missingThread({ home, store, userId }: Context, threadId: string
 /** What a command that goes on with the thread must say of its user. */
 export function whose({ userId }: Context): string {
   return userId === DEFAULT_USER ? "" : ` --user ${/^[\w@.:-]+$/.test(userId) ? userId : JSON.stringify(userId)}`;
+}
+
+/* Questions to a person at a terminal. */
+
+/** Whether somebody is there to answer. */
+export function canAsk(format: Context["format"]): boolean {
+  return process.stdin.isTTY === true && process.stdout.isTTY === true && format === "text";
+}
+
+export function ask(question: string, signal: AbortSignal): Promise<string> {
+  return askSeveral(signal, (answer) => answer(question));
+}
+
+/** One keyboard for all questions: what is typed or pasted ahead answers the next one. */
+export async function askSeveral<T>(
+  signal: AbortSignal,
+  work: (answer: (question: string) => Promise<string>) => Promise<T>,
+): Promise<T> {
+  const { createInterface } = await import("node:readline");
+  const keyboard = createInterface({ input: process.stdin, output: process.stdout });
+  const lines = keyboard[Symbol.asyncIterator]();
+  const close = () => keyboard.close();
+  signal.addEventListener("abort", close);
+  try {
+    return await work(async (question) => {
+      keyboard.setPrompt(question);
+      keyboard.prompt();
+      const line = await lines.next();
+      // Ctrl-C and Ctrl-D close the keyboard.
+      if (line.done === true) throw new DOMException("nobody answers", "AbortError");
+      return line.value;
+    });
+  } finally {
+    signal.removeEventListener("abort", close);
+    keyboard.close();
+  }
+}
+
+export function isYes(answer: string): boolean {
+  return /^\s*y(?:es)?\s*$/i.test(answer);
 }

@@ -15,10 +15,10 @@ export interface ThreadFilter {
 export async function everyThread(
   acts: Pick<Acts, "call" | "signal">,
   filter: Omit<ThreadFilter, "all">,
-): Promise<readonly threads.ThreadRow[]> {
+): Promise<readonly threads.ListedThread[]> {
   const { limit = Number.POSITIVE_INFINITY } = filter;
   const before = changedBefore(filter);
-  const rows: threads.ThreadRow[] = [];
+  const rows: threads.ListedThread[] = [];
   let after: string | null | undefined;
   while (after !== null && rows.length < limit) {
     acts.signal.throwIfAborted();

@@ -1,12 +1,16 @@
 /** What the commands that talk with the agent share. */
+
 import { resolve } from "node:path";
+import { addAbortSignal } from "node:stream";
+import type { RunEnd } from "palimpsest/agent";
+import type { CompactionEvent } from "palimpsest/compaction";
 import { admitWorkspace } from "palimpsest/internal/home";
 import { offeredModels } from "palimpsest/internal/models";
 import { everyThread, type Store } from "palimpsest/stores";
 import type { Context } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
-import { ask, canAsk, isYes } from "./ask.ts";
-import { requireThreadId } from "./home.ts";
+import { money } from "../terminal/text.ts";
+import { ask, canAsk, isYes, requireThreadId } from "./home.ts";
 
 export interface TalkOptions {
   readonly thread?: string;
@@ -84,5 +88,124 @@ export async function chosenWorkspace({ workspace }: TalkOptions, context: Conte
       const next = `"palimpsest trust --workspace ${directory}" allows it`;
       throw new Failure("untrusted", `You haven't said that agents may work in ${directory}: ${next}.`);
     }
+  }
+}
+
+/** PROMPT, what comes through a pipe, or with "-" behind it both. */
+export async function promptOf([given, rest]: readonly string[], { signal }: Pick<Context, "signal">): Promise<string> {
+  if (rest !== undefined && rest !== "-")
+    throw new UsageError(`"${rest}" is one argument too many; put words that belong together in quotes.`);
+  const isPiped = given === "-" || rest === "-" || (given === undefined && process.stdin.isTTY !== true);
+  const argument = given === "-" ? "" : (given ?? "");
+  const prompt = [argument, ...(isPiped ? [(await readStdin(signal)).toString("utf8")] : [])]
+    .filter((text) => text.trim() !== "")
+    .join("\n\n");
+  if (prompt === "") throw new UsageError("PROMPT is empty: say what the agent should do, or pipe it in.");
+  return prompt;
+}
+
+/* Everything that comes through the pipe. */
+
+export async function readStdin(signal: AbortSignal): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for await (const piece of addAbortSignal(signal, process.stdin)) pieces.push(piece as Buffer);
+  return Buffer.concat(pieces);
+}
+
+/* What a person sees while a compaction works. */
+
+/** What takes long is the summarizer's work; without a model there is hardly time to read it. */
+export function compactionProgress({ output, verbose }: Context): (event: CompactionEvent) => void {
+  return (event) => {
+    if (verbose || (!process.stderr.isTTY && event.type !== "summary-progress")) return;
+    if (event.type === "compaction-check") output.progress(`${event.tokens.toLocaleString("en-US")} tokens ...`);
+    if (event.type === "compaction-start")
+      output.progress(`summarizing ${event.hide} ${event.hide === 1 ? "message" : "messages"} ...`);
+    if (event.type === "summary-progress") output.progress(`summarized ${event.done} of ${event.of}`);
+  };
+}
+
+/* Asking a person about a tool call: what they are shown of it, what their answer means, and what is said when nobody is there. */
+
+export type CallVerdict = "yes" | "no" | "always";
+
+/** Null: this is no answer to it. */
+export function verdictOf(line: string): CallVerdict | null {
+  const word = line.trim().toLowerCase();
+  return VERDICTS.find((one) => word === one || word === one[0]) ?? null;
+}
+
+const VERDICTS = ["yes", "no", "always"] as const;
+
+interface AskedCall {
+  readonly name: string;
+  readonly input: unknown;
+  /** Why it is asked, where the agent says so. */
+  readonly reason?: string | null;
+}
+
+/**
+ * The call with all of its arguments: nobody should allow what they haven't seen. Of a long one the beginning and the end
+ * are shown, and how much is left out: the end must not hide behind what fills the screen.
+ */
+export function askedText({ name, input, reason = null }: AskedCall): string {
+  const fields = typeof input === "object" && input !== null ? Object.entries(input) : [];
+  const shown = fields.slice(0, MOST_ARGUMENTS);
+  const lines = shown.flatMap(([key, value]) => argumentLines(key, value));
+  const more = fields.length - shown.length;
+  return [
+    `The agent wants to run ${cut(name, MOST_NAME)}${reason === null ? "" : ` (${reason})`}:`,
+    ...lines,
+    ...(more > 0 ? [`  ... (${more} more arguments not shown)`] : []),
+  ].join("\n");
+}
+
+function argumentLines(key: string, value: unknown): readonly string[] {
+  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+  const lines = `${cut(key, MOST_NAME)}: ${text}`.split("\n");
+  const left = lines.length - HEAD.lines - TAIL.lines;
+  const ends =
+    left <= 0
+      ? lines
+      : [
+          ...lines.slice(0, HEAD.lines),
+          `... (${left} ${left === 1 ? "line" : "lines"} not shown)`,
+          ...lines.slice(-TAIL.lines),
+        ];
+  return bothEnds(ends.join("\n"))
+    .split("\n")
+    .map((line, index) => (index === 0 ? `  ${line}` : `    ${line}`));
+}
+
+function bothEnds(text: string): string {
+  const left = text.length - HEAD.chars - TAIL.chars;
+  if (left <= 0) return text;
+  return `${text.slice(0, HEAD.chars)}\n... (${left.toLocaleString("en-US")} characters not shown)\n${text.slice(-TAIL.chars)}`;
+}
+
+function cut(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most)}...`;
+}
+
+const HEAD = { lines: 60, chars: 2000 };
+const TAIL = { lines: 20, chars: 1000 };
+const MOST_ARGUMENTS = 30;
+const MOST_NAME = 200;
+
+/** What an end means that isn't an answer and isn't a failure; null where there is nothing to say. */
+export function unfinishedNote(end: RunEnd, next: { readonly decide: string; readonly goOn: string }): string | null {
+  switch (end.kind) {
+    case "approval": {
+      const names = [...new Set(end.calls.map(({ name }) => name))].join(" and ");
+      return `Not run: ${names}. It needs your approval, and without a terminal nobody can be asked; to decide: ${next.decide}`;
+    }
+    case "budget": {
+      const spent = end.cost === null ? "" : ` (${money(end.cost)})`;
+      return `Stopped after ${end.tokens.toLocaleString("en-US")} tokens${spent}: the next call would go beyond limits.run_tokens or limits.run_cost of the configuration; ${next.goOn}.`;
+    }
+    case "step-limit":
+      return `Stopped after ${end.limit} steps without an answer: ${next.goOn}.`;
+    default:
+      return null;
   }
 }

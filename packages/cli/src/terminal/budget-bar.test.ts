@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { breakdown, type PartName } from "@palimpsest/core/tokens";
 import fc from "fast-check";
 import { drawBudget, drawBudgetLine } from "./budget-bar.ts";
-import { columns } from "./text-width.ts";
+import { columns } from "./text.ts";
 
 const NAMES: readonly PartName[] = [
   ...(["base", "memory", "skills", "instructions", "unseen", "summary", "acknowledgement", "pinned", "state"] as const),

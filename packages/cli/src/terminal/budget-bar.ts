@@ -3,8 +3,7 @@
  * A part has one sign and one color for ever, so that two bars can be compared.
  */
 import type { Breakdown, PartName } from "@palimpsest/core/tokens";
-import { grouped } from "./grouped.ts";
-import { columns } from "./text-width.ts";
+import { columns, grouped } from "./text.ts";
 
 export interface DrawOptions {
   readonly title: string;

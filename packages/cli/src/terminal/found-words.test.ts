@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createSnippets } from "@palimpsest/core/recall";
-import { inBold, inMarkdown } from "./found-words.ts";
+import { inBold, inMarkdown } from "./messages.ts";
 
 test("the words that matched are bold, and what the message itself marks stays as it is", () => {
   const snippet = createSnippets("mill wheels")("The _old_ mill has four wheels.");

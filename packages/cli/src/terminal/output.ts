@@ -5,7 +5,8 @@
  * the program quietly.
  */
 import type { Writable } from "node:stream";
-import { plain, printable, safeJson } from "./terminal-text.ts";
+import type { CopyProgress } from "palimpsest/threads";
+import { plain, printable, safeJson } from "./text.ts";
 
 export interface Output {
   readonly color: boolean;
@@ -98,4 +99,29 @@ async function writeAll(pieces: AsyncIterable<string>, write: Output["write"], s
     rest = "";
   }
   await write(rest);
+}
+
+/* Progress of long work: at a terminal soon and often, elsewhere only when it takes long. */
+
+export function throttled<A extends readonly unknown[]>(
+  { progress }: Pick<Output, "progress">,
+  text: (...told: A) => string,
+): (...told: A) => void {
+  let last = Date.now();
+  return (...told) => {
+    const now = Date.now();
+    if (now - last < (process.stderr.isTTY ? 200 : 5000)) return;
+    last = now;
+    progress(text(...told));
+  };
+}
+
+/* What is told while threads and memories are copied from one store to another. */
+
+export function copyProgress(output: Output): (progress: CopyProgress) => void {
+  return throttled(output, (progress: CopyProgress) =>
+    "memories" in progress
+      ? `${progress.memories} memories`
+      : `${progress.threadId}: ${progress.records} of ${progress.of} records`,
+  );
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { plain, printable, safeJson } from "./terminal-text.ts";
+import { plain, printable, safeJson } from "./text.ts";
 
 const JOINED = "👨‍👩‍👧 می‌خواهم क्‍ष \u200e";
 const NASTY = "\u001b]0;owned\u0007 \u009b2J \r over \u202e gnp.exe \u2066 \u007f \b";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { inTree } from "./thread-tree.ts";
+import { inTree } from "./table.ts";
 
 test("a tree has every thread once, under its parent; one whose parent is gone stands at the top", () => {
   const rows = [

@@ -4,7 +4,7 @@
  * come to is planned again, here and nowhere else. Appends nothing.
  */
 
-import { chosenTail } from "../log/apply-prune.ts";
+import { chosenTail, summaryEdits } from "../log/apply-prune.ts";
 import { type Note, renderNotes } from "../log/notes.ts";
 import {
   type CompactionRecord,
@@ -33,6 +33,7 @@ import {
   type SummaryState,
 } from "../summary/index.ts";
 import { mediaName } from "../summary/render-lines.ts";
+import { withEdits } from "../summary/state.ts";
 import type { QuotedWork } from "../summary/work.ts";
 import {
   byUse,
@@ -238,7 +239,8 @@ export function coveredBy<M>(
   const tail = live.prunes.length === 0 ? live.tail.map(numbered(original)) : chosenTail(live, { shape, original });
   const said = tail.filter(({ message }) => shape.role(message) !== "system");
   const entries = said.filter(({ seq }) => seq <= last);
-  return coveredIn(state, { last, entries, tail: said.filter(({ seq }) => seq > last) }, shape);
+  const edited = live.prunes.length === 0 ? state : withEdits(state, summaryEdits(live));
+  return coveredIn(edited, { last, entries, tail: said.filter(({ seq }) => seq > last) }, shape);
 }
 
 function numbered<M>(original: (record: MessageRecord) => M): (record: MessageRecord) => NumberedMessage<M> {

@@ -245,10 +245,10 @@ function gaining(sizes: CutSizes, cut: Boundary): number {
   return Math.floor((replaced * 2) / 3);
 }
 
-type CutRequest = Pick<Choices, "policy" | "sizes" | "limits">;
+type TailCutRequest = Pick<Choices, "policy" | "sizes" | "limits">;
 
 /** Who asks for a compaction of what is below the mark already wants it smaller still: half of it at most. */
-export function asked(cause: "automatic" | "manual" | "overflow", { policy, sizes, limits }: CutRequest) {
+export function asked(cause: "automatic" | "manual" | "overflow", { policy, sizes, limits }: TailCutRequest) {
   const { total, outside } = sizes;
   if (policy.keep !== null || cause !== "manual" || total > limits.lowWater) return { policy, limits };
   const quarter = Math.floor((total - outside) / 4);

@@ -9,7 +9,7 @@ import type { Part, Shape } from "../message/shape.ts";
 import type { SizedEntry } from "../prompt/prompt.ts";
 import type { PromptSizes } from "../prompt/sizer.ts";
 import { mediaName, type Originals, whereMedia, whereMessage } from "../summary/render-lines.ts";
-import { isLowSurrogate } from "../text/lines.ts";
+import { isLowSurrogate } from "../text/names.ts";
 
 export interface Clamped {
   readonly tokens: number;

@@ -3,7 +3,7 @@
 import type { Shape } from "../message/shape.ts";
 import type { NumberedMessage } from "../summary/index.ts";
 import { type Originals, whereMessage } from "../summary/render-lines.ts";
-import { clip, failingLines, oneLine } from "../text/lines.ts";
+import { clip, failingLines, oneLine } from "../text/names.ts";
 import { STUB_TOKENS } from "./clamp.ts";
 import { type Boundary, type CutSizes, makeCut } from "./cut.ts";
 import type { Plan, PlanInput, PlanOptions } from "./plan.ts";

@@ -4,8 +4,9 @@
  * after it, and the tail may not begin with a result. Says nothing about how much to keep.
  */
 
+import { SUMMARY_END } from "../log/apply-prune.ts";
 import type { PruneEntry } from "../log/record.ts";
-import { ACKNOWLEDGEMENT, SUMMARY_END, type ViewEntry } from "../log/view.ts";
+import { ACKNOWLEDGEMENT, type ViewEntry } from "../log/view.ts";
 import type { Shape } from "../message/shape.ts";
 import type { Prompt, SizedEntry } from "../prompt/prompt.ts";
 import { entryTokens, fixedTokens, type PromptSizes, sizesOf } from "../prompt/sizer.ts";

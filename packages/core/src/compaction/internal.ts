@@ -17,4 +17,4 @@ export {
 } from "./apply.ts";
 export { behindSummary, boundaries } from "./cut.ts";
 export { grownSince, isCeilings, isPromise, lastAct, limitsOf, usableWindow } from "./policy.ts";
-export { cutMarks, inputText, messageText } from "./prune-replacement.ts";
+export { inputText, messageText } from "./prune-replacement.ts";

@@ -41,6 +41,16 @@ test("short messages fill the window to nine tenths of the low-water mark and mo
   }
 });
 
+test("unless told, the low-water mark is lower in a large window, and only where nobody says what to keep", () => {
+  const mark = (size: number, policy: Policy): number => limitsOf(policy, { size, reserve: 0 }, 0).lowWater / size;
+  const untold = { ...POLICY, lowWater: null };
+  const said = { ...untold, keep: { type: "messages", value: 6 } } as const;
+  const sizes = [4000, 8000, 20_000, 32_000, 200_000];
+  const shares = (policy: Policy) => sizes.map((size) => Number((mark(size, policy) / 0.85).toFixed(2)));
+  assert.deepEqual(shares(untold), [0.6, 0.6, 0.57, 0.54, 0.54]);
+  assert.deepEqual(new Set([...shares(said), ...shares(POLICY)]), new Set([0.6]));
+});
+
 test("inside one long turn the tail begins at a tool group", () => {
   const messages = [
     ...turn(20),

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { CompactionRecord, MessageRecord, PruneRecord } from "../log/record.ts";
-import { liveAfter, NOTHING_LIVE } from "../log/structure.ts";
-import { type LiveRecords, sent, view } from "../log/view.ts";
+import { liveAfter, NOTHING_LIVE, sent } from "../log/structure.ts";
+import { type LiveRecords, view } from "../log/view.ts";
 import { type OpenAiMessage, openaiShape } from "../message/openai.ts";
 import { plainPrompt } from "../testing/prompt.ts";
 import { charsPerToken, createMeter } from "../tokens/counter.ts";

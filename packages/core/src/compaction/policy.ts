@@ -1,11 +1,11 @@
 /**
- * What a user may ask of compaction, and what it comes to in tokens for one window. Nothing here looks at messages.
+ * What a user may ask of compaction: thresholds, what is kept, what it comes to in tokens for one window, and whether a trigger
+ * is reached (`isReached`). Nothing here looks at messages.
  */
-
 import type { Head } from "../log/head.ts";
 import type { PruneRecord, SummaryFormat } from "../log/record.ts";
 import type { Prompt } from "../prompt/prompt.ts";
-import { UNREPORTED_MARGIN } from "../tokens/budget.ts";
+import { UNREPORTED_MARGIN } from "../tokens/counter.ts";
 import type { Count } from "../tokens/index.ts";
 
 /**
@@ -24,8 +24,8 @@ export interface Policy {
   readonly trigger: readonly Threshold[];
   /** Null: whole turns, newest first, as far as they fit under the low-water mark. */
   readonly keep: Keep | null;
-  /** A compaction aims at or under this share of what the trigger leaves to the conversation. */
-  readonly lowWater: number;
+  /** A compaction aims at or under this share of what the trigger leaves to the conversation. Null: 0.6; see `lowWaterShare`. */
+  readonly lowWater: number | null;
   /** Share of the trigger, in its own unit, the view must have grown by before the next attempt. */
   readonly minGain: number;
   /** Null: a tenth of the window; in a small one up to 1,600 or a fifth, in a large one 4,000 at most. */
@@ -81,7 +81,7 @@ export function limitsOf(policy: Policy, window: Window, outside: number): Limit
   const trigger = Math.min(fits + 1, ...tokenTriggers.map((each) => requestTokens(each, window, outside)));
   const messageTriggers = policy.trigger.filter(({ type }) => type === "messages");
   const fewest = messageTriggers.toSorted((one, other) => one.value - other.value)[0];
-  const lowWater = Math.min(fits, Math.floor(outside + policy.lowWater * Math.max(0, trigger - outside)));
+  const lowWater = Math.min(fits, Math.floor(outside + lowWaterShare(policy, window) * Math.max(0, trigger - outside)));
   const most = Math.floor(SUMMARY_SHARE * (lowWater - outside));
   const maxSummary = policy.maxSummaryTokens ?? Math.max(0, Math.min(summaryShare(window.size), most));
   const limits = {
@@ -93,6 +93,20 @@ export function limitsOf(policy: Policy, window: Window, outside: number): Limit
   };
   return withLowWater(limits, outside, lowWater);
 }
+
+/**
+ * Where nobody said what to keep, what fits under the mark is kept, so that the mark sets the size of every request: there it
+ * is lower in a window in which quotes and tail have room all the same.
+ */
+function lowWaterShare({ lowWater, keep }: Policy, { size }: Window): number {
+  if (lowWater !== null) return lowWater;
+  if (keep !== null) return SMALL_WINDOW.share;
+  const way = (size - SMALL_WINDOW.size) / (LARGE_WINDOW.size - SMALL_WINDOW.size);
+  return SMALL_WINDOW.share + Math.min(1, Math.max(0, way)) * (LARGE_WINDOW.share - SMALL_WINDOW.share);
+}
+
+const SMALL_WINDOW = { size: 8_000, share: 0.6 };
+const LARGE_WINDOW = { size: 32_000, share: 0.54 };
 
 /** The same with another low-water mark. */
 export function withLowWater(
@@ -107,7 +121,7 @@ export function withLowWater(
 /** Of what the low-water mark leaves to the conversation, what a summary may take at most. */
 const SUMMARY_SHARE = 0.6;
 /** Of what the low-water mark leaves beside the summary. */
-const QUOTE_SHARE = 0.65;
+const QUOTE_SHARE = 0.75;
 
 function summaryShare(window: number): number {
   return Math.floor(Math.min(window * 0.2, Math.max(window * 0.1, 1600), 4000));
@@ -144,7 +158,7 @@ export function policyProblems(policy: Policy): string[] {
       `summary_format ${JSON.stringify(policy.summaryFormat)} is not known: it must be pair, user or system`,
     );
   }
-  if (!(policy.lowWater > 0 && policy.lowWater <= 1)) {
+  if (policy.lowWater !== null && !(policy.lowWater > 0 && policy.lowWater <= 1)) {
     problems.push(`low_water ${policy.lowWater} must be above 0 and at most 1`);
   }
   if (!(policy.minGain >= 0 && policy.minGain < 1)) {

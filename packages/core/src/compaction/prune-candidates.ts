@@ -3,13 +3,13 @@
  * the current request, never anybody's words, never what the model wrote itself, never an output that was pruned before.
  * Says nothing about whether pruning pays.
  */
-import type { PruneReason } from "../log/record.ts";
+import type { Chosen, PruneReason } from "../log/record.ts";
 import type { CallPart, ImagePart, Part, ResultPart, Shape } from "../message/shape.ts";
 import type { Prices } from "../pricing/prices.ts";
 import { costOfFetching, type PruneBalance, pruneGain, worthPruning } from "../pricing/prices.ts";
 import type { Prompt, SizedEntry } from "../prompt/prompt.ts";
 import { readCall } from "../summary/tool-calls.ts";
-import { oneLine } from "../text/lines.ts";
+import { oneLine } from "../text/names.ts";
 
 interface CandidateOptions {
   /** The newest part of the view, in tokens, that stays as it is. */
@@ -19,7 +19,7 @@ interface CandidateOptions {
 }
 
 /** Not `clamped`, which shortens what the model hasn't seen yet, nor what people choose; older versions did `long-input`. */
-type Reason = Exclude<PruneReason, "clamped" | "long-input" | "hidden" | "folded">;
+type Reason = Exclude<PruneReason, "clamped" | "long-input" | Chosen>;
 
 /** What is said of a part that was pruned for this reason, and whether the model may ask for it again. */
 export const REASONS: { readonly [R in Reason]: { readonly words: string; readonly wantedAgain: boolean } } = {
@@ -45,11 +45,6 @@ export interface PruneCandidate {
   readonly carried: number;
   /** Model requests since it came, or since a call last touched the same path: what is worked on is young. */
   readonly idle: number;
-}
-
-/** Tokens of each entry's own message. */
-export function messageTokens<M>({ entries, factor }: Prompt<M>): readonly number[] {
-  return entries.map(({ size }) => Math.ceil((size.text + size.images) * factor));
 }
 
 export function pruneCandidates<M>(

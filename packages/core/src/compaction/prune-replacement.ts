@@ -2,11 +2,9 @@
  * What is left behind when a part is pruned: what it was (path or command, exit code), its failing lines, the names
  * nothing else in the prompt holds, and how to get it back.
  */
-
 import type { ImagePart, Part, ResultPart, Shape } from "../message/shape.ts";
 import { mediaName, type Originals, whereMedia, whereMessage } from "../summary/render-lines.ts";
-import { exitCode, failingLines } from "../text/lines.ts";
-import { countNames } from "../text/names.ts";
+import { countNames, exitCode, failingLines } from "../text/names.ts";
 import { describeUse, PRUNED, type PruneCandidate, REASONS } from "./prune-candidates.ts";
 
 interface ReplacementOptions {
@@ -123,16 +121,4 @@ function collect(value: unknown, texts: string[]): void {
       texts.push(key);
       collect(item, texts);
     }
-}
-
-/**
- * Where a provider that caches at marks is to be told to: behind the last message that the newest pass has touched, where
- * the next one begins, and behind the one before it, where the newest could read. Pure, and the same for all who ask.
- */
-
-/** `reach`: the last message that each live pass touches, in order. Seqs, ascending, at most two. */
-export function cutMarks(reach: readonly number[]): readonly number[] {
-  const marks: number[] = [];
-  for (const seq of reach) if (seq > (marks.at(-1) ?? 0)) marks.push(seq);
-  return marks.slice(-2);
 }

@@ -20,7 +20,6 @@ import {
   type BatchPolicy,
   bestBatch,
   isPruned,
-  messageTokens,
   type PricedPart,
   type PruneCandidate,
   pruneCandidates,
@@ -201,7 +200,7 @@ export function planByPrice<M>(input: PlanInput<M>, sizes: CutSizes, limits: Lim
 const EARLY_TOKENS = 36_000;
 
 /** How the prompt goes up and down where hiding keeps it short. */
-interface Tooth {
+interface PruneTooth {
   /** Tokens that each request adds, as far as the view shows it. */
   readonly growth: number;
   readonly low: number;
@@ -211,7 +210,7 @@ interface Tooth {
   readonly summary: number | null;
 }
 
-function toothOf<M>({ prompt, prune }: PlanInput<M>, { total, outside }: CutSizes, limits: Limits): Tooth {
+function toothOf<M>({ prompt, prune }: PlanInput<M>, { total, outside }: CutSizes, limits: Limits): PruneTooth {
   const requests = prompt.entries.filter(({ source, role }) => source === "message" && role === "assistant").length;
   const growth = (total - outside) / Math.max(1, requests);
   const low = Math.min(limits.lowWater, outside + EARLY_TOKENS);
@@ -223,7 +222,7 @@ function toothOf<M>({ prompt, prune }: PlanInput<M>, { total, outside }: CutSize
 interface Early {
   readonly sizes: CutSizes;
   readonly limits: Limits;
-  readonly tooth: Tooth;
+  readonly tooth: PruneTooth;
 }
 
 /** Null: it doesn't pay yet. */
@@ -251,7 +250,7 @@ interface Shortening {
 interface Rungs {
   readonly hiding: CompactPlan | null;
   readonly shortening: Shortening | null;
-  readonly tooth: Tooth;
+  readonly tooth: PruneTooth;
   /** Tokens of the prompt as it is. */
   readonly before: number;
   readonly prune: PruneRung;
@@ -307,4 +306,9 @@ function keptTokens<M>({ policy, window }: PlanInput<M>, sizes: CutSizes): numbe
   if (policy.keep === null) return 0;
   const messages = sizes.entries.slice(sizes.first);
   return messages.slice(keepFrom(messages, policy.keep, window)).reduce((sum, size) => sum + size, 0);
+}
+
+/** Tokens of each entry's own message. */
+function messageTokens<M>({ entries, factor }: Prompt<M>): readonly number[] {
+  return entries.map(({ size }) => Math.ceil((size.text + size.images) * factor));
 }

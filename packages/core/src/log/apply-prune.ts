@@ -1,6 +1,7 @@
-/** What prunes show: a message with parts replaced, and one turn in the place of a folded range. */
+/** What prunes show: a message with parts replaced, one turn in the place of a folded range, a summary that people edited. */
 import type { Shape } from "../message/shape.ts";
 import type { MessageRecord, PruneEntry, Range } from "./record.ts";
+import { withoutEnded } from "./rules.ts";
 import type { LiveRecords, ViewEntry } from "./view.ts";
 
 /** What each entry made of which message: the pruned one stays the same object, so that counts of it stay cached. */
@@ -61,7 +62,7 @@ export function shownFolds({ prunes, compaction }: Pick<LiveRecords, "prunes" | 
 
 interface Making<M> {
   readonly shape: Shape<M>;
-  readonly said: (record: MessageRecord) => ViewEntry<M>;
+  readonly said: (record: MessageRecord, index: number) => ViewEntry<M>;
   readonly made: (source: "fold", text: string) => ViewEntry<M>;
 }
 
@@ -70,13 +71,13 @@ export function foldedTail<M>(live: LiveRecords, { shape, said, made }: Making<M
   const folds = [...shownFolds(live)];
   return live.tail.flatMap((record, index): ViewEntry<M>[] => {
     while (folds[0] !== undefined && folds[0].range[1] < record.seq) folds.shift();
-    const entry = said(record);
+    const entry = said(record, index);
     const fold = folds[0];
     if (fold === undefined || record.seq < fold.range[0]) return [entry];
     const shown = shape.role(entry.message) === "system" ? [entry] : [];
     const next = live.tail[index + 1];
     const isLast = next === undefined || next.seq > fold.range[1];
-    return isLast ? [...shown, { ...made("fold", fold.text), folded: fold.range }] : shown;
+    return isLast ? [...shown, { ...made("fold", withoutEnded(fold.text, live.rules)), folded: fold.range }] : shown;
   });
 }
 
@@ -94,4 +95,82 @@ export function chosenTail<M>(
     const said = { seq: record.seq, message };
     return fold === undefined ? [said] : [said, { seq: record.seq, message: shape.turn("assistant", fold) }];
   });
+}
+
+/*
+ * The text of a summary as the view shows it: with what people changed, without the words of rules that ended. An edit is
+ * an entry of a prune record that names the compaction it is for, so it can be undone alone and the compaction stays as it
+ * was written; of several edits of one item the newest that stands holds. `summary/state.ts` applies them to the typed state.
+ */
+
+/**
+ * Ends a summary that shares its message with others: the user's next words, where roles must alternate, or further
+ * system messages. Without it they would read as part of the record.
+ */
+export const SUMMARY_END = "(End of the summary. The conversation goes on from here.)";
+
+export interface SummaryEdit {
+  /** The item's id in the typed summary. */
+  readonly item: string;
+  /** Of the typed summary: where the item stands in it. */
+  readonly section: string;
+  /** Its text as the compaction has it; null for an item that a person added. */
+  readonly was: string | null;
+  /** The heading it stands under. */
+  readonly heading: string;
+}
+
+export interface ShownEdit extends SummaryEdit {
+  /** Empty: the item is deleted. */
+  readonly text: string;
+}
+
+/** The edits of the live summary, one for each item. What a redaction blanked is left out. */
+export function summaryEdits({ compaction, prunes }: Pick<LiveRecords, "compaction" | "prunes">): readonly ShownEdit[] {
+  const edits = new Map<string, ShownEdit>();
+  for (const { entries } of prunes)
+    for (const { target, part, replacement, edit } of entries)
+      if (edit !== undefined && target === compaction?.seq && part >= 0)
+        edits.set(edit.item, { ...edit, text: replacement });
+  return [...edits.values()];
+}
+
+/** Whether an entry changes a summary; its target is then no message. */
+export function isEdit({ edit }: Pick<PruneEntry, "edit">): boolean {
+  return edit !== undefined;
+}
+
+export function editedText(text: string, edits: readonly ShownEdit[]): string {
+  return edits.reduce(withEdit, text);
+}
+
+function withEdit(text: string, { was, heading, text: now }: ShownEdit): string {
+  const lines = text.split("\n");
+  const at = was === null ? -1 : lines.findIndex((line) => isLineOf(line, was));
+  if (at < 0) return now === "" ? text : withLine(lines, heading, `- ${now}`);
+  const line = lines[at]!;
+  if (now !== "") return lines.with(at, line.startsWith("- ") ? `- ${now}` : now).join("\n");
+  // A heading that has lost its only line goes with it.
+  const alone = lines[at - 1]?.startsWith("## ") === true && (lines[at + 1] ?? "") === "";
+  return lines.toSpliced(alone ? at - 1 : at, alone ? 3 : 1).join("\n");
+}
+
+/** A line of a summary is an item's text, then why it holds and where it was said. */
+function isLineOf(line: string, text: string): boolean {
+  const item = line.startsWith("- ") ? line.slice(2) : line;
+  return item === text || item.startsWith(`${text} [`) || item.startsWith(`${text} (`);
+}
+
+/** Behind the last line below the heading; without that heading as the first section. */
+function withLine(lines: readonly string[], heading: string, line: string): string {
+  const head = lines.indexOf(`## ${heading}`);
+  if (head < 0) {
+    const first = lines.findIndex((one) => one.startsWith("## "));
+    const block = [`## ${heading}`, line];
+    return (
+      first < 0 ? [...lines, "", ...block] : [...lines.slice(0, first), ...block, "", ...lines.slice(first)]
+    ).join("\n");
+  }
+  const end = lines.indexOf("", head);
+  return lines.toSpliced(end < 0 ? lines.length : end, 0, line).join("\n");
 }

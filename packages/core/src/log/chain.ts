@@ -6,7 +6,7 @@
 
 import { PalimpsestError } from "../errors.ts";
 import type { Head } from "./head.ts";
-import { FORMAT_VERSION, type LogRecord } from "./record.ts";
+import { type Chosen, FORMAT_VERSION, type LogRecord } from "./record.ts";
 
 /** A digest of text, injected: core has no crypto. The same function must be used for the whole life of a log. */
 export type Hash = (text: string) => string;
@@ -119,7 +119,7 @@ function versionOf(record: NewRecord): number {
     case "message":
       return DIALECTS_OF_3.includes(record.dialect) ? 3 : 4;
     case "prune":
-      return record.entries.some(({ reason }) => reason === "hidden" || reason === "folded") ? FORMAT_VERSION : 3;
+      return record.entries.some(({ reason }) => CHOSEN.has(reason)) ? FORMAT_VERSION : 3;
     case "compaction":
       return record.rules === undefined ? 3 : FORMAT_VERSION;
     case "state":
@@ -128,6 +128,8 @@ function versionOf(record: NewRecord): number {
       return 3;
   }
 }
+
+const CHOSEN: ReadonlySet<string> = new Set<Chosen>(["hidden", "folded", "edited"]);
 
 /** What readers of version 3 know, for ever. */
 const DIALECTS_OF_3: readonly string[] = ["openai", "anthropic", "ai-sdk"];
@@ -172,10 +174,10 @@ export class RecordError extends PalimpsestError<RecordProblem> {
   }
 }
 
-type RecordText = Pick<ChainedRecord, "seq" | "header" | "body">;
+type ChainedText = Pick<ChainedRecord, "seq" | "header" | "body">;
 
 /** Throws a `RecordError` that names the record. */
-export function parseRecord(chained: RecordText): LogRecord {
+export function parseRecord(chained: ChainedText): LogRecord {
   const fields = readFields(chained);
   const { kind, v } = fields;
   const field = v === 1 && kind === "state" ? null : bodyField(kind);
@@ -185,13 +187,13 @@ export function parseRecord(chained: RecordText): LogRecord {
 }
 
 /** What a record says beside its body, for readers that skip bodies. Throws a `RecordError` that names the record. */
-export function parseHeader(chained: Omit<RecordText, "body">): RecordHeader {
+export function parseHeader(chained: Omit<ChainedText, "body">): RecordHeader {
   return readFields(chained) as unknown as RecordHeader;
 }
 
 type HeaderFields = Record<string, unknown> & Pick<LogRecord, "kind" | "v">;
 
-function readFields(chained: Omit<RecordText, "body">): HeaderFields {
+function readFields(chained: Omit<ChainedText, "body">): HeaderFields {
   const fields = readHeader(chained);
   const { kind, v } = fields;
   if (typeof v === "number" && v > FORMAT_VERSION) {
@@ -207,7 +209,7 @@ function readFields(chained: Omit<RecordText, "body">): HeaderFields {
   return fields as HeaderFields;
 }
 
-function readHeader(chained: Omit<RecordText, "body">): Record<string, unknown> {
+function readHeader(chained: Omit<ChainedText, "body">): Record<string, unknown> {
   const fields = readJson(chained.seq, chained.header);
   if (typeof fields !== "object" || fields === null) throw unreadable(chained.seq, "its header is not an object");
   return fields as Record<string, unknown>;
@@ -252,6 +254,8 @@ export type ThreadIdCheck =
   | { readonly kind: "invalid"; readonly problem: string };
 
 export function checkThreadId(id: string): ThreadIdCheck {
+  // Programs in plain JavaScript may give anything.
+  if (typeof id !== "string") return invalid(`a thread id is a text, and a ${typeof id} was given`);
   if (id === "") return invalid("a thread id can't be empty");
   if (id.length > 128) return invalid(`a thread id has at most 128 characters, this one has ${id.length}`);
   const shown = JSON.stringify(id);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { applyDelta, type Delta, deltaOf, type Json } from "./delta.ts";
+import { applyDelta, type Delta, deltaOf, type Json } from "./head.ts";
 
 const asJson = (value: unknown) => JSON.parse(JSON.stringify(value)) as Json;
 const json = () => fc.jsonValue().map(asJson);

@@ -81,7 +81,7 @@ function rangeRefusal<M>(live: LiveRecords, [from, until]: Range, options: ViewO
 }
 
 /** A person's words; a message that holds only results is no request. */
-function isRequest<M>(message: M, shape: Shape<M>): boolean {
+export function isRequest<M>(message: M, shape: Shape<M>): boolean {
   return shape.role(message) === "user" && shape.parts(message).some(({ kind }) => kind !== "result");
 }
 

@@ -1,10 +1,9 @@
 /** What our own packages use of this folder beyond its public names. No promise is made about it. */
 
-export { applyPrune, shownFolds } from "./apply-prune.ts";
+export { applyPrune, shownFolds, summaryEdits } from "./apply-prune.ts";
 export { chain, link } from "./chain.ts";
-export { applyDelta, deltaOf } from "./delta.ts";
 export { hiddenParts, planFold, planHide, planShow } from "./folds.ts";
-export { advance, chainAfter, emptyHead, headFold, storedState } from "./head.ts";
+export { advance, applyDelta, chainAfter, deltaOf, emptyHead, headFold, storedState } from "./head.ts";
 export { NOTE_LIMITS, readNotes, renderNotes, writeNote } from "./notes.ts";
 export { erase, erasedState, isQuoted, memoryText, skeleton, withoutEchoes } from "./redact.ts";
 export {
@@ -20,6 +19,7 @@ export {
   renderRules,
   restoreRule,
   rulesInForce,
+  rulesKey,
 } from "./rules.ts";
 export {
   liveAfter,
@@ -29,7 +29,8 @@ export {
   planRedo,
   planUndo,
   STRUCTURAL_KINDS,
+  sent,
   structural,
   viewAfter,
 } from "./structure.ts";
-export { sent, view } from "./view.ts";
+export { view } from "./view.ts";

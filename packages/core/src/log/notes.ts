@@ -3,7 +3,7 @@
  * revision check and how notes stand at the start of a window. Notes are reports, not instructions; people may read and
  * edit them.
  */
-import { isRecord } from "../text/values.ts";
+import { isRecord } from "../text/names.ts";
 import { utf8Length } from "./chain.ts";
 
 export interface Note {

@@ -4,12 +4,13 @@
  * `seq` starts at 1 and has no gaps. Bodies are JSON text, kept byte for byte as given.
  */
 import type { Dialect } from "../message/dialects.ts";
+import type { SummaryEdit } from "./apply-prune.ts";
 
 /**
  * 2: the patch of a state record is its body, so that a title can be erased with the words it is made of.
  * 3: a compaction may store what changed in its state since the one it folds (`head.ts`).
  * 4: a message may be in a dialect that readers of 3 don't know.
- * 5: a prune may fold a range or hide what a person chose; a state may hold rules. What readers of 3 know is written as 3.
+ * 5: a prune may fold a range, hide what a person chose or edit a summary; a state may hold rules. What readers of 3 know is written as 3.
  */
 export const FORMAT_VERSION = 5;
 
@@ -18,7 +19,7 @@ export type Origin = "user" | "model" | "tool" | "file" | "web" | "import" | "in
 /** Inclusive range of sequence numbers. */
 export type Range = readonly [first: number, last: number];
 
-interface Common {
+interface RecordBase {
   readonly v: number;
   readonly seq: number;
   /** ISO 8601, from the caller's clock. */
@@ -26,7 +27,7 @@ interface Common {
   readonly runId: string | null;
 }
 
-export interface MessageRecord extends Common {
+export interface MessageRecord extends RecordBase {
   readonly kind: "message";
   readonly id: string;
   readonly dialect: Dialect;
@@ -38,7 +39,7 @@ export interface MessageRecord extends Common {
 }
 
 /** Replaces the text of some parts in the prompt; the originals stay in the log. */
-export interface PruneRecord extends Common {
+export interface PruneRecord extends RecordBase {
   readonly kind: "prune";
   readonly entries: readonly PruneEntry[];
   readonly tokensBefore: number;
@@ -54,17 +55,19 @@ export interface PruneEntry {
   /** Text that stands for a text or result part or an image; JSON text that stands for a call's input. */
   readonly replacement: string;
   readonly reason: PruneReason;
+  /** Set for a change of a summary: the target is its compaction. */
+  readonly edit?: SummaryEdit;
 }
 
 export type PruneReason = Chosen | "superseded" | "repeated" | "stale-output" | "long-input" | "old-image" | "clamped";
 /** By a person or the model, not by the planner. */
-export type Chosen = "hidden" | "folded";
+export type Chosen = "hidden" | "folded" | "edited";
 
-/** `rollover`: a fresh window without prose; `edited`: a person changed the summary. */
-export type Rung = "prune" | "summarize" | "extract" | "clamp" | "collapse" | "rollover" | "edited";
+/** `rollover`: a fresh window without prose. */
+export type Rung = "prune" | "summarize" | "extract" | "clamp" | "collapse" | "rollover";
 
 /** Hides a range and says what stands for it. */
-export interface CompactionRecord extends Common {
+export interface CompactionRecord extends RecordBase {
   readonly kind: "compaction";
   /** The newly hidden range only; hidden in all = the union along `folds`, contiguous from the first message. */
   readonly covers: Range;
@@ -102,27 +105,29 @@ export interface StoredSummary {
   readonly state: unknown;
 }
 
-export interface PinRecord extends Common {
+export interface PinRecord extends RecordBase {
   readonly kind: "pin";
   readonly target: number;
   readonly on: boolean;
 }
 
 /** Takes back a prune, a compaction or another undo (which makes it a redo). */
-export interface UndoRecord extends Common {
+export interface UndoRecord extends RecordBase {
   readonly kind: "undo";
   readonly of: number;
 }
 
 /** What the provider reported for the request that produced message `of`. `input` is the whole prompt, cached part included. */
-export interface UsageRecord extends Common {
+export interface UsageRecord extends RecordBase {
   readonly kind: "usage";
   readonly of: number;
   readonly model: string;
-  /** Which view was measured: the live compaction and newest live prune then, and the prompt's hash. */
+  /** Which view was measured: the live compaction and newest live prune then, the rules (`rulesKey`), and the prompt's hash. */
   readonly measured: {
     readonly compaction: number | null;
     readonly prune: number | null;
+    /** Left out of a thread without rules. */
+    readonly rules?: string;
     readonly promptHash: string | null;
   };
   readonly input: number;
@@ -138,7 +143,7 @@ export interface UsageRecord extends Common {
 export type UsageFlaw = "zero" | "over-window" | "implausible";
 
 /** What memory and recall added to one question. */
-export interface EvidenceRecord extends Common {
+export interface EvidenceRecord extends RecordBase {
   readonly kind: "evidence";
   readonly of: number;
   readonly text: string;
@@ -148,14 +153,14 @@ export interface EvidenceRecord extends Common {
   readonly hash: string;
 }
 
-export interface StateRecord extends Common {
+export interface StateRecord extends RecordBase {
   readonly kind: "state";
   /** The keys of the thread's state that change, with their new values; null takes a key out. */
   readonly patch: Readonly<Record<string, unknown>>;
 }
 
 /** A receipt: something happened that a person may ask about later. */
-export interface EventRecord extends Common {
+export interface EventRecord extends RecordBase {
   readonly kind: "event";
   readonly event: { readonly type: string; readonly [detail: string]: unknown };
 }

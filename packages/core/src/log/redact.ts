@@ -138,14 +138,20 @@ function inHeader({ header }: Pick<ChainedRecord, "header">, field: string, valu
 const NO_PART = -1;
 
 function erasePrune(record: PruneRecord, { message, texts }: Erasure): Rewrite | null {
-  const cites = ({ target, part, from, replacement }: PruneRecord["entries"][number]) => {
+  const cites = ({ target, part, from, replacement, edit }: PruneRecord["entries"][number]) => {
+    if (edit !== undefined) return part !== NO_PART && [replacement, edit.was ?? ""].some((one) => isEcho(one, texts));
     if (from === undefined) return part !== NO_PART && (target === message?.seq || quotes(replacement, texts));
     const covers = message !== null && message.seq >= from && message.seq <= target;
     return replacement !== REDACTED && (covers || quotes(replacement, texts));
   };
   if (!record.entries.some(cites)) return null;
-  const blanked = { part: NO_PART, replacement: REDACTED };
-  return { body: JSON.stringify(record.entries.map((entry) => (cites(entry) ? { ...entry, ...blanked } : entry))) };
+  const blankEntry = ({ edit, ...entry }: PruneRecord["entries"][number]) => ({
+    ...entry,
+    part: NO_PART,
+    replacement: REDACTED,
+    ...(edit !== undefined && { edit: { ...edit, was: null } }),
+  });
+  return { body: JSON.stringify(record.entries.map((entry) => (cites(entry) ? blankEntry(entry) : entry))) };
 }
 
 /** A summary that hides the message may paraphrase it, so its place in the range decides and not a search for words. */

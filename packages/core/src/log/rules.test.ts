@@ -4,6 +4,7 @@ import fc from "fast-check";
 import {
   addRule,
   copyRules,
+  ENDED_RULE,
   editRule,
   endRule,
   eraseRules,
@@ -18,6 +19,7 @@ import {
   restoreRule,
   rulesInForce,
   ruleTokens,
+  withoutEnded,
 } from "./rules.ts";
 
 const AT = "2026-11-18T08:00:00.000Z";
@@ -49,7 +51,7 @@ test("what can't be done is refused with a reason and changes nothing", () => {
   assert.equal(reason(addRule(NO_RULES, { text: " \n" }, AT)), "empty-rule");
   assert.equal(reason(addRule(NO_RULES, { text: "x".repeat(501) }, AT)), "long-rule");
   assert.equal(reason(endRule(NO_RULES, "r9", AT)), "no-rule");
-  const copied = copyRules(NO_RULES, "user", ["Answer in German."], AT);
+  const copied = copyRules(NO_RULES, { user: ["Answer in German."] }, AT);
   assert.equal(reason(endRule(copied, "r1", AT)), "copied-rule");
 });
 
@@ -93,10 +95,14 @@ test("recognized rules end older ones, come once, and wait as proposals beyond t
 });
 
 test("copies follow their origin, and equal origins write nothing", () => {
-  const rules = copyRules(changed(addRule(NO_RULES, { text: "Never push." }, AT)), "agent", ["Be brief.", "Cite."], AT);
+  const rules = copyRules(
+    changed(addRule(NO_RULES, { text: "Never push." }, AT)),
+    { agent: ["Be brief.", "Cite."] },
+    AT,
+  );
   assert.deepEqual(texts(rules), ["Never push.", "Be brief.", "Cite."]);
-  assert.equal(copyRules(rules, "agent", ["Cite.", "Be brief."], AT), rules);
-  assert.deepEqual(texts(copyRules(rules, "agent", ["Cite."], AT)), ["Never push.", "Cite."]);
+  assert.equal(copyRules(rules, { agent: ["Cite.", "Be brief."] }, AT), rules);
+  assert.deepEqual(texts(copyRules(rules, { agent: ["Cite."] }, AT)), ["Never push.", "Cite."]);
 });
 
 test("erasing a source ends its rule and erases the text", () => {
@@ -134,7 +140,7 @@ test("whatever is done, the rules in force stay within the limits, have unique i
                   : null;
         if (change?.kind === "changed") rules = change.rules;
         if (kind === "recognize") rules = recognizeRules(rules, [{ text, source: number }], AT);
-        if (kind === "copy") rules = copyRules(rules, "user", [text, `${text} ${number}`], AT);
+        if (kind === "copy") rules = copyRules(rules, { user: [text, `${text} ${number}`] }, AT);
         const inForce = rulesInForce(rules);
         assert.ok(inForce.length <= RULE_LIMITS.count && ruleTokens(inForce) <= RULE_LIMITS.tokens);
         assert.equal(new Set(rules.list.map((rule) => rule.id)).size, rules.list.length);
@@ -143,4 +149,29 @@ test("whatever is done, the rules in force stay within the limits, have unique i
       }
     }),
   );
+});
+
+test("a text says of an ended rule that it ended, and leaves the rules in force as they are", () => {
+  let rules = changed(addRule(NO_RULES, { text: "Push to main." }, AT));
+  rules = changed(addRule(rules, { text: "Never push to main." }, AT));
+  assert.deepEqual(texts(rules), ["Never push to main."]);
+  const said = withoutEnded("- Never push to main.\n- push  to MAIN\n- We push to mainland.", rules);
+  assert.equal(said, `- Never push to main.\n- ${ENDED_RULE}\n- We push to mainland.`);
+  assert.equal(withoutEnded("Push to main.", changed(restoreRule(rules, "r1", AT))), "Push to main.");
+  assert.equal(withoutEnded("Push to main.", NO_RULES), "Push to main.");
+});
+
+test("what a person says in a thread ends their own rule there, and its copy stays ended; an agent's rule stands", () => {
+  const copied = copyRules(NO_RULES, { user: ["Answer in German."], agent: ["Never push to main."] }, AT);
+  const said = recognizeRules(
+    copied,
+    [
+      { text: "Answer in English from now on.", source: 4 },
+      { text: "Always push to main.", source: 5 },
+    ],
+    AT,
+  );
+  const again = copyRules(said, { user: ["Answer in German."], agent: ["Never push to main."] }, AT);
+  assert.equal(again, said);
+  assert.deepEqual(texts(again), ["Never push to main.", "Answer in English from now on.", "Always push to main."]);
 });

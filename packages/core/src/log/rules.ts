@@ -4,7 +4,7 @@
  * shows the rules in force (`view.ts`); who may make a rule is decided by the caller.
  */
 import type { Shape } from "../message/shape.ts";
-import { isRecord } from "../text/values.ts";
+import { isRecord } from "../text/names.ts";
 import type { PruneEntry } from "./record.ts";
 import type { LiveRecords, ViewEntry } from "./view.ts";
 
@@ -85,13 +85,13 @@ export function addRule(rules: RuleList, given: NewRule, at: string): RuleChange
   const inForce = rulesInForce(rules);
   const twin = inForce.find((rule) => sameWords(rule.text, text));
   if (twin !== undefined) return { kind: "changed", rules, rule: twin, ended: [] };
-  const ended = inForce.filter((rule) => replaces(text, rule.text));
+  const ended = inForce.filter((rule) => yields(rule) && replaces(text, rule.text));
   const full = overLimits([...inForce.filter((rule) => !ended.includes(rule)), { text }]);
   if (full !== null) return refused("too-many-rules", `${full}: end one first, for example ${endable(inForce)}`);
   return added(rules, { ...given, text }, { at, status: "active", ended });
 }
 
-/** Recognized rules: those that fit are in force, the others wait as proposals. Returns the same list if nothing is new. */
+/** Recognized rules: those that fit are in force; others, and those a model names, are proposals. The same list if none is new. */
 export function recognizeRules(
   rules: RuleList,
   found: readonly (NewRule & { readonly source: number })[],
@@ -105,13 +105,24 @@ export function recognizeRules(
     if (list.list.some((rule) => rule.source === one.source && sameWords(rule.text, text))) continue;
     const inForce = rulesInForce(list);
     if (inForce.some((rule) => sameWords(rule.text, text))) continue;
-    const ended = inForce.filter((rule) => rule.scope === "thread" && replaces(text, rule.text));
+    const ended = inForce.filter((rule) => yields(rule) && replaces(text, rule.text));
     const full = overLimits([...inForce.filter((rule) => !ended.includes(rule)), { text }]);
-    const status = full === null ? "active" : "proposed";
-    const change = added(list, { by: "recognized", ...one, text }, { at, status, ended: full === null ? ended : [] });
+    const status = full === null && one.by !== "model" ? "active" : "proposed";
+    if (status === "proposed" && isKnownProposal(list, text)) continue;
+    const change = added(
+      list,
+      { by: "recognized", ...one, text },
+      { at, status, ended: status === "active" ? ended : [] },
+    );
     if (change.kind === "changed") list = change.rules;
   }
   return list;
+}
+
+/** It waits already, or as many wait as could ever hold. */
+function isKnownProposal({ list }: RuleList, text: string): boolean {
+  const waiting = list.filter(({ status }) => status === "proposed");
+  return waiting.length >= RULE_LIMITS.count || waiting.some((rule) => sameWords(rule.text, text));
 }
 
 /** Other words: the old rule ends and names the one that took its place. */
@@ -136,7 +147,7 @@ export function restoreRule(rules: RuleList, id: string, at: string): RuleChange
   if ("kind" in rule) return rule;
   if (rule.text === REDACTED) return refused("erased", `the text of rule ${id} was erased with its message`);
   const inForce = rulesInForce(rules).filter((other) => other.id !== id);
-  const ended = inForce.filter((other) => replaces(rule.text, other.text));
+  const ended = inForce.filter((other) => yields(other) && replaces(rule.text, other.text));
   const full = overLimits([...inForce.filter((other) => !ended.includes(other)), rule]);
   if (full !== null) return refused("too-many-rules", `${full}: end one first, for example ${endable(inForce)}`);
   const { ended: _, ...rest } = rule;
@@ -144,32 +155,43 @@ export function restoreRule(rules: RuleList, id: string, at: string): RuleChange
   return { kind: "changed", rules: withRule(endAll(rules, ended, id, at), now), rule: now, ended };
 }
 
+/** Rules that hold in many threads, by whose they are. */
+export type RulesByScope = Readonly<Partial<Record<Exclude<RuleScope, "thread">, readonly string[]>>>;
+
 /**
- * The copies of a scope's rules, made equal to their origin: new texts are added, texts that are gone end. The same list if
- * nothing changed, so that nothing is written. What doesn't fit waits as a proposal.
+ * The copies of other scopes' rules, made equal to their origin: new texts are added, texts that are gone end. The same list
+ * if nothing changed, so that nothing is written. What doesn't fit waits as a proposal.
  */
-export function copyRules(rules: RuleList, scope: Exclude<RuleScope, "thread">, texts: readonly string[], at: string) {
-  const wanted = [
-    ...new Set(texts.map(ruleText).filter((text) => text !== "" && text.length <= RULE_LIMITS.characters)),
-  ];
-  const mine = rules.list.filter((rule) => rule.scope === scope && rule.status !== "ended");
-  let now = endAll(
-    rules,
-    mine.filter(({ text }) => !wanted.includes(text)),
-    "origin",
-    at,
+export function copyRules(rules: RuleList, sources: RulesByScope, at: string): RuleList {
+  const scopes = (["agent", "user", "file"] as const).filter((scope) => sources[scope] !== undefined);
+  return scopes.reduce((now, scope) => copiedScope(now, scope, sources[scope] ?? [], at), rules);
+}
+
+function copiedScope(rules: RuleList, scope: Rule["scope"], texts: readonly string[], at: string): RuleList {
+  const fitting = texts.map(ruleText).filter((text) => text !== "" && text.length <= RULE_LIMITS.characters);
+  const wanted = [...new Set(fitting)];
+  const mine = rules.list.filter(
+    (rule) => rule.scope === scope && (rule.status !== "ended" || isReplaced(rule, rules)),
   );
+  const gone = mine.filter(({ status, text }) => status !== "ended" && !wanted.includes(text));
+  let now = endAll(rules, gone, "origin", at);
   for (const text of wanted) {
     if (mine.some((rule) => rule.text === text)) continue;
     const full = overLimits([...rulesInForce(now), { text }]);
-    const change = added(
-      now,
-      { text, scope, by: "hand" },
-      { at, status: full === null ? "active" : "proposed", ended: [] },
-    );
-    if (change.kind === "changed") now = change.rules;
+    const status = full === null ? "active" : "proposed";
+    now = added(now, { text, scope, by: "hand" }, { at, status, ended: [] }).rules;
   }
   return now;
+}
+
+/** Ended by a rule of this thread that still holds: its copy doesn't come back. */
+function isReplaced({ ended }: Rule, rules: RuleList): boolean {
+  return rulesInForce(rules).some(({ id }) => id === ended);
+}
+
+/** What a person says in a thread ends their own rules, not those of the agent and its files. */
+function yields({ scope }: Rule): boolean {
+  return scope === "thread" || scope === "user";
 }
 
 /** The list without a message's words: rules that stand in it, or repeat it, end and lose their text. */
@@ -189,12 +211,42 @@ export function renderRules(rules: readonly Rule[]): string {
   return [RULES_HEADING, ...rules.map(({ text }) => `- ${text}`)].join("\n");
 }
 
+/** Stands in a summary for the words of a rule that ended. */
+export const ENDED_RULE = "[ended rule]";
+
+/** A text that was written earlier, with a mark for each rule that ended since; a rule in force stands as it is. */
+export function withoutEnded(text: string, { list }: RuleList): string {
+  const ended = list.filter((rule) => rule.status === "ended" && rule.text !== REDACTED);
+  if (ended.length === 0 || text === "") return text;
+  const inForce = list.filter(({ status }) => status === "active");
+  // Rules in force come first and win where both begin: the words of an ended one may stand inside them.
+  const [kept, gone] = [inForce, ended].map((rules) => rules.map(wordsPattern).filter((one) => one !== ""));
+  if (gone!.length === 0) return text;
+  const alternatives = [...kept!.map((one) => `(${one})`), ...gone!].join("|");
+  const words = new RegExp(`(?<![\\p{L}\\p{N}])(?:${alternatives})(?![\\p{L}\\p{N}])\\.?`, "giu");
+  return text.replaceAll(words, (match, ...groups) => {
+    return groups.slice(0, kept!.length).some((group) => group !== undefined) ? match : ENDED_RULE;
+  });
+}
+
+/** Matches a rule's words whatever stands between them; empty for a rule of one word, which says too little. */
+function wordsPattern({ text }: Rule): string {
+  const words = plainWords(text);
+  return words.length < 2 ? "" : words.map((word) => word.replaceAll(/[.+]/g, "\\$&")).join("[^\\p{L}\\p{N}]+");
+}
+
+/** Names what the rules add to a view. */
+export function rulesKey({ next, list }: RuleList): string {
+  return `${next}:${list.flatMap(({ id, status }) => (status === "active" ? [id] : [])).join(",")}`;
+}
+
 /** Behind a summary all rules in force; before the first one those that no visible message says as it was said. */
 export function rulesToShow({
-  rules,
+  rules: all,
   compaction,
   prunes,
 }: Pick<LiveRecords, "rules" | "compaction" | "prunes">): string[] {
+  const rules = rulesInForce(all);
   const touches = (seq: number) => (entry: PruneEntry) => (entry.from ?? entry.target) <= seq && seq <= entry.target;
   const isSaid = ({ source }: Rule): boolean =>
     source !== null && !prunes.some(({ entries }) => entries.some(touches(source)));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import type { Json } from "./delta.ts";
+import type { Json } from "./head.ts";
 import { chainAfter, quoting, type StateChain, storedState, unquoted } from "./head.ts";
 import { type CompactionRecord, FORMAT_VERSION } from "./record.ts";
 

@@ -4,16 +4,23 @@
  */
 
 import type { Shape } from "../message/shape.ts";
+import { isEdit } from "./apply-prune.ts";
 import type { RecordHeader } from "./chain.ts";
 import type { Head } from "./head.ts";
-import type { LogRecord, MessageRecord, PruneRecord, Range } from "./record.ts";
-import { readRules, rulesInForce } from "./rules.ts";
+import type { LogRecord, MessageRecord, PruneEntry, PruneRecord, Range } from "./record.ts";
+import { NO_RULES, readRules } from "./rules.ts";
 import { type LiveRecords, type ViewEntry, type ViewOptions, view, visibleMessage, withDigest } from "./view.ts";
 
 export type Structural =
   | { readonly kind: "compaction"; readonly seq: number; readonly covers: Range; readonly folds: number | null }
   /** `reach` is the last message it touches: past the hidden range the prune still shows. */
-  | { readonly kind: "prune"; readonly seq: number; readonly reach: number }
+  | {
+      readonly kind: "prune";
+      readonly seq: number;
+      readonly reach: number;
+      /** Of an edit: the compaction whose summary it changes. */
+      readonly edits?: number;
+    }
   | { readonly kind: "undo"; readonly seq: number; readonly of: number }
   | { readonly kind: "evidence"; readonly seq: number };
 
@@ -25,7 +32,7 @@ export function structural(record: Exclude<RecordHeader, { kind: "prune" }> | Pr
     case "compaction":
       return { kind: "compaction", seq: record.seq, covers: record.covers, folds: record.folds };
     case "prune":
-      return { kind: "prune", seq: record.seq, reach: pruneReach(record.entries) };
+      return prunes(record);
     case "undo":
       return { kind: "undo", seq: record.seq, of: record.of };
     case "evidence":
@@ -35,8 +42,13 @@ export function structural(record: Exclude<RecordHeader, { kind: "prune" }> | Pr
   }
 }
 
-export function pruneReach(entries: readonly { readonly target: number }[]): number {
-  return entries.reduce((last, entry) => Math.max(last, entry.target), 0);
+function prunes({ seq, entries }: PruneRecord): StructuralAct<"prune"> {
+  const edits = entries.find(isEdit)?.target;
+  return { kind: "prune", seq, reach: pruneReach(entries), ...(edits !== undefined && { edits }) };
+}
+
+export function pruneReach(entries: readonly Pick<PruneEntry, "target" | "edit">[]): number {
+  return entries.reduce((last, entry) => (isEdit(entry) ? last : Math.max(last, entry.target)), 0);
 }
 
 export interface LiveStructure {
@@ -71,7 +83,7 @@ export function liveStructure(structure: readonly Structural[]): LiveStructure {
 }
 
 export type UndoPlan =
-  /** `dependents`: live compactions that build on the one taken back and count as taken back with it. */
+  /** `dependents`: live records that build on the one taken back (compactions that fold it, edits of it) and count as taken back with it. */
   | {
       readonly kind: "undo";
       readonly of: number;
@@ -108,11 +120,16 @@ export function planRedo(structure: readonly Structural[]): UndoPlan {
 
 type StructuralAct<K extends Structural["kind"]> = Extract<Structural, { kind: K }>;
 
-/** The live compactions that fold this one, directly or through others. */
+/** What a record builds on: a compaction on the one it folds, an edit on the compaction whose summary it changes. */
+function baseOf(act: Structural): number | null {
+  if (act.kind === "compaction") return act.folds;
+  return act.kind === "prune" ? (act.edits ?? null) : null;
+}
+
+/** The live records that build on this one, directly or through others. */
 function builtOn(seq: number, live: readonly Structural[]): number[] {
   const removed = new Set([seq]);
-  for (const act of live)
-    if (act.kind === "compaction" && act.folds !== null && removed.has(act.folds)) removed.add(act.seq);
+  for (const act of live) if (removed.has(baseOf(act) ?? 0)) removed.add(act.seq);
   return [...removed].slice(1);
 }
 
@@ -139,8 +156,7 @@ function liveActs(structure: readonly Structural[]): Structural[] {
   const dead = new Set<number>();
   for (const act of structure) if (act.kind === "undo") flip(act.of, bySeq, dead);
   // What builds on a compaction that was taken back is not shown either; it comes back with it.
-  for (const act of structure)
-    if (act.kind === "compaction" && act.folds !== null && dead.has(act.folds)) dead.add(act.seq);
+  for (const act of structure) if (dead.has(baseOf(act) ?? 0)) dead.add(act.seq);
   return structure.filter((act) => !dead.has(act.seq));
 }
 
@@ -172,7 +188,7 @@ export const NOTHING_LIVE: LiveRecords = {
   request: null,
   prunes: [],
   evidence: [],
-  rules: [],
+  rules: NO_RULES,
   tail: [],
 };
 
@@ -219,7 +235,7 @@ export function liveAfter(live: LiveRecords, record: Exclude<LogRecord, { kind: 
 }
 
 function liveRules(state: Readonly<Record<string, unknown>>): LiveRecords["rules"] {
-  return state["rules"] == null ? NOTHING_LIVE.rules : rulesInForce(readRules(state));
+  return state["rules"] == null ? NO_RULES : readRules(state);
 }
 
 /** After several more records: in one step, because a list that grows by one copies all of it each time. */
@@ -269,12 +285,13 @@ export function viewAfter<M>(before: Folded<M>, live: LiveRecords, options: View
     for (const [index, entry] of entries.entries()) {
       const record = entry.seq === null ? undefined : bySeq.get(entry.seq);
       if (record === undefined) continue;
+      const earlier = live.tail[live.tail.indexOf(record) - 1];
       const digest = entry.source === "request" ? (live.compaction?.summary.digest ?? null) : null;
-      entries[index] = { source: entry.source, ...withDigest(visible(record), digest) };
+      entries[index] = { source: entry.source, ...withDigest(visible(record, earlier), digest) };
     }
   }
-  for (const record of live.tail.slice(before.live.tail.length))
-    entries.push({ source: "message", ...visible(record) });
+  for (let index = before.live.tail.length; index < live.tail.length; index += 1)
+    entries.push({ source: "message", ...visible(live.tail[index]!, live.tail[index - 1]) });
   return entries;
 }
 
@@ -290,10 +307,15 @@ function isGrown<M>({ live: before, entries }: Folded<M>, live: LiveRecords, sha
     before.rules === live.rules &&
     beginsWith(live.tail, before.tail) &&
     beginsWith(live.evidence, before.evidence) &&
-    ((live.compaction === null && live.rules.length === 0) || entries.some(isSaid))
+    ((live.compaction === null && live.rules.list.length === 0) || entries.some(isSaid))
   );
 }
 
 function beginsWith<T>(list: readonly T[], start: readonly T[]): boolean {
   return list === start || (list.length >= start.length && start.every((item, index) => item === list[index]));
+}
+
+/** The message as it is sent: with its addition. */
+export function sent<M>({ message, addition }: ViewEntry<M>, shape: Shape<M>): M {
+  return addition === null ? message : shape.join(message, shape.turn("user", addition));
 }

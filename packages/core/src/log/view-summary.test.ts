@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Dialect, repair, rulesOf, type Shape, shapeOf } from "../message/index.ts";
+import { SUMMARY_END } from "./apply-prune.ts";
 import type { CompactionRecord, MessageRecord, SummaryFormat } from "./record.ts";
 import { NOTHING_LIVE } from "./structure.ts";
-import { SUMMARY_END, view } from "./view.ts";
+import { view } from "./view.ts";
 
 const SUMMARY = "Here is a summary of the conversation to date:\n\nRecord of messages 1 to 4, not a request.";
 const dialects = ["openai", "anthropic", "ai-sdk"] as const satisfies readonly Dialect[];

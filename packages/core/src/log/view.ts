@@ -5,9 +5,11 @@
  * This file decides what stands in the view and in which order; making it acceptable to a provider is `message/repair.ts`.
  */
 import type { Shape } from "../message/shape.ts";
-import { applyPrune, foldedTail } from "./apply-prune.ts";
+import { timePassed } from "../text/names.ts";
+import { applyPrune, editedText, foldedTail, SUMMARY_END, summaryEdits } from "./apply-prune.ts";
+import { isRequest } from "./folds.ts";
 import type { CompactionRecord, EvidenceRecord, MessageRecord, PruneRecord, Range, StoredSummary } from "./record.ts";
-import { type Rule, rulesToShow, withRules } from "./rules.ts";
+import { type RuleList, rulesToShow, withoutEnded, withRules } from "./rules.ts";
 
 /** What a load brings: the live structure and the messages it leaves visible. */
 export interface LiveRecords {
@@ -18,8 +20,8 @@ export interface LiveRecords {
   /** Live prunes in order; a later one wins over an earlier one on the same part. */
   readonly prunes: readonly PruneRecord[];
   readonly evidence: readonly EvidenceRecord[];
-  /** The rules in force. */
-  readonly rules: readonly Rule[];
+  /** The thread's rules; the view shows those in force, and drops from summaries the words of those that ended. */
+  readonly rules: RuleList;
   /** Every message after the hidden range. */
   readonly tail: readonly MessageRecord[];
 }
@@ -40,35 +42,33 @@ export interface ViewEntry<M> {
   readonly folded?: Range;
 }
 
-/**
- * Ends a summary that shares its message with others: the user's next words, where roles must alternate, or further
- * system messages. Without it they would read as part of the record.
- */
-export const SUMMARY_END = "(End of the summary. The conversation goes on from here.)";
-
 export const ACKNOWLEDGEMENT = "Understood. I have the record of what came before and will go on from here.";
 
 export interface ViewOptions<M> {
   readonly shape: Shape<M>;
   /** Parses a body into the shape's message; the caller may cache, so that an unchanged message stays the same object. */
   readonly read: (record: MessageRecord) => M;
+  /** `behind-summary`: hours that passed are told only after something was hidden. */
+  readonly times?: "behind-summary" | undefined;
 }
 
 export function view<M>(live: LiveRecords, options: ViewOptions<M>): ViewEntry<M>[] {
   const { shape } = options;
   const visible = visibleMessage(live, options);
   const systems = live.systems.map((record): ViewEntry<M> => ({ source: "system", ...visible(record) }));
-  const said = (record: MessageRecord): ViewEntry<M> => ({ source: "message", ...visible(record) });
+  const said = (record: MessageRecord, index: number): ViewEntry<M> => {
+    return { source: "message", ...visible(record, live.tail[index - 1]) };
+  };
   const made = (source: ViewSource, text: string) => madeUp(source, shape.turn("user", text), shape);
   const tail = live.prunes.length === 0 ? live.tail.map(said) : foldedTail(live, { shape, said, made });
-  const rules = live.rules.length === 0 ? [] : rulesToShow(live).map((text) => made("rules", text));
+  const rules = live.rules.list.length === 0 ? [] : rulesToShow(live).map((text) => made("rules", text));
   if (live.compaction === null) return [...systems, ...(rules.length === 0 ? tail : withRules(tail, rules, shape))];
 
   const { summary } = live.compaction;
   const standing = live.request === null ? [] : [withDigest(visible(live.request), summary.digest)];
   const request = standing.map((entry): ViewEntry<M> => ({ source: "request", ...entry }));
   const orphanDigest = request.length === 0 && summary.digest !== null ? `\n\n${summary.digest}` : "";
-  const turn = shape.turn(summary.format === "system" ? "system" : "user", ended(summary, orphanDigest));
+  const turn = shape.turn(summary.format === "system" ? "system" : "user", ended(live, summary, orphanDigest));
   const rest = [...request, ...tail];
   return [
     ...systems,
@@ -79,9 +79,10 @@ export function view<M>(live: LiveRecords, options: ViewOptions<M>): ViewEntry<M
   ];
 }
 
-function ended({ text, format }: StoredSummary, digest: string): string {
-  if (format === "pair") return text + digest;
-  return `${(text + digest).replaceAll(SUMMARY_END, "(end)")}\n\n${SUMMARY_END}`;
+function ended(live: LiveRecords, { text: written, format }: StoredSummary, digest: string): string {
+  const text = live.prunes.length === 0 ? written : editedText(written, summaryEdits(live));
+  const shown = (live.rules.list.length === 0 ? text : withoutEnded(text, live.rules)) + digest;
+  return format === "pair" ? shown : `${shown.replaceAll(SUMMARY_END, "(end)")}\n\n${SUMMARY_END}`;
 }
 
 /** A turn that no one said. */
@@ -96,28 +97,25 @@ function acknowledgement<M>(rest: readonly ViewEntry<M>[], shape: Shape<M>): Vie
   return [madeUp("acknowledgement", shape.turn("assistant", ACKNOWLEDGEMENT), shape)];
 }
 
-type ShownMessage<M> = Omit<ViewEntry<M>, "source">;
+type ViewMessage<M> = Omit<ViewEntry<M>, "source">;
 
-export function visibleMessage<M>(live: LiveRecords, { shape, read }: ViewOptions<M>) {
+export function visibleMessage<M>(live: LiveRecords, { shape, read, times }: ViewOptions<M>) {
   const prunes = Map.groupBy(
     live.prunes.flatMap((prune) => prune.entries),
     (entry) => entry.target,
   );
   const evidence = Map.groupBy(live.evidence, (record) => record.of);
-  return (record: MessageRecord): ShownMessage<M> => {
+  return (record: MessageRecord, before?: MessageRecord): ViewMessage<M> => {
     let message = read(record);
     for (const entry of prunes.get(record.seq) ?? []) message = applyPrune(message, entry, shape);
-    const addition = evidence.get(record.seq)?.map(({ text }) => text);
-    return { seq: record.seq, message, addition: addition?.join("\n\n") ?? null };
+    const passed = before && (times === undefined || live.compaction) ? timePassed(before, record) : null;
+    const time = passed !== null && isRequest(message, shape) ? [passed] : [];
+    const additions = [...time, ...(evidence.get(record.seq)?.map(({ text }) => text) ?? [])];
+    return { seq: record.seq, message, addition: additions.length === 0 ? null : additions.join("\n\n") };
   };
 }
 
-export function withDigest<M>(entry: ShownMessage<M>, digest: string | null): ShownMessage<M> {
+export function withDigest<M>(entry: ViewMessage<M>, digest: string | null): ViewMessage<M> {
   if (digest === null) return entry;
   return { ...entry, addition: entry.addition === null ? digest : `${entry.addition}\n\n${digest}` };
-}
-
-/** The message as it is sent: with its addition. */
-export function sent<M>({ message, addition }: ViewEntry<M>, shape: Shape<M>): M {
-  return addition === null ? message : shape.join(message, shape.turn("user", addition));
 }

@@ -3,7 +3,7 @@
  * other tools read and write too; what we add is optional and stands beside them. Reading is lenient and total, and
  * keeps fields it doesn't know; nothing here decides what is worth remembering.
  */
-import { isRecord } from "../text/values.ts";
+import { isRecord } from "../text/names.ts";
 import type { Change } from "./changes.ts";
 
 export interface MemoryDocument {

@@ -15,7 +15,12 @@ export {
 export type { MemoryErasure, MemoryErasureRequest } from "./erase.ts";
 export type { Refusal, RefusalReason } from "./gates.ts";
 export { type MergedUpdate, type MergeRules, mergeUpdate } from "./merge.ts";
-export { type ExtractionPrompt, extractionPrompt } from "./prompt.ts";
-export { type RenderedMemory, type RenderMemoryOptions, renderMemory } from "./render.ts";
+export {
+  type ExtractionPrompt,
+  extractionPrompt,
+  type RenderedMemory,
+  type RenderMemoryOptions,
+  renderMemory,
+} from "./render.ts";
 export type { ExtractInput, ExtractOptions, SourceTurn } from "./update.ts";
 export { type MemoryUpdate, type ParsedUpdate, parseUpdate } from "./update.ts";

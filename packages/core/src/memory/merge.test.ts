@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { applyChanges, planMemoryUndo } from "./changes.ts";
 import { emptyDocument, type Fact, liveFacts, type MemoryDocument, writeDocument } from "./document.ts";
 import { type MergedUpdate, mergeUpdate } from "./merge.ts";
-import { extractionPrompt } from "./prompt.ts";
+import { extractionPrompt } from "./render.ts";
 import type { SourceTurn } from "./update.ts";
 import { parseUpdate } from "./update.ts";
 

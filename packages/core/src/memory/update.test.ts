@@ -209,3 +209,12 @@ function record(seq: number, origin: Origin, body: object): MessageRecord {
     body: JSON.stringify(body),
   };
 }
+
+test("of a message that is pasted by the megabyte only the beginning is read", () => {
+  const text = `I like tea. ${"word ".repeat(1_000_000)}`;
+  const record = { kind: "message", seq: 1, id: "a", dialect: "openai", origin: "user", at: "2024-01-01T00:00:00Z" };
+  const body = JSON.stringify({ role: "user", content: text });
+  const { turns, content } = extractInput([{ ...record, body } as MessageRecord], { threadId: "t" });
+  assert.deepEqual([turns.length, content], [1, "informative"]);
+  assert.ok(turns[0]!.text.startsWith("I like tea.") && turns[0]!.text.length <= 200_000);
+});

@@ -3,13 +3,12 @@
  * middle, other tools' names for the same fields, small integers for ids [F62]. The result is strictly typed; whether
  * anything of it may be stored is decided in `gates.ts`.
  */
-
 import type { MessageRecord, Origin } from "../log/record.ts";
 import { shapeOf } from "../message/dialects.ts";
 import { withoutReasoning } from "../summary/patch.ts";
 import { findObjects } from "../text/lenient-json.ts";
-import { NOT_OWN, ownWords } from "../text/own-words.ts";
-import { isRecord } from "../text/values.ts";
+import { isRecord } from "../text/names.ts";
+import { NOT_OWN, ownWords } from "../text/words.ts";
 import type { NamedTurn } from "./bindings.ts";
 import { clampConfidence, SECTION_PATHS, type SectionPath } from "./document.ts";
 
@@ -196,6 +195,7 @@ const NOT_OWN_RUN = new RegExp(`${NOT_OWN}[${NOT_OWN}\\s]*`, "g");
 /** Acknowledgements, commands to the program and texts without a word. */
 export function isTrivial(text: string): boolean {
   const words = text
+    .slice(0, 1_000)
     .toLowerCase()
     .replace(/[^\p{L}\p{N}\s']/gu, " ")
     .trim()
@@ -257,8 +257,12 @@ function said(role: SourceTurn["role"], text: string): { role: SourceTurn["role"
 }
 
 function wordsOf(parts: readonly { readonly kind: string; readonly text?: string }[]): string {
-  return parts.flatMap((part) => (part.kind === "text" ? [part.text ?? ""] : [])).join("\n");
+  const words = parts.flatMap((part) => (part.kind === "text" ? [part.text ?? ""] : [])).join("\n");
+  return words.slice(0, MAX_READ);
 }
+
+/** Of one message, in characters: what follows is a paste, not something told. */
+const MAX_READ = 200_000;
 
 function parsed(body: string): object | null {
   try {

@@ -3,34 +3,31 @@
  * nothing is imported from the SDK. Calls that the provider itself ran stand, with their results, in the assistant's
  * message; they need no answer from us, so they are carried as other blocks.
  */
-
+import type { DialectDefinition } from "./dialects.ts";
+import { googleRules } from "./rules.ts";
 import {
   base64,
   blocksOf,
   editingBlocks,
+  type Fields,
+  fields,
   file,
   imagesIn,
   inputText,
   inputValue,
   joinContent,
+  list,
+  markedBlock,
   media,
+  messageCheck,
+  optional,
   other,
   result,
   sameContent,
-  text,
-  textIn,
-} from "./blocks.ts";
-import type { DialectDefinition } from "./dialects.ts";
-import { googleRules } from "./rules.ts";
-import {
-  type Fields,
-  fields,
-  list,
-  markedBlock,
-  messageCheck,
-  optional,
   strangeBlock,
   string,
+  text,
+  textIn,
   textOr,
   typed,
 } from "./schema.ts";

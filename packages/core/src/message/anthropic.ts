@@ -2,32 +2,30 @@
  * The shape of Anthropic messages. The types are structural: fields they don't name travel along untouched. The API takes
  * the system prompt apart from the messages; here it is a leading `system` message, which adapters lift out again.
  */
+import type { DialectDefinition } from "./dialects.ts";
+import { anthropicRules } from "./rules.ts";
 import {
   blocksOf,
+  type Check,
   editingBlocks,
+  fields,
   file,
   image,
   imagesIn,
   inputObject,
   inputText,
   joinContent,
-  other,
-  result,
-  sameContent,
-  text,
-  textIn,
-} from "./blocks.ts";
-import type { DialectDefinition } from "./dialects.ts";
-import { anthropicRules } from "./rules.ts";
-import {
-  type Check,
-  fields,
   list,
   markedBlock,
   messageCheck,
   optional,
+  other,
+  result,
+  sameContent,
   strangeBlock,
   string,
+  text,
+  textIn,
   textOr,
   typed,
 } from "./schema.ts";

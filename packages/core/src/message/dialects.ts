@@ -1,6 +1,6 @@
 /** Which dialects there are: the only place that names them all. A new one is a folder and a line in each list here. */
 
-import { isRecord } from "../text/values.ts";
+import { isRecord } from "../text/names.ts";
 import { type AiSdkMessage, aiSdk } from "./ai-sdk.ts";
 import { type AnthropicMessage, anthropic } from "./anthropic.ts";
 import { type GeminiMessage, gemini } from "./gemini.ts";
@@ -8,9 +8,9 @@ import { langchain } from "./langchain.ts";
 import type { LangChainMessage } from "./langchain-blocks.ts";
 import { type OpenAiMessage, openai } from "./openai.ts";
 import { openaiResponses, type ResponsesMessage } from "./openai-responses.ts";
-import { remembered } from "./remembered.ts";
 import type { RuleSet } from "./rules.ts";
 import type { Fields } from "./schema.ts";
+import { remembered } from "./schema.ts";
 import type { Shape } from "./shape.ts";
 import { isUiMessage } from "./ui-messages.ts";
 

@@ -6,23 +6,28 @@
  * Calls may come without ids and are then answered by name. Such a call is known by its name and, where a message calls a
  * tool twice, its number; an id is written only where that would no longer be true.
  */
-
-import { isRecord } from "../text/values.ts";
+import { isRecord } from "../text/names.ts";
+import type { DialectDefinition, MessageProblem } from "./dialects.ts";
+import { googleRules } from "./rules.ts";
 import {
   editingSlots,
+  expected,
+  fields,
   file,
   image,
   imagesIn,
   inputObject,
   inputText,
+  list,
+  notAnObject,
+  optional,
   result,
+  roleProblem,
   sameContent,
+  string,
   text,
   textIn,
-} from "./blocks.ts";
-import type { DialectDefinition, MessageProblem } from "./dialects.ts";
-import { googleRules } from "./rules.ts";
-import { expected, fields, list, notAnObject, optional, roleProblem, string } from "./schema.ts";
+} from "./schema.ts";
 import type { CallPart, FilePart, ImagePart, Part, ReasoningPart, ResultPart, Role, Shape } from "./shape.ts";
 
 export interface GeminiMessage {
@@ -51,17 +56,17 @@ function wireRole({ role }: GeminiMessage): Role {
 }
 
 /** A part and the piece of the message it was read from. */
-interface Slot {
+interface GeminiSlot {
   readonly part: Part;
   readonly block: GeminiPart;
 }
 
-function slots(message: GeminiMessage): readonly Slot[] {
+function slots(message: GeminiMessage): readonly GeminiSlot[] {
   const numbered = { call: numbering(), result: numbering() };
   return message.parts.map((block) => ({ block, part: view(block, wireRole(message), numbered) }));
 }
 
-type Numbering = (fields: Fields) => string;
+type Numbering = (fields: GeminiFields) => string;
 
 /** The id, or the name with its number among those of the same name. */
 function numbering(): Numbering {
@@ -101,7 +106,7 @@ function reasoning(block: GeminiPart, thought: string): ReasoningPart {
   };
 }
 
-function viewResult(response: Fields, id: string): ResultPart {
+function viewResult(response: GeminiFields, id: string): ResultPart {
   const answer = answerOf(response["response"]);
   const media = Array.isArray(response["parts"]) ? response["parts"].flatMap((part) => viewMedia(part) ?? []) : [];
   const inside = [text(answer.text), ...media];
@@ -140,7 +145,7 @@ function edit(block: GeminiPart, part: Part): GeminiPart {
       return typeof block["text"] === "string" ? { ...block, text: part.text } : { text: part.text };
     case "call": {
       const name = field(block, "functionCall");
-      return { ...block, [name]: { ...(block[name] as Fields), name: part.name, args: inputObject(part.input) } };
+      return { ...block, [name]: { ...(block[name] as GeminiFields), name: part.name, args: inputObject(part.input) } };
     }
     case "result":
       return editResult(block, part);
@@ -151,14 +156,14 @@ function edit(block: GeminiPart, part: Part): GeminiPart {
 
 function editResult(block: GeminiPart, part: ResultPart): GeminiPart {
   const name = field(block, "functionResponse");
-  const fields = block[name] as Fields;
+  const fields = block[name] as GeminiFields;
   if (sameContent(part, viewResult(fields, part.id))) return block;
   const { parts: _, ...kept } = fields;
   return { ...block, [name]: { ...kept, ...writeAnswer(part) } };
 }
 
 /** The message with these parts; an id is written where place and name would give another one. */
-function rebuild(message: GeminiMessage, chosen: readonly Slot[]): GeminiMessage {
+function rebuild(message: GeminiMessage, chosen: readonly GeminiSlot[]): GeminiMessage {
   const built = { ...message, parts: chosen.map(({ block }) => block) };
   const blocks = slots(built).map(({ part }) => part);
   if (chosen.every(({ part }, index) => idOf(part) === idOf(blocks[index]!))) return built;
@@ -171,7 +176,7 @@ function named(block: GeminiPart, part: Part): GeminiPart {
   const id = idOf(part);
   if (id === null) return block;
   const name = field(block, part.kind === "call" ? "functionCall" : "functionResponse");
-  return { ...block, [name]: { ...(block[name] as Fields), id } };
+  return { ...block, [name]: { ...(block[name] as GeminiFields), id } };
 }
 
 function write(part: Part): GeminiPart {
@@ -200,13 +205,13 @@ const isOwn = ({ signature, signedBy }: ReasoningPart): boolean =>
 const ownId = ({ id, name }: CallPart | ResultPart): { readonly id?: string } =>
   id === functionId(name ?? "", 1) ? {} : { id };
 
-const writeResult = (part: ResultPart): Fields => ({
+const writeResult = (part: ResultPart): GeminiFields => ({
   ...ownId(part),
   name: part.name ?? "unknown",
   ...writeAnswer(part),
 });
 
-const writeAnswer = ({ text, isError, images }: ResultPart): Fields => ({
+const writeAnswer = ({ text, isError, images }: ResultPart): GeminiFields => ({
   response: isError ? { error: text } : { output: text },
   ...(images.length > 0 && { parts: images.map(writeMedia) }),
 });
@@ -221,21 +226,21 @@ function make(role: Role, parts: readonly Part[]): readonly GeminiMessage[] {
 
 /* Images and files in Gemini's contents: inline as base64, or by their address. Fields may be in camel or snake case. */
 
-type Fields = Readonly<Record<string, unknown>>;
+type GeminiFields = Readonly<Record<string, unknown>>;
 
 /** The field as this object spells it. */
-function field(object: Fields, name: string): string {
+function field(object: GeminiFields, name: string): string {
   const snake = name.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
   return name in object || !(snake in object) ? name : snake;
 }
 
 /** The object that stands in a field, if one does. */
-function fieldOf(object: Fields, name: string): Fields | null {
+function fieldOf(object: GeminiFields, name: string): GeminiFields | null {
   const value = object[field(object, name)];
-  return typeof value === "object" && value !== null ? (value as Fields) : null;
+  return typeof value === "object" && value !== null ? (value as GeminiFields) : null;
 }
 
-function viewMedia(block: Fields): ImagePart | FilePart | null {
+function viewMedia(block: GeminiFields): ImagePart | FilePart | null {
   const inline = fieldOf(block, "inlineData");
   const stored = fieldOf(block, "fileData");
   const blob = inline ?? stored;
@@ -249,13 +254,13 @@ function viewMedia(block: Fields): ImagePart | FilePart | null {
   return name === null ? picture : { ...picture, name };
 }
 
-const stringOf = (object: Fields, name: string): string | null => {
+const stringOf = (object: GeminiFields, name: string): string | null => {
   const value = object[field(object, name)];
   return typeof value === "string" ? value : null;
 };
 
 /** A text file is text: inline data is always read as bytes. */
-function writeMedia(part: ImagePart | FilePart): Fields {
+function writeMedia(part: ImagePart | FilePart): GeminiFields {
   const displayName = part.name == null ? {} : { displayName: part.name };
   if (part.kind === "image") {
     const { source } = part;
@@ -314,14 +319,14 @@ function part(value: unknown, at: string): string | null {
 }
 
 /** Parts without a type: UI messages have parts, too, but each of theirs says its type. */
-function mark({ role, parts }: Fields): string | null {
+function mark({ role, parts }: GeminiFields): string | null {
   if (!Array.isArray(parts) || !parts.every((one) => isRecord(one) && typeof one["type"] !== "string")) return null;
   if (role !== undefined && !ROLES.includes(String(role))) return null;
   const own = parts.flatMap((one) => KINDS.find((kind) => kind !== "text" && field(one, kind) in one) ?? [])[0];
   return own === undefined ? "parts without a type" : `a part with ${own}`;
 }
 
-function unknownBlock({ parts }: Fields): string | null {
+function unknownBlock({ parts }: GeminiFields): string | null {
   const records = Array.isArray(parts) ? parts.filter(isRecord) : [];
   const strange = records.findIndex((one) => !KINDS.some((kind) => field(one, kind) in one));
   if (strange === -1) return null;

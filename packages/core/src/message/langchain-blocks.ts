@@ -2,7 +2,7 @@
  * The blocks in the content of LangChain messages: its own standard ones, and those of the providers behind it, which it
  * carries as they came. Read both, written as standard blocks.
  */
-import { file, image, imageUrl, media, other, text } from "./blocks.ts";
+import { file, image, imageUrl, media, other, text } from "./schema.ts";
 import type { FilePart, ImagePart, Part, ReasoningPart } from "./shape.ts";
 
 export type LangChainBlock = Readonly<Record<string, unknown>> & { readonly type?: string };
@@ -157,17 +157,17 @@ function writeFile(part: FilePart): LangChainBlock {
  * classes), the fields under `data` (`messages_to_dict`), and the fields under `kwargs` (`dumpd`, JSON of an instance).
  * Everything else reads the fields and doesn't know the form; an edit is put back in the form it came in.
  */
-type Fields = Readonly<Record<string, unknown>>;
+type BlockFields = Readonly<Record<string, unknown>>;
 
-export type LangChainMessage = Fields;
+export type LangChainMessage = BlockFields;
 
-export function fieldsOf(message: LangChainMessage): Fields {
-  if (isConstructor(message)) return message["kwargs"] as Fields;
-  return isDict(message) ? (message["data"] as Fields) : message;
+export function fieldsOf(message: LangChainMessage): BlockFields {
+  if (isConstructor(message)) return message["kwargs"] as BlockFields;
+  return isDict(message) ? (message["data"] as BlockFields) : message;
 }
 
 /** The message with other fields; null takes a field away. An instance stays one of its class. */
-export function withFields(message: LangChainMessage, changes: Fields): LangChainMessage {
+export function withFields(message: LangChainMessage, changes: BlockFields): LangChainMessage {
   const fields = fieldsOf(message);
   if (fields !== message) return { ...message, [isConstructor(message) ? "kwargs" : "data"]: changed(fields, changes) };
   const prototype = Object.getPrototypeOf(message) as object | null;
@@ -175,7 +175,7 @@ export function withFields(message: LangChainMessage, changes: Fields): LangChai
   return Object.assign(Object.create(prototype) as object, changed(message, changes)) as LangChainMessage;
 }
 
-function changed(fields: Fields, changes: Fields): Fields {
+function changed(fields: BlockFields, changes: BlockFields): BlockFields {
   const merged = Object.entries({ ...fields, ...changes });
   return Object.fromEntries(
     merged.filter(([name]) => !(name in changes) || changes[name] !== null || name === "content"),
@@ -201,8 +201,8 @@ function typeOfInstance(message: LangChainMessage): unknown {
   return message["type"];
 }
 
-const isConstructor = ({ lc, id, kwargs }: Fields): boolean =>
+const isConstructor = ({ lc, id, kwargs }: BlockFields): boolean =>
   typeof lc === "number" && Array.isArray(id) && typeof kwargs === "object" && kwargs !== null;
 
-const isDict = ({ type, data, content }: Fields): boolean =>
+const isDict = ({ type, data, content }: BlockFields): boolean =>
   typeof type === "string" && content === undefined && typeof data === "object" && data !== null;

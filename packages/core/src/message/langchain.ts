@@ -3,20 +3,7 @@
  * beside the content, content, calls. LangChain repeats calls in the provider's own words, in the content and in
  * `additional_kwargs`: those copies are no parts, and follow what happens to the calls.
  */
-
-import { isRecord } from "../text/values.ts";
-import {
-  blocksOf,
-  editingSlots,
-  imagesIn,
-  inputObject,
-  inputText,
-  inputValue,
-  joinContent,
-  result,
-  sameContent,
-  textIn,
-} from "./blocks.ts";
+import { isRecord } from "../text/names.ts";
 import type { DialectDefinition, MessageProblem } from "./dialects.ts";
 import {
   editBlock,
@@ -33,14 +20,24 @@ import {
 } from "./langchain-blocks.ts";
 import { googleRules } from "./rules.ts";
 import {
+  blocksOf,
+  editingSlots,
   expected,
   type Fields,
   fields,
+  imagesIn,
+  inputObject,
+  inputText,
+  inputValue,
+  joinContent,
   list,
   notAnObject,
   optional,
+  result,
+  sameContent,
   strangeBlock,
   string,
+  textIn,
   textOr,
   typed,
 } from "./schema.ts";
@@ -100,20 +97,20 @@ const contentOf = (message: LangChainMessage): string | readonly LangChainBlock[
 const blocksIn = (message: LangChainMessage): readonly LangChainBlock[] => blocksOf(contentOf(message), textBlock);
 
 /** A part and the piece of the message it was read from. */
-type Slot =
+type ChainSlot =
   | { readonly at: "thinking"; readonly part: ReasoningPart }
   | { readonly at: "content"; readonly part: Part; readonly block: LangChainBlock }
   | { readonly at: "call"; readonly part: CallPart; readonly call: Fields }
   | { readonly at: "result"; readonly part: ResultPart };
 
-function slots(message: LangChainMessage): readonly Slot[] {
+function slots(message: LangChainMessage): readonly ChainSlot[] {
   if (role(message) === "tool") return [{ at: "result", part: viewResult(message) }];
   const calls = callsOf(message);
   const thought = thinkingOf(message);
   const content = blocksIn(message).filter((block) => !isRepeat(block, calls));
   return [
     ...(thought === "" ? [] : [{ at: "thinking", part: thinking(thought) } as const]),
-    ...content.map((block): Slot => ({ at: "content", part: viewBlock(block), block })),
+    ...content.map((block): ChainSlot => ({ at: "content", part: viewBlock(block), block })),
     ...calls,
   ];
 }
@@ -135,7 +132,7 @@ const thinking = (words: string): ReasoningPart => ({
 });
 
 /** Calls whose arguments were no JSON are sent to the provider like the others, and have to be answered like them. */
-function callsOf(message: LangChainMessage): readonly (Slot & { at: "call" })[] {
+function callsOf(message: LangChainMessage): readonly (ChainSlot & { at: "call" })[] {
   if (role(message) !== "assistant") return [];
   const { tool_calls, invalid_tool_calls, additional_kwargs } = fieldsOf(message);
   const own = [...listOf(tool_calls), ...listOf(invalid_tool_calls)];
@@ -176,14 +173,14 @@ function viewResult(message: LangChainMessage): ResultPart {
   };
 }
 
-function edit(slot: Slot, part: Part): Slot {
+function edit(slot: ChainSlot, part: Part): ChainSlot {
   switch (slot.at) {
     case "content":
       return { ...slot, part, block: editBlock(slot.block, part) };
     case "call":
       return part.kind === "call" ? { ...slot, part, call: editCall(slot.call, part) } : slot;
     default:
-      return { ...slot, part } as Slot; // the same kind: assertReplaceable has seen to it
+      return { ...slot, part } as ChainSlot; // the same kind: assertReplaceable has seen to it
   }
 }
 
@@ -193,9 +190,10 @@ function editCall(call: Fields, part: CallPart): Fields {
 }
 
 /** Sets the fields that the slots were read from; all others are left as they were given. */
-function rebuild(message: LangChainMessage, chosen: readonly Slot[]): LangChainMessage {
+function rebuild(message: LangChainMessage, chosen: readonly ChainSlot[]): LangChainMessage {
   if (role(message) === "tool") return rebuildResult(message, chosen);
-  const at = <K extends Slot["at"]>(place: K) => chosen.filter((slot): slot is Slot & { at: K } => slot.at === place);
+  const at = <K extends ChainSlot["at"]>(place: K) =>
+    chosen.filter((slot): slot is ChainSlot & { at: K } => slot.at === place);
   const calls = at("call").map(({ call }) => call);
   const isInvalid = (call: Fields): boolean => call["type"] === "invalid_tool_call";
   const fields = fieldsOf(message);
@@ -262,7 +260,7 @@ function besides(fields: Fields, thought: string, calls: readonly Fields[]): Fie
   };
 }
 
-function rebuildResult(message: LangChainMessage, chosen: readonly Slot[]): LangChainMessage {
+function rebuildResult(message: LangChainMessage, chosen: readonly ChainSlot[]): LangChainMessage {
   const part = chosen[0]?.part;
   if (part?.kind !== "result") return withFields(message, { content: "" });
   const was = viewResult(message);

@@ -2,13 +2,13 @@
  * The items of OpenAI's Responses API, seen as parts and written from parts. A message item holds blocks, one part each;
  * every other item is one part. Items that only the API understands (searches, approvals, a sealed compaction) are carried.
  */
-import { blocksOf, file, image, imagesIn, imageUrl, media, other, text, textIn } from "./blocks.ts";
+import { blocksOf, file, image, imagesIn, imageUrl, media, other, text, textIn } from "./schema.ts";
 import type { CallPart, FilePart, Part, ReasoningPart, ResultPart, Role } from "./shape.ts";
 
-export type ResponsesItem = { readonly type?: string; readonly id?: string } & Fields;
-export type ResponsesBlock = { readonly type: string } & Fields;
+export type ResponsesItem = { readonly type?: string; readonly id?: string } & ResponsesFields;
+export type ResponsesBlock = { readonly type: string } & ResponsesFields;
 
-type Fields = Readonly<Record<string, unknown>>;
+type ResponsesFields = Readonly<Record<string, unknown>>;
 
 /** Calls that we answer, and where each keeps its input. */
 const CALLS: Readonly<Record<string, string>> = { function_call: "arguments", custom_tool_call: "input" };
@@ -50,12 +50,12 @@ export function viewBlock(block: ResponsesBlock): Part {
   }
 }
 
-function viewImage({ image_url, file_id }: Fields): Part {
+function viewImage({ image_url, file_id }: ResponsesFields): Part {
   if (typeof image_url !== "string") return file({ mediaType: "image", ref: String(file_id ?? "") });
   return image_url.startsWith("data:") ? media(image_url, "image/png") : image(null, { url: image_url });
 }
 
-function viewFile({ file_data, file_id, file_url, filename }: Fields): Part {
+function viewFile({ file_data, file_id, file_url, filename }: ResponsesFields): Part {
   const name = typeof filename === "string" ? filename : null;
   if (typeof file_data === "string") return media(file_data, "application/octet-stream", name);
   const ref = file_url ?? file_id;
@@ -93,7 +93,7 @@ function viewReasoning(item: ResponsesItem): ReasoningPart {
   const isTheirs = signature !== null || typeof item.id === "string";
   return {
     kind: "reasoning",
-    text: told.map((block: Fields) => String(block["text"] ?? "")).join("\n\n"),
+    text: told.map((block: ResponsesFields) => String(block["text"] ?? "")).join("\n\n"),
     signature,
     signedBy: isTheirs ? "openai" : null,
     redacted: false,

@@ -3,22 +3,23 @@
  * text, calls. Here a message is one turn: an item, or the list of the items that belong together, so that a thought is
  * never parted from the call it led to. `responsesTurns` gathers a flat list into turns, `responsesItems` gives the flat list back.
  */
-
-import { isRecord } from "../text/values.ts";
-import { editingSlots, joinContent, result } from "./blocks.ts";
+import { isRecord } from "../text/names.ts";
 import type { DialectDefinition, MessageProblem } from "./dialects.ts";
 import type { ResponsesBlock, ResponsesItem } from "./openai-responses-items.ts";
 import * as items from "./openai-responses-items.ts";
 import { openaiResponsesRules } from "./rules.ts";
 import {
   type Check,
+  editingSlots,
   type Fields,
   fields,
+  joinContent,
   list,
   markedBlock,
   messageCheck,
   notAnObject,
   optional,
+  result,
   strangeBlock,
   string,
   textOr,
@@ -77,27 +78,27 @@ function idsOf(message: ResponsesMessage, kind: "call" | "result"): string[] {
 }
 
 /** A part and the item it was read from; `block` where the item is a message of several. */
-interface Slot {
+interface ResponsesSlot {
   readonly part: Part;
   readonly item: ResponsesItem;
   readonly block: ResponsesBlock | null;
 }
 
-function slots(message: ResponsesMessage): readonly Slot[] {
-  return listOf(message).flatMap((item): readonly Slot[] => {
+function slots(message: ResponsesMessage): readonly ResponsesSlot[] {
+  return listOf(message).flatMap((item): readonly ResponsesSlot[] => {
     if (!items.isMessage(item)) return [{ part: items.viewItem(item), item, block: null }];
     return items.blocksIn(item).map((block) => ({ part: items.viewBlock(block), item, block }));
   });
 }
 
-function edit({ item, block }: Slot, part: Part): Slot {
+function edit({ item, block }: ResponsesSlot, part: Part): ResponsesSlot {
   if (block !== null) return { part, item, block: items.editBlock(block, part, items.roleOf(item)) };
   return { part, item: items.editItem(item, part), block: null };
 }
 
 /** Neighbouring slots of one message item stay one item; what nothing is left of goes, but for a message of its own. */
-function rebuild(message: ResponsesMessage, chosen: readonly Slot[]): ResponsesMessage {
-  const runs: Slot[][] = [];
+function rebuild(message: ResponsesMessage, chosen: readonly ResponsesSlot[]): ResponsesMessage {
+  const runs: ResponsesSlot[][] = [];
   for (const slot of chosen) {
     const last = runs.at(-1);
     if (slot.block !== null && last?.[0]?.item === slot.item) last.push(slot);
@@ -113,7 +114,7 @@ function rebuild(message: ResponsesMessage, chosen: readonly Slot[]): ResponsesM
 
 const emptied = (role: Role): ResponsesMessage => ({ role: role === "tool" ? "user" : role, content: "" });
 
-function withBlocks(item: ResponsesItem, chosen: readonly Slot[]): ResponsesItem {
+function withBlocks(item: ResponsesItem, chosen: readonly ResponsesSlot[]): ResponsesItem {
   const blocks = chosen.flatMap(({ block }) => block ?? []);
   const only = blocks.length === 1 ? blocks[0]! : null;
   if (typeof item["content"] === "string" && typeof only?.["text"] === "string")

@@ -2,32 +2,30 @@
  * The shape of OpenAI chat completions messages, and of the many servers that speak the same. The types are structural:
  * fields they don't name travel along untouched. Parts stand in this order: reasoning, content, refusal, calls.
  */
+import type { DialectDefinition } from "./dialects.ts";
+import { openaiRules } from "./rules.ts";
 import {
   blocksOf,
   editingSlots,
+  type Fields,
+  fields,
   file,
   image,
   imagesIn,
   imageUrl,
   joinContent,
+  list,
+  markedBlock,
   media,
+  messageCheck,
+  optional,
   other,
   result,
   sameContent,
-  text,
-  textIn,
-} from "./blocks.ts";
-import type { DialectDefinition } from "./dialects.ts";
-import { openaiRules } from "./rules.ts";
-import {
-  type Fields,
-  fields,
-  list,
-  markedBlock,
-  messageCheck,
-  optional,
   strangeBlock,
   string,
+  text,
+  textIn,
   typed,
 } from "./schema.ts";
 import type { CallPart, FilePart, Part, ReasoningPart, ResultPart, Role, Shape, TextPart } from "./shape.ts";
@@ -74,16 +72,16 @@ function role(message: OpenAiMessage): Role {
 }
 
 /** A part and the piece of the message it was read from: a message can be put together again from any of them. */
-type Slot =
+type OpenAiSlot =
   | { readonly at: "reasoning"; readonly part: ReasoningPart }
   | { readonly at: "content"; readonly part: Part; readonly block: OpenAiBlock }
   | { readonly at: "refusal"; readonly part: TextPart }
   | { readonly at: "call"; readonly part: CallPart; readonly call: OpenAiCall }
   | { readonly at: "result"; readonly part: ResultPart };
 
-function slots(message: OpenAiMessage): readonly Slot[] {
+function slots(message: OpenAiMessage): readonly OpenAiSlot[] {
   if (role(message) === "tool") return [{ at: "result", part: viewResult(message) }];
-  const messageSlots: Slot[] = [];
+  const messageSlots: OpenAiSlot[] = [];
   if (message.reasoning_content) messageSlots.push({ at: "reasoning", part: thought(message.reasoning_content) });
   for (const block of blocksOf(contentOf(message), textBlock)) {
     messageSlots.push({ at: "content", part: viewBlock(block), block });
@@ -95,9 +93,10 @@ function slots(message: OpenAiMessage): readonly Slot[] {
 }
 
 /** Sets the fields that the slots were read from; all others, and those that stay empty, are left as they were given. */
-function rebuild(message: OpenAiMessage, chosen: readonly Slot[]): OpenAiMessage {
+function rebuild(message: OpenAiMessage, chosen: readonly OpenAiSlot[]): OpenAiMessage {
   if (role(message) === "tool") return rebuildResult(message, chosen);
-  const at = <K extends Slot["at"]>(place: K) => chosen.filter((slot): slot is Slot & { at: K } => slot.at === place);
+  const at = <K extends OpenAiSlot["at"]>(place: K) =>
+    chosen.filter((slot): slot is OpenAiSlot & { at: K } => slot.at === place);
   const calls = at("call").map((slot) => slot.call);
   const legacy = calls.length === 1 && calls[0]!.id === functionId(message.function_call?.name ?? "");
   const fields: Readonly<Record<string, unknown>> = {
@@ -130,21 +129,21 @@ function rebuildContent(
   return blocks.length === 0 && !Array.isArray(was) ? "" : blocks;
 }
 
-function rebuildResult(message: OpenAiMessage, chosen: readonly Slot[]): OpenAiMessage {
+function rebuildResult(message: OpenAiMessage, chosen: readonly OpenAiSlot[]): OpenAiMessage {
   const part = chosen[0]?.part;
   if (part?.kind !== "result") return { ...message, content: "" };
   const id = message.role === "function" ? {} : { tool_call_id: part.id };
   return sameContent(part, viewResult(message)) ? { ...message, ...id } : { ...message, ...id, content: part.text };
 }
 
-function edit(slot: Slot, part: Part): Slot {
+function edit(slot: OpenAiSlot, part: Part): OpenAiSlot {
   switch (slot.at) {
     case "content":
       return { ...slot, part, block: editBlock(slot.block, part) };
     case "call":
       return part.kind === "call" ? { ...slot, part, call: editCall(slot.call, part) } : slot;
     default:
-      return { ...slot, part } as Slot; // the same kind: assertReplaceable has seen to it
+      return { ...slot, part } as OpenAiSlot; // the same kind: assertReplaceable has seen to it
   }
 }
 

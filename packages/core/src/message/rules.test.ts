@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { randomConversation, render, type ScriptMessage } from "../testing/conversation.ts";
-import { text } from "./blocks.ts";
 import { DIALECTS, shapeOf } from "./dialects.ts";
 import { repair } from "./repair.ts";
 import {
@@ -13,6 +12,7 @@ import {
   type RuleSet,
   violations,
 } from "./rules.ts";
+import { text } from "./schema.ts";
 import type { Part, Shape } from "./shape.ts";
 
 const user = say("user", "go");

@@ -21,7 +21,7 @@ export interface RuleSet {
   readonly signer?: string;
 }
 
-type Rule = <M>(messages: readonly M[], shape: Shape<M>, set: RuleSet) => readonly Finding[];
+type MessageRule = <M>(messages: readonly M[], shape: Shape<M>, set: RuleSet) => readonly Finding[];
 
 const RULES = {
   "has-messages": hasMessages,
@@ -35,7 +35,7 @@ const RULES = {
   "reasoning-leads": reasoningLeads,
   "reasoning-signed": reasoningSigned,
   "ends-with-request": endsWithRequest,
-} satisfies Record<string, Rule>;
+} satisfies Record<string, MessageRule>;
 
 /** OpenAI would take system messages anywhere; one in front is what all its imitators understand. */
 const COMMON = ["has-messages", "one-system", "paired", "no-empty-message"] as const;
@@ -70,7 +70,7 @@ export const forRequest = (set: RuleSet): RuleSet => ({
 
 export function violations<M>(messages: readonly M[], shape: Shape<M>, set: RuleSet): readonly Violation[] {
   return set.rules.flatMap((rule) => {
-    const check: Rule = RULES[rule];
+    const check: MessageRule = RULES[rule];
     return check(messages, shape, set).map((finding) => ({ rule, ...finding }));
   });
 }

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { changed } from "../testing/shape-suite.ts";
-import { file, image, text } from "./blocks.ts";
 import { DIALECTS, type MessageOf, rulesOf, shapeOf } from "./dialects.ts";
 import { openaiRules, violations } from "./rules.ts";
+import { file, image, text } from "./schema.ts";
 import type { ReasoningPart, Shape } from "./shape.ts";
 
 const PIXEL = "iVBORw0KGgo=";

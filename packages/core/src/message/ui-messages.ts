@@ -3,7 +3,7 @@
  * steps is several messages; what a tool part says of its call and of its result goes to the two places it has with a
  * model. What has no place there is named in `lost`, part by part.
  */
-import { isRecord } from "../text/values.ts";
+import { isRecord } from "../text/names.ts";
 import type { AiSdkMessage, AiSdkOutput, AiSdkPart } from "./ai-sdk.ts";
 import type { Fields } from "./schema.ts";
 

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { sent, type ViewEntry } from "../log/view.ts";
+import { sent } from "../log/structure.ts";
+import type { ViewEntry } from "../log/view.ts";
 import { boundReasoning, reasoningBinder } from "../message/bound-reasoning.ts";
 import { type Dialect, type Part, repair, type Shape, shapeOf } from "../message/index.ts";
 import { anthropicRules, googleRules, openaiRules } from "../message/rules.ts";

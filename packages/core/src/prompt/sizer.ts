@@ -4,7 +4,8 @@
  * Made where the model is known: in a run, for a stored thread, in the lab, for an array of messages.
  */
 
-import { sent, type ViewEntry } from "../log/view.ts";
+import { sent } from "../log/structure.ts";
+import type { ViewEntry } from "../log/view.ts";
 import type { BoundMessages } from "../message/bound-reasoning.ts";
 import { type Repaired, type RuleSet, repair, type Shape, violations } from "../message/index.ts";
 import type { Account, Count, MessageSize, Meter, PartName, PromptSize, Report, Settled } from "../tokens/index.ts";
@@ -153,12 +154,12 @@ const EMPTY = { kind: "text", text: "" } as const;
 /** What joining two texts may cost beyond the texts. */
 const JOIN_TOKENS = 4;
 
-type Parts<M> = Pick<
+type SizedParts<M> = Pick<
   Prompt<M>,
   "entries" | "messages" | "sources" | "repairs" | "prefix" | "asSent" | "shownTokens" | "sentTokens"
 >;
 
-export function partsOf<M>(view: readonly ViewEntry<M>[], sizer: Sizer<M>, given: Prompt<M> | null): Parts<M> {
+export function partsOf<M>(view: readonly ViewEntry<M>[], sizer: Sizer<M>, given: Prompt<M> | null): SizedParts<M> {
   const before = given !== null && sizesAlike(given.sizer, sizer) ? given : null;
   const { shape, rules } = sizer;
   const common = before === null ? 0 : sameEntries(view, before.entries);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { followUps } from "./follow-ups.ts";
+import { followUps } from "./search.ts";
 
 const hit = (text: string, at = "2024-03-01T10:00:00Z", speaker = "Melanie") => ({
   threadId: "t",

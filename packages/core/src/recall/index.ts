@@ -1,7 +1,6 @@
 export type { Term } from "../text/analyze.ts";
 export type { Closeness, Propose } from "./closeness.ts";
-export { type EntrySource, indexEntry } from "./entry.ts";
-export { type Indexable, type IndexableOptions, indexableText } from "./indexable.ts";
+export { type EntrySource, type Indexable, type IndexableOptions, indexableText, indexEntry } from "./entry.ts";
 export { MemoryIndex } from "./memory-index.ts";
 export type {
   CandidateRequest,
@@ -14,6 +13,13 @@ export type {
   Seek,
 } from "./port.ts";
 export type { Hit } from "./rank.ts";
-export { type Rendered, type RenderOptions, renderHits, type ShownHit } from "./render.ts";
+export {
+  createSnippets,
+  type Rendered,
+  type RenderOptions,
+  renderHits,
+  type ShownHit,
+  type Snippet,
+  type SnippetOptions,
+} from "./render.ts";
 export { type SearchOptions, type SearchResult, search } from "./search.ts";
-export { createSnippets, type Snippet, type SnippetOptions } from "./snippet.ts";

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { type OpenAiMessage, openaiShape, type ToolFacts } from "../message/index.ts";
 import { withToolFacts } from "../message/rules.ts";
 import { analyze } from "../text/analyze.ts";
-import { INDEXED_CHARACTERS, indexableText, isEcho } from "./indexable.ts";
+import { INDEXED_CHARACTERS, indexableText, isEcho } from "./entry.ts";
 
 const said = (message: OpenAiMessage, call?: { input: string; facts?: ToolFacts }) =>
   indexableText(message, openaiShape, { origin: "user", call: () => call });
@@ -90,4 +90,22 @@ test("any text is indexed within the cap", () => {
       assert.ok((kept?.text.length ?? 0) <= INDEXED_CHARACTERS + 100);
     }),
   );
+});
+
+test("of a text of many megabytes both ends are looked at, in a message, a call and a result", () => {
+  const long = `src/first_name.ts ${"word ".repeat(1_000_000)} src/last_name.ts`;
+  const ends = [`${long.slice(0, 500_000)}\n${long.slice(-500_000)}`, long];
+  const [short, whole] = ends.map((content) => said({ role: "user", content })?.text);
+  assert.equal(whole, short);
+  const input = JSON.stringify({ text: long });
+  const called: OpenAiMessage = {
+    role: "assistant",
+    content: null,
+    tool_calls: [{ id: "1", type: "function", function: { name: "f", arguments: input } }],
+  };
+  const result: OpenAiMessage = { role: "tool", tool_call_id: "1", content: long };
+  for (const message of [called, result]) {
+    const kept = said(message)?.text ?? "";
+    assert.ok(kept.includes("src/first_name.ts") && kept.includes("src/last_name.ts"));
+  }
 });

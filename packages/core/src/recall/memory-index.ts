@@ -14,23 +14,23 @@ import type {
   Seek,
 } from "./port.ts";
 
-interface Address {
+interface EntryAddress {
   readonly threadId: string;
   readonly seq: number;
   readonly userId?: string;
 }
 
-interface Row extends Placement {
+interface IndexRow extends Placement {
   readonly threadId: string;
   readonly seq: number;
   readonly entry: IndexEntry;
 }
 
 interface Thread {
-  readonly rows: Map<number, Row>;
-  readonly byOrdinal: (Row | undefined)[];
+  readonly rows: Map<number, IndexRow>;
+  readonly byOrdinal: (IndexRow | undefined)[];
   /** By term, in ascending seq. */
-  readonly postings: Map<string, Row[]>;
+  readonly postings: Map<string, IndexRow[]>;
   newest: Placement | null;
   totalLength: number;
 }
@@ -40,7 +40,7 @@ export class MemoryIndex implements RecallIndex {
   readonly #owners = new Map<string, Set<string>>();
 
   /** Entries of a thread in ascending seq; the same (thread, seq) again replaces the entry where it stands. */
-  put(address: Address, entry: IndexEntry): void {
+  put(address: EntryAddress, entry: IndexEntry): void {
     const thread = this.#threads.get(address.threadId) ?? emptyThread();
     this.#threads.set(address.threadId, thread);
     const userId = address.userId ?? "";
@@ -104,7 +104,7 @@ function emptyThread(): Thread {
   return { rows: new Map(), byOrdinal: [], postings: new Map(), newest: null, totalLength: 0 };
 }
 
-function drop(thread: Thread, row: Row): void {
+function drop(thread: Thread, row: IndexRow): void {
   thread.rows.delete(row.seq);
   thread.byOrdinal[row.ordinal] = undefined;
   thread.totalLength -= row.entry.length;
@@ -115,15 +115,15 @@ function drop(thread: Thread, row: Row): void {
 }
 
 /** Where `seq` stands or belongs; from the end, as entries come in order. */
-function positionOf(list: readonly Row[], seq: number): number {
+function positionOf(list: readonly IndexRow[], seq: number): number {
   let at = list.length;
   while (at > 0 && list[at - 1]!.seq >= seq) at -= 1;
   return at;
 }
 
 /** The lists are in the order of what is sought, so it can stop early. */
-function seekRows(threads: readonly Thread[], { all, limit }: Seek): Row[] {
-  const rows: Row[] = [];
+function seekRows(threads: readonly Thread[], { all, limit }: Seek): IndexRow[] {
+  const rows: IndexRow[] = [];
   for (const { postings } of threads) {
     const lists = all.map((term) => postings.get(term) ?? []);
     const shortest = lists.reduce((best, list) => (list.length < best.length ? list : best), lists[0] ?? []);

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { indexEntry } from "./entry.ts";
+import { countOf, indexEntry, MOST_PASSAGES, passageStarts } from "./entry.ts";
 import { MemoryIndex } from "./memory-index.ts";
-import { countOf, MOST_PASSAGES, passageStarts } from "./passages.ts";
 import { search } from "./search.ts";
 
 const AT = "2024-01-01T00:00:00.000Z";

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { indexEntry } from "./entry.ts";
+import { analyzeQuery, indexEntry } from "./entry.ts";
 import { MemoryIndex } from "./memory-index.ts";
 import { goesBefore, inPrecedence, type TermSets } from "./precedence.ts";
-import { analyzeQuery } from "./query.ts";
 import { search } from "./search.ts";
 
 const THREAD = { kind: "thread", threadId: "t" } as const;

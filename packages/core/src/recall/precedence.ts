@@ -26,10 +26,10 @@ export function inPrecedence<T>(
   limit = Number.POSITIVE_INFINITY,
 ): T[] {
   const groups = groupsOf(best, setsOf);
-  const groupAt = new Array<Group>(best.length);
+  const groupAt = new Array<TieGroup>(best.length);
   for (const group of groups) for (const place of group.places) groupAt[place] = group;
   const ordered: T[] = [];
-  const open = (group: Group): void => {
+  const open = (group: TieGroup): void => {
     if (group.isOpen) return;
     group.isOpen = true;
     const first = groups.filter((other) => goesBefore(other, group)).flatMap(({ places }) => places);
@@ -50,13 +50,13 @@ export function inPrecedence<T>(
 }
 
 /** Entries of the same sets, by their places in what was given. There are far fewer of them than entries. */
-interface Group extends TermSets {
+interface TieGroup extends TermSets {
   readonly places: number[];
   isOpen: boolean;
 }
 
-function groupsOf<T>(best: readonly T[], setsOf: (one: T) => TermSets): Group[] {
-  const groups = new Map<number | string, Group>();
+function groupsOf<T>(best: readonly T[], setsOf: (one: T) => TermSets): TieGroup[] {
+  const groups = new Map<number | string, TieGroup>();
   for (const [place, one] of best.entries()) {
     const sets = setsOf(one);
     const key = keyOf(sets);

@@ -5,15 +5,11 @@
  * before all else.
  * Pure and deterministic: the order of the candidates given doesn't matter.
  */
-
 import { fold } from "../text/analyze.ts";
 import { nearness } from "./dates.ts";
-import { SHORT_LENGTH } from "./entry.ts";
-import { MOST_PASSAGES } from "./passages.ts";
+import { MOST_PASSAGES, type QueryTerm, type RecallQuery, SHORT_LENGTH, STANDING_TERM, TIME_TERM } from "./entry.ts";
 import type { IndexedDoc, ScopeStatistics } from "./port.ts";
 import { type Bits, inPrecedence, type TermSets } from "./precedence.ts";
-import { type Query, type QueryTerm, TIME_TERM } from "./query.ts";
-import { STANDING_TERM } from "./standing.ts";
 
 export interface Hit {
   readonly doc: IndexedDoc;
@@ -39,6 +35,10 @@ export interface RankOptions {
   /** Where one of two neighbors is long: the share of the other's score. */
   readonly scoreOfPrevious: number;
   readonly scoreOfNext: number;
+  /** So many hits are ranked one by one. */
+  readonly firstHits: number;
+  /** After them a request and its answer count together: the share of the other's score. */
+  readonly exchangeShare: number;
   /** What a user's message gains where at least half of the messages are the user's; where fewer are, it gains less. */
   readonly userGain: number;
   /** The same where the question asks what the assistant said. */
@@ -66,6 +66,8 @@ export const RANKING: RankOptions = {
   shortLength: SHORT_LENGTH,
   scoreOfPrevious: 0.3,
   scoreOfNext: 0.4,
+  firstHits: 40,
+  exchangeShare: 0.5,
   userGain: 0.7,
   userWhereAssistantIsAsked: 0.77,
   standing: 1.5,
@@ -77,7 +79,7 @@ export const RANKING: RankOptions = {
 };
 
 export function rank(
-  query: Query,
+  query: RecallQuery,
   candidates: readonly IndexedDoc[],
   statistics: ScopeStatistics,
   options: RankOptions = RANKING,
@@ -91,31 +93,58 @@ export function rank(
   const timeTerm = terms.findIndex(({ term }) => term === TIME_TERM);
   const standingTerm = terms.findIndex(({ term }) => term === STANDING_TERM);
   const rare = rareIdentifiers(terms, statistics, options);
-  const scored: (RankedHit & { readonly index: number })[] = [];
+  const scored: ScoredHit[] = [];
+  const said = new Float64Array(docs.length);
   docs.forEach((doc, index) => {
     const exact = rare.filter((t) => doc.frequencies[t]! >= 0.7).length;
     // Of those that hold what is asked for by its name the one that speaks most of it comes first, whoever said it.
     let score = exact === 0 ? own[index]! + sharedScore(docs, own, index, options) : own[index]!;
     if (score <= 0) return;
-    if (exact === 0) {
-      if (doc.speaker === USER) score *= userFactor(doc.threadId);
-      if (standingTerm >= 0 && doc.frequencies[standingTerm]! > 0) score *= options.standing;
-    }
+    if (exact === 0 && standingTerm >= 0 && doc.frequencies[standingTerm]! > 0) score *= options.standing;
     if (named !== null && doc.speaker === named) score *= options.namedSpeaker;
     if (isNamed(doc) && doc.asks && doc.length <= options.shortLength) score *= options.asking;
     if (timeTerm >= 0 && doc.frequencies[timeTerm]! > 0) score *= options.namedTime;
     score *= 1 + options.statedDate * dateNearness(doc.at, query);
+    said[index] = score;
+    if (exact === 0 && doc.speaker === USER) score *= userFactor(doc.threadId);
     scored.push({ doc, score, exact, index });
   });
   scored.sort((a, b) => b.exact - a.exact || b.score - a.score || -inConversationOrder(a.doc, b.doc));
-  return inPrecedence(scored, termSets(docs, pool, options), options.limit);
+  const ordered = withExchanges(scored, docs, said, options);
+  return inPrecedence(ordered, termSets(docs, pool, options), options.limit);
+}
+
+interface ScoredHit extends RankedHit {
+  readonly index: number;
+}
+
+/**
+ * Who reads on behind the first hits looks for all that was said on the subject, more than for single messages: there an exchange counts
+ * as a whole, so that a request stands before others if its answer speaks of what is asked.
+ */
+function withExchanges(
+  scored: readonly ScoredHit[],
+  docs: readonly IndexedDoc[],
+  said: Float64Array,
+  options: RankOptions,
+): readonly ScoredHit[] {
+  if (scored.length <= options.firstHits) return scored;
+  const together = ({ index, score, doc }: ScoredHit): number => {
+    const other = doc.speaker === USER ? index + 1 : index - 1;
+    const isExchange =
+      sharesScores(docs, index, other, options) && (doc.speaker === USER) !== (docs[other]!.speaker === USER);
+    return isExchange ? score * (1 + (options.exchangeShare * said[other]!) / said[index]!) : score;
+  };
+  const rest = scored.slice(options.firstHits).map((hit) => ({ hit, together: together(hit) }));
+  rest.sort((a, b) => b.hit.exact - a.hit.exact || b.together - a.together);
+  return [...scored.slice(0, options.firstHits), ...rest.map(({ hit }) => hit)];
 }
 
 /** What each entry scores by the terms that it holds or has gathered. */
 function ownScores(
   docs: readonly IndexedDoc[],
   pooled: Float64Array,
-  { terms }: Query,
+  { terms }: RecallQuery,
   statistics: ScopeStatistics,
   { k1, b, wholeShare }: RankOptions,
 ): Float64Array {
@@ -229,7 +258,11 @@ function isNamed({ speaker }: IndexedDoc): boolean {
  * By thread: in a chat the user's messages are what is looked for; where they are few among calls and results, as in a coding session,
  * they gain little. The candidates, which have their neighbors with them, say which it is.
  */
-function userFactors({ asks }: Query, docs: readonly IndexedDoc[], options: RankOptions): (threadId: string) => number {
+function userFactors(
+  { asks }: RecallQuery,
+  docs: readonly IndexedDoc[],
+  options: RankOptions,
+): (threadId: string) => number {
   if (asks === "assistant") return () => options.userWhereAssistantIsAsked;
   const counts = new Map<string, { all: number; users: number }>();
   for (const { threadId, speaker } of docs) {
@@ -310,7 +343,7 @@ function sameSession(a: IndexedDoc, b: IndexedDoc): boolean {
 }
 
 /** The one speaker the question names; null when it names none or several. */
-function namedSpeaker(query: Query, docs: readonly IndexedDoc[]): string | null {
+function namedSpeaker(query: RecallQuery, docs: readonly IndexedDoc[]): string | null {
   const named = new Set<string>();
   const seen = new Set<string>();
   for (const { speaker } of docs) {
@@ -326,7 +359,7 @@ function namedSpeaker(query: Query, docs: readonly IndexedDoc[]): string | null 
 }
 
 /** How near a message is to a date the question states; 0 when it states none. */
-function dateNearness(at: string, { dates }: Query): number {
+function dateNearness(at: string, { dates }: RecallQuery): number {
   return dates.reduce((best, date) => Math.max(best, nearness(at, date)), 0);
 }
 

@@ -23,6 +23,16 @@ test("an excerpt that the reader has already is left out, another one of the sam
   assert.match(renderHits([long], { ...options, question: "anchor" }).text, /red/);
 });
 
+test("a hit that stands among the standing instructions isn't shown a second time", () => {
+  const hits = [hit(1, 0, "Always use tabs."), hit(2, 0, "Tabs are four wide here.")];
+  const { text, shown } = renderHits(hits, { tokens: 1_000, count, standing: [hits[0]!] });
+  assert.equal(text.split("Always use tabs.").length, 2);
+  assert.deepEqual(
+    shown.map(({ seq }) => seq),
+    [1, 2],
+  );
+});
+
 test("whatever a message says, each line of the text is one that was made here", () => {
   const forged = fc
     .array(

@@ -2,10 +2,12 @@
  * Hits as text for a prompt or a person, within a token budget: the best are chosen first, then shown as the conversation
  * ran, with the date once per session. A hit that doesn't fit is left out and a smaller one after it may still come in.
  */
-import { analyze } from "../text/analyze.ts";
-import { flatten } from "../text/lines.ts";
-import { createSnippets, type Snippet } from "./snippet.ts";
-import { standingSentences } from "./standing.ts";
+import { analyze, eachTerm } from "../text/analyze.ts";
+import { flatten } from "../text/names.ts";
+import { analyzeQuery, standingSentences } from "./entry.ts";
+import type { SearchOptions } from "./search.ts";
+import type { MapLine } from "./thread-map.ts";
+import { splitUnits } from "./units.ts";
 
 export interface ShownHit {
   readonly threadId: string;
@@ -40,7 +42,7 @@ export interface Rendered {
 
 /** `hits` are best first. */
 export function renderHits(hits: readonly ShownHit[], options: RenderOptions): Rendered {
-  const chosen: Line[] = [];
+  const chosen: RenderedLine[] = [];
   const sessions = new Set<string>();
   const several = hits.some(({ threadId }) => threadId !== hits[0]!.threadId);
   const { question = "", weights } = options;
@@ -49,7 +51,7 @@ export function renderHits(hits: readonly ShownHit[], options: RenderOptions): R
   let spent = lane.tokens;
   for (const [rank, hit] of hits.entries()) {
     const excerpt = shorten(hit.text, options.characters ?? roomAt(rank), snippetOf);
-    if (isIn(options.already, excerpt)) continue;
+    if (isIn(options.already, excerpt) || isIn(lane.text, excerpt)) continue;
     const line = `${hit.seq} ${flatten(hit.speaker)}: ${excerpt}\n`;
     const heading = sessions.has(sessionOf(hit)) ? 0 : options.count(headingOf(hit, several));
     const cost = options.count(line) + heading;
@@ -112,13 +114,13 @@ function standingLines(standing: readonly ShownHit[], weights: ReadonlyMap<strin
   return lines.sort((a, b) => Number(a.kind === "preference") - Number(b.kind === "preference") || b.shared - a.shared);
 }
 
-interface Line {
+interface RenderedLine {
   readonly hit: ShownHit;
   readonly line: string;
 }
 
 /** Lines were counted one by one; should the whole count more, the last chosen go again. */
-function layOut(chosen: readonly Line[], several: boolean, options: RenderOptions): Rendered {
+function layOut(chosen: readonly RenderedLine[], several: boolean, options: RenderOptions): Rendered {
   for (let length = chosen.length; length > 0; length -= 1) {
     const lines = chosen.slice(0, length).sort((a, b) => inOrder(a.hit, b.hit));
     let text = "";
@@ -169,4 +171,163 @@ function headingOf(hit: ShownHit, severalThreads: boolean): string {
 function inOrder(a: ShownHit, b: ShownHit): number {
   if (a.threadId !== b.threadId) return a.threadId < b.threadId ? -1 : 1;
   return a.session - b.session || a.seq - b.seq;
+}
+
+// Shows a hit: a short message whole, of a long one the best window, cut at lines or sentences, and where in it the
+// words stand that matched. Only ever cuts; the words are the message's own.
+
+export interface SnippetOptions {
+  /** Longest text shown. */
+  readonly characters?: number;
+  /** How much each term counts for the choice of the window, as a search says it; without it, by the question alone. */
+  readonly weights?: ReadonlyMap<string, number> | undefined;
+}
+
+export interface Snippet {
+  readonly text: string;
+  /** Start and end of each word that matched, as offsets into `text`, in order. */
+  readonly marks: readonly (readonly [start: number, end: number])[];
+}
+
+/** Many texts are shown for one question, so the question is read once. Each may have a length of its own. */
+export function createSnippets(
+  question: string,
+  options: SnippetOptions = {},
+): (text: string, characters?: number) => Snippet {
+  const own = (): Map<string, number> =>
+    new Map(analyzeQuery(question).terms.map(({ term, weight }) => [term, weight]));
+  const weights = options.weights ?? own();
+  return (text, characters = options.characters ?? 480) => {
+    const limit = Math.max(40, characters);
+    const matches = matchesIn(text, weights);
+    const [from, to] = text.length <= limit ? [0, text.length] : bestWindow(text, matches, limit);
+    return cutOut(text, from, to, matches);
+  };
+}
+
+interface Match {
+  readonly at: number;
+  readonly end: number;
+  readonly term: string;
+  readonly weight: number;
+}
+
+function matchesIn(text: string, weights: ReadonlyMap<string, number>): Match[] {
+  const matches: Match[] = [];
+  eachTerm(text, (term, _, __, at, end) => {
+    const weight = weights.get(term);
+    if (weight !== undefined) matches.push({ at, end, term, weight });
+  });
+  return matches;
+}
+
+/** The text from `from` to `to` without white space around it, with dots where something is left out. */
+function cutOut(text: string, from: number, to: number, matches: readonly Match[]): Snippet {
+  const body = text.slice(from, to);
+  const lead = from > 0 ? "… " : "";
+  const shift = lead.length - from - (body.length - body.trimStart().length);
+  const marks: [number, number][] = [];
+  let last = from;
+  for (const { at, end } of matches) {
+    const start = Math.max(last, at);
+    if (at < from || end > to || end <= start) continue;
+    marks.push([start + shift, end + shift]);
+    last = end;
+  }
+  return { text: `${lead}${body.trim()}${to < text.length ? " …" : ""}`, marks };
+}
+
+/** The run of whole units that holds the most different asked words; the first of equals. */
+function bestWindow(text: string, matches: readonly Match[], limit: number): [number, number] {
+  const units = splitUnits(text, Math.floor(limit / 3));
+  let best: [number, number] = [0, units[0]!.end];
+  let bestScore = -1;
+  let next = 0;
+  for (let first = 0; first < units.length; first += 1) {
+    const from = units[first]!.at;
+    let last = first;
+    while (last + 1 < units.length && units[last + 1]!.end - from <= limit) last += 1;
+    const to = units[last]!.end;
+    while (next < matches.length && matches[next]!.at < from) next += 1;
+    const seen = new Map<string, number>();
+    for (let i = next; i < matches.length && matches[i]!.end <= to; i += 1)
+      seen.set(matches[i]!.term, matches[i]!.weight);
+    let score = 0;
+    for (const weight of seen.values()) score += weight;
+    if (score > bestScore) {
+      bestScore = score;
+      best = [from, to];
+    }
+  }
+  return best;
+}
+
+// A thread's map as text, within a token budget: whole if it fits, else the stretches that matter most to a question.
+// Pure.
+
+/**
+ * The search by which a question chooses stretches. A course of events has places all over a thread, so it looks at many more messages
+ * than a search for a fact; and only at those that hold a word of the question: what stands beside them is in their stretch anyway.
+ */
+export const COURSE_SEARCH = { limit: 2_000, matches: 1_000, only: "holders" } as const satisfies SearchOptions;
+
+export interface MapTextOptions {
+  readonly tokens: number;
+  readonly count: (text: string) => number;
+  /** By seq, how well a message answers the question. Without it the newest stretches are shown. */
+  readonly scores?: ReadonlyMap<number, number>;
+}
+
+export interface MapText {
+  readonly text: string;
+  readonly tokens: number;
+  /** Those that are in the text, in order of time. */
+  readonly shown: readonly MapLine[];
+  /** How many stretches the thread has. */
+  readonly of: number;
+}
+
+export function mapText(lines: readonly MapLine[], { tokens, count, scores }: MapTextOptions): MapText {
+  const ranked = lines
+    .map((line, index) => ({ line, index, score: scores === undefined ? index : scoreOf(line, scores) }))
+    .sort((a, b) => b.score - a.score || b.index - a.index);
+  const chosen: typeof ranked = [];
+  let spent = 0;
+  for (const one of ranked) {
+    const cost = count(`${mapLineText(one.line)}\n`);
+    if (spent + cost > tokens) continue;
+    spent += cost;
+    chosen.push(one);
+  }
+  const shown = chosen.sort((a, b) => a.index - b.index).map(({ line }) => line);
+  const text = shown.map((line) => `${mapLineText(line)}\n`).join("");
+  return { text, tokens: count(text), shown, of: lines.length };
+}
+
+export function mapLineText({ from, to, at, label, files, result }: MapLine): string {
+  const range = from === to ? `${from}` : `${from}-${to}`;
+  const work = files.length === 0 ? "" : ` [${files.join(", ")}]`;
+  return `${range} ${at.slice(0, 10)}: ${label}${work}${result === "" ? "" : ` -> ${result}`}`;
+}
+
+/** By its best message: by the sum of all of them long stretches would come first. */
+function scoreOf({ from, to }: MapLine, scores: ReadonlyMap<number, number>): number {
+  let best = 0;
+  for (let seq = from; seq <= to; seq += 1) best = Math.max(best, scores.get(seq) ?? 0);
+  return best;
+}
+
+const COURSE =
+  /\b(?:(?:in|the|what) (?:which |what )?(?:chronological )?order\b|order in which|sequence of|chronolog\w*|timeline|step by step|summar(?:y|ies|i[sz]e\w*)|overview|recap|walk me through|progress(?:ed|ion)\b|evol(?:ve|ved|ution)|everything (?:about|on|we|i|you)|all (?:that )?(?:we|i|you) (?:said|discussed|talked|decided)|what (?:has |have )?changed|how did .{0,80}\b(?:change|develop|progress))/i;
+
+/** Whether a question asks for an order, a course of events, a summary or all there is about something: no single message answers it. */
+export function asksForCourse(question: string): boolean {
+  return COURSE.test(question.slice(0, 2_000));
+}
+
+// Whether a text holds an identifier that a question quotes whole. Pure.
+
+export function holdsQuoted(question: string): (text: string) => boolean {
+  const quoted = new Set(analyzeQuery(question).terms.flatMap(({ term, exact }) => (exact ? [term] : [])));
+  return (text) => quoted.size > 0 && analyze(text).some(({ term }) => quoted.has(term));
 }

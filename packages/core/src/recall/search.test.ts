@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { indexEntry } from "./entry.ts";
+import { analyzeQuery, indexEntry } from "./entry.ts";
 import { MemoryIndex } from "./memory-index.ts";
+import { RANKING } from "./rank.ts";
 import { type SearchOptions, search } from "./search.ts";
 
 const THREAD = { kind: "thread", threadId: "t" } as const;
@@ -20,6 +21,28 @@ test("an answer is found by the words of the question before it", async () => {
     ...filler(20),
   ]);
   assert.ok((await seqs(index, "instrument practised in the evening")).slice(0, 2).includes(3));
+});
+
+test("behind the first hits a request goes before another if its answer speaks of what is asked", async () => {
+  const long = (words: string): string => `${words} ${"and more of it goes on like that for long here ".repeat(40)}`;
+  const index = talk([
+    "user: What about the harbor wall?",
+    `assistant: ${long("Crane and pulley.")}`,
+    "user: Shall I paint the harbor gate and the mast?",
+    `assistant: ${long("Yes.")}`,
+    ...filler(20),
+  ]);
+  const order = async (firstHits: number): Promise<number[]> => {
+    const hits = await seqs(index, "harbor crane pulley mast", { ranking: { ...RANKING, firstHits } });
+    return hits.filter((seq) => seq === 1 || seq === 3);
+  };
+  assert.deepEqual(
+    [await order(40), await order(0)],
+    [
+      [3, 1],
+      [1, 3],
+    ],
+  );
 });
 
 test("a hit gives its neighbors nothing across a pause of many hours", async () => {
@@ -171,3 +194,10 @@ function filler(count: number): string[] {
   const subjects = ["garden", "music", "train", "soup", "winter"];
   return Array.from({ length: count }, (_, turn) => `${turn % 2 ? "Ann" : "Ben"}: about ${subjects[turn % 5]} ${turn}`);
 }
+
+test("of a question that is pasted by the megabyte no more is read than its beginning", () => {
+  for (const unit of ["word ", "\u4e2d\u6587", "a_b.c/d ", "last Friday "]) {
+    const question = unit.repeat(1_000_000);
+    assert.deepEqual(analyzeQuery(question), analyzeQuery(question.slice(0, 10_000)));
+  }
+});

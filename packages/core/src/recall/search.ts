@@ -2,17 +2,19 @@
  * One search: read the question, ask the index for statistics and candidates, rank. The index does the reading, everything that
  * decides is here and in the pure functions it calls.
  */
+import { fold } from "../text/analyze.ts";
+import { properNames } from "../text/names.ts";
 import { type Closeness, COMPARED, type Propose, withCloseness, withProposals } from "./closeness.ts";
+import { analyzeQuery, type QueryTerm, type RecallQuery, TYPED_TERM } from "./entry.ts";
 import type { IndexedDoc, RecallIndex, Scope, ScopeStatistics, Seek } from "./port.ts";
-import { analyzeQuery, type Query, type QueryTerm } from "./query.ts";
 import { type Hit, inverseFrequency, RANKING, type RankOptions, rank } from "./rank.ts";
-import { TYPED_TERM } from "./standing.ts";
+import type { ShownHit } from "./render.ts";
 
 export interface SearchOptions {
   /** How many hits at most; 20 unless told. */
   readonly limit?: number;
   readonly ranking?: RankOptions;
-  /** How many entries that hold a rare term are looked at; 200 unless told. More find a little more and cost time. */
+  /** How many entries that hold a rare term are looked at; 200 unless told, or twice the limit up to 1,000. More find a little more and cost time. */
   readonly matches?: number;
   /** How near the best hits are in meaning, where an embedder says so: a weak extra term. */
   readonly closeness?: Closeness;
@@ -59,7 +61,7 @@ export async function search(
 }
 
 interface WordSearch {
-  readonly query: Query;
+  readonly query: RecallQuery;
   readonly statistics: ScopeStatistics;
   readonly limit: number;
   readonly options: SearchOptions;
@@ -70,7 +72,7 @@ async function rankedByWords(
   scope: Scope,
   { query, statistics, limit, options }: WordSearch,
 ): Promise<readonly Hit[]> {
-  const { closeness, only, matches, ranking = RANKING } = options;
+  const { closeness, only, matches = matchesFor(limit), ranking = RANKING } = options;
   const seeks = planSeeks(query.terms, statistics, matches);
   if (seeks.length === 0) return [];
   const terms = query.terms.map(({ term }) => term);
@@ -101,8 +103,14 @@ async function newestStanding(
   return [...docs].sort((a, b) => (a.at === b.at ? b.seq - a.seq : a.at > b.at ? -1 : 1));
 }
 
-/** Terms are sought alone while the entries that hold them add up to this. */
+/** Terms are sought alone while the entries that hold them add up to this; who asks for many hits has more looked at, within bounds. */
 const MATCHES = 200;
+const MOST_MATCHES = 1_000;
+
+function matchesFor(limit: number): number {
+  return Math.min(MOST_MATCHES, Math.max(MATCHES, 2 * limit));
+}
+
 /** The newest of those that hold two common terms, and how many such pairs. */
 const PAIR_MATCHES = 40;
 const PAIRS = 4;
@@ -111,7 +119,7 @@ const PAIRS = 4;
  * Which entries a store has to fetch: all that hold a rare term; of common terms only those that hold a second one too.
  * The amount fetched is bounded, whatever the size of the scope, and the choice is made here, so every store fetches the same.
  */
-function planSeeks(terms: readonly QueryTerm[], statistics: ScopeStatistics, most = MATCHES): Seek[] {
+function planSeeks(terms: readonly QueryTerm[], statistics: ScopeStatistics, most: number): Seek[] {
   const held = (term: string): number => statistics.holding.get(term) ?? 0;
   const rarestFirst = terms
     .filter(({ term, weight }) => weight > 0 && held(term) > 0)
@@ -135,4 +143,50 @@ function planSeeks(terms: readonly QueryTerm[], statistics: ScopeStatistics, mos
     }
   }
   return seeks;
+}
+
+// What is worth asking for next after a search: names that stand in its hits and not in the question, and the days of
+// hits that were not shown. Read from the hits, not by a model; whoever asked decides whether to search again. Pure.
+
+/** One short line, or nothing. `hits` are best first, `shown` those of them that the answer shows. */
+export function followUps(question: string, hits: readonly ShownHit[], shown: readonly ShownHit[]): string {
+  const names = namesIn(question, hits).slice(0, MOST);
+  const days = new Set(shown.map(dayOf));
+  const others = [...new Set(hits.map(dayOf))].filter((day) => !days.has(day)).slice(0, MOST);
+  const parts = [
+    ...(names.length > 0 ? [`also named: ${names.join(", ")}`] : []),
+    ...(others.length > 0 ? [`more from ${others.join(", ")}`] : []),
+  ];
+  return parts.length === 0 ? "" : `(${parts.join("; ")})`;
+}
+
+const MOST = 4;
+const MOST_NAME = 40;
+const MOST_READ = 2_000;
+
+/** Those that most hits name first; no word of the question and no speaker, nor a short form of one. */
+function namesIn(question: string, hits: readonly ShownHit[]): string[] {
+  const asked = new Set(wordsOf(question));
+  const speakers = [...new Set(hits.flatMap(({ speaker }) => wordsOf(speaker)))];
+  const counts = new Map<string, number>();
+  for (const { text } of hits) {
+    for (const name of new Set(properNames(text.slice(0, MOST_READ)))) {
+      if (!/^\p{Lu}/u.test(name) || name.length > MOST_NAME) continue;
+      const isOld = wordsOf(name).some(
+        (word) => asked.has(word) || speakers.some((speaker) => speaker.startsWith(word)),
+      );
+      if (!isOld) counts.set(name, (counts.get(name) ?? 0) + 1);
+    }
+  }
+  return [...counts].sort(([a, times], [b, others]) => others - times || (a < b ? -1 : 1)).map(([name]) => name);
+}
+
+function wordsOf(text: string): string[] {
+  return fold(text)
+    .split(/[^\p{L}\p{M}\p{N}]+/u)
+    .filter((word) => word !== "");
+}
+
+function dayOf({ at }: ShownHit): string {
+  return at.slice(0, 10);
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Origin } from "../log/record.ts";
 import { anthropicShape, openaiShape } from "../message/index.ts";
-import { standingSentences, typedInstructions } from "./standing.ts";
+import { standingSentences, typedText } from "./entry.ts";
 
 const INSTRUCTIONS = [
   "Always use type hints.",
@@ -184,12 +184,12 @@ const RULE = "Never push to main.";
 
 test("only what a person typed in this thread is that person's instruction", () => {
   const typed = (content: string, origin: Origin = "user", more: object = {}) =>
-    typedInstructions({ role: "user", content, ...more }, openaiShape, origin).map(({ text }) => text);
+    standingSentences(typedText({ role: "user", content, ...more }, openaiShape, origin)).map(({ text }) => text);
   assert.deepEqual(typed(RULE), [RULE]);
   for (const origin of ["import", "injected", "tool", "file", "web", "model", "aborted"] as const)
     assert.deepEqual(typed(RULE, origin), [], origin);
   assert.deepEqual(typed(RULE, "user", { name: "Mallory" }), []);
-  assert.deepEqual(typedInstructions({ role: "assistant", content: RULE }, openaiShape, "user"), []);
+  assert.equal(typedText({ role: "assistant", content: RULE }, openaiShape, "user"), "");
 });
 
 test("a message in the user's name that carries a tool's result holds nobody's instructions", () => {
@@ -198,7 +198,7 @@ test("a message in the user's name that carries a tool's result holds nobody's i
     content: [{ type: "text" as const, text: RULE }, ...more],
   });
   const of = (message: ReturnType<typeof blocks>) =>
-    typedInstructions(message as never, anthropicShape as never, "user").length;
+    standingSentences(typedText(message as never, anthropicShape as never, "user")).length;
   assert.equal(of(blocks()), 1);
   assert.equal(of(blocks({ type: "tool_result", tool_use_id: "1", content: "done" })), 0);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { asksForCourse, mapLineText, mapText } from "./map-text.ts";
+import { asksForCourse, mapLineText, mapText } from "./render.ts";
 import { createThreadMap, type MapLine, type MapMessage } from "./thread-map.ts";
 
 test("each subject has a line with its range, date and request, in order", () => {

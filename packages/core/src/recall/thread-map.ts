@@ -4,8 +4,7 @@
  * on one subject; of a long piece of work by tools it is some of its steps. Pure.
  */
 import { analyze } from "../text/analyze.ts";
-import { flatten } from "../text/lines.ts";
-import { lastStep, namesIn } from "../text/names.ts";
+import { flatten, lastStep, namesIn } from "../text/names.ts";
 import { place } from "./entry.ts";
 import type { Placement } from "./port.ts";
 
@@ -52,7 +51,7 @@ const LABEL = 80;
 const RESULT = 80;
 const FILES = 2;
 
-interface Stretch {
+interface MapStretch {
   readonly from: number;
   to: number;
   readonly at: string;
@@ -67,7 +66,7 @@ interface Stretch {
 }
 
 export function createThreadMap(): ThreadMap {
-  const stretches: Stretch[] = [];
+  const stretches: MapStretch[] = [];
   const held = new Map<string, number>();
   let requests = 0;
   let placed: Placement | null = null;
@@ -124,7 +123,7 @@ export function createThreadMap(): ThreadMap {
   };
 }
 
-function extend(stretch: Stretch, { seq, role, words, inputs = [] }: MapMessage): void {
+function extend(stretch: MapStretch, { seq, role, words, inputs = [] }: MapMessage): void {
   stretch.to = seq;
   stretch.messages += 1;
   for (const input of inputs)
@@ -133,7 +132,7 @@ function extend(stretch: Stretch, { seq, role, words, inputs = [] }: MapMessage)
   if (role === "assistant" && words.trim() !== "") stretch.result = words;
 }
 
-function lineOf({ from, to, at, label, files, result }: Stretch): MapLine {
+function lineOf({ from, to, at, label, files, result }: MapStretch): MapLine {
   const most = [...files].sort(([, a], [, b]) => b - a).slice(0, FILES);
   return {
     from,

@@ -5,9 +5,8 @@
  */
 import type { Shape } from "../message/shape.ts";
 import { isSpaceless } from "../text/analyze.ts";
-import { clip, sentences } from "../text/lines.ts";
-import { namesIn } from "../text/names.ts";
-import { cuesOf, type Gathered, gather, type NameHome, type Said } from "./gather.ts";
+import { clip, namesIn, sentences } from "../text/names.ts";
+import { cuesOf, type Gathered, gather, type NameHome, type SaidText } from "./gather.ts";
 import { extendLedger, type NumberedMessage } from "./ledger.ts";
 import { isChanged } from "./ledger-lines.ts";
 import {
@@ -94,13 +93,17 @@ export function* extractSteps<M>(
   return state;
 }
 
+/** Of one text, in characters: sentences are looked for in its beginning. */
+const MAX_READ = 1_000_000;
+
 /** The user's words: requests quoted, the sentences that constrain the work before the rest. */
-function* goalCandidates(said: readonly Said[], isFirstBlock: boolean): Generator<void, SentenceCandidate[]> {
+function* goalCandidates(said: readonly SaidText[], isFirstBlock: boolean): Generator<void, SentenceCandidate[]> {
   const candidates: SentenceCandidate[] = [];
   for (const [index, { seq, text }] of said.entries()) {
     yield;
     const opening = isFirstBlock && index === 0;
-    const request = clip(text.trim().replaceAll(/\s+/g, " "), opening ? MAX_ITEM_CHARS - 100 : 280);
+    const start = text.trimStart().slice(0, 10_000).trimEnd();
+    const request = clip(start.replaceAll(/\s+/g, " "), opening ? MAX_ITEM_CHARS - 100 : 280);
     const { text: quote } = neutralize(request, "user");
     // "ok", "go on": nothing to remember, and an approval that is spent.
     const courtesy =
@@ -109,7 +112,8 @@ function* goalCandidates(said: readonly Said[], isFirstBlock: boolean): Generato
     const last = index === said.length - 1;
     candidates.push({ text: quote, seq, bonus: opening ? 1000 : last ? 20 : 1 + (index / said.length) * 2 });
     if (text.length <= 280) continue;
-    for (const sentence of sentences(text).slice(1)) {
+    for (const sentence of sentences(text.slice(0, MAX_READ)).slice(1)) {
+      yield;
       if (!cuesOf(sentence).has("constraint") || request.includes(sentence)) continue;
       candidates.push({ text: neutralize(sentence, "user").text, seq, bonus: 2 });
     }
@@ -124,11 +128,12 @@ interface SentenceGroups {
   readonly next: SentenceCandidate[];
 }
 
-function* classify(said: readonly Said[]): Generator<void, SentenceGroups> {
+function* classify(said: readonly SaidText[]): Generator<void, SentenceGroups> {
   const spoken: SentenceGroups = { decisions: [], errors: [], facts: [], next: [] };
   for (const [index, { seq, text }] of said.entries()) {
     yield;
-    for (const sentence of sentences(text)) {
+    for (const sentence of sentences(text.slice(0, MAX_READ))) {
+      yield;
       if (isEmptyTalk(sentence)) continue;
       const cues = cuesOf(sentence);
       const candidate: SentenceCandidate = {
@@ -159,7 +164,7 @@ function isEmptyTalk(sentence: string): boolean {
 }
 
 /** Where things stand: how the last words of the assistant begin and end. */
-function statusCandidates(said: readonly Said[]): SentenceCandidate[] {
+function statusCandidates(said: readonly SaidText[]): SentenceCandidate[] {
   const candidates: SentenceCandidate[] = [];
   for (const [back, { seq, text }] of said.slice(-3).reverse().entries()) {
     const all = sentences(text);
@@ -179,7 +184,7 @@ function nextCandidates(candidates: readonly SentenceCandidate[]): SentenceCandi
 
 /** What was given beside words, newest first as far as there is room: the words alone don't say that it was there. */
 function mediaItems(
-  given: readonly Said[],
+  given: readonly SaidText[],
   maxTokens: number,
   count: (text: string) => number,
 ): { readonly items: readonly NewItem[]; readonly tokens: number } {

@@ -4,20 +4,19 @@
  */
 import type { Shape } from "../message/shape.ts";
 import { termsIn } from "../text/analyze.ts";
-import { clip } from "../text/lines.ts";
-import { lastStep, type Name, namesIn } from "../text/names.ts";
+import { clip, lastStep, type Name, namesIn } from "../text/names.ts";
 import type { NumberedMessage } from "./ledger.ts";
 import { mediaName } from "./render-lines.ts";
 import { MAX_ITEM_SEQS } from "./state.ts";
 import { commandEffects, readCall } from "./tool-calls.ts";
 
 export interface Gathered {
-  readonly user: readonly Said[];
-  readonly assistant: readonly Said[];
+  readonly user: readonly SaidText[];
+  readonly assistant: readonly SaidText[];
   /** Distinct names that each tool was called with. */
   readonly asked: readonly NameHome[];
   /** Images and files in words, with who gave them. */
-  readonly media: readonly Said[];
+  readonly media: readonly SaidText[];
   /** In how many messages each name occurs. */
   readonly frequency: ReadonlyMap<string, number>;
 }
@@ -28,29 +27,31 @@ export interface NameHome {
   readonly names: readonly string[];
 }
 
-export interface Said {
+export interface SaidText {
   readonly seq: number;
   readonly text: string;
 }
 
 /** Names per message that take part; a 5 MB listing has more than a summary could ever name. */
 const MAX_NAMES = 4000;
+/** Of one part, in characters: names are looked for in its beginning. */
+const MAX_READ = 1_000_000;
 
-/** A step is one message. */
+/** A step is one part of a message. */
 export function* gather<M>(entries: readonly NumberedMessage<M>[], shape: Shape<M>): Generator<void, Gathered> {
-  const user: Said[] = [];
-  const assistant: Said[] = [];
-  const media: Said[] = [];
+  const user: SaidText[] = [];
+  const assistant: SaidText[] = [];
+  const media: SaidText[] = [];
   const frequency = new Map<string, number>();
   const labels = new Map<string, string>();
   const asked = new Map<string, { seq: number; names: Set<string> }>();
   for (const { seq, message } of entries) {
-    yield;
     const role = shape.role(message);
     if (role === "system") continue;
     const here = new Set<string>();
     let label: string = role;
     for (const part of shape.parts(message)) {
+      yield;
       if (part.kind === "text") {
         if (part.text.trim() !== "") (role === "assistant" ? assistant : user).push({ seq, text: part.text });
         addNames(part.text, here);
@@ -75,7 +76,7 @@ export function* gather<M>(entries: readonly NumberedMessage<M>[], shape: Shape<
 
 function addNames(text: string, into: Set<string>, isWanted: (name: Name) => boolean = () => true): void {
   if (into.size >= MAX_NAMES) return;
-  for (const name of namesIn(text)) {
+  for (const name of namesIn(text.slice(0, MAX_READ))) {
     if (!isWanted(name)) continue;
     into.add(name.text);
     if (into.size >= MAX_NAMES) return;
@@ -90,21 +91,21 @@ function isTelling({ kind, text }: Name): boolean {
 /** Of JSON the values: its keys come back in every result, and name nothing. */
 function addValues(text: string, into: Set<string>, isWanted = isTelling): void {
   if (into.size >= MAX_NAMES) return;
-  const keys = new Set([...text.matchAll(/"([\w.$-]{1,100})" ?:/g)].map(([, key]) => key!));
+  const keys = new Set([...text.slice(0, MAX_READ).matchAll(/"([\w.$-]{1,100})" ?:/g)].map(([, key]) => key!));
   addNames(text, into, (name) => !keys.has(name.text) && isWanted(name));
 }
 
 /** What a tool was called with, all its calls together: one of them alone is often a single name. */
-function addAsked(call: CallPart, seq: number, asked: Map<string, { seq: number; names: Set<string> }>): void {
+function addAsked(call: GatheredCall, seq: number, asked: Map<string, { seq: number; names: Set<string> }>): void {
   if (readCall(call).kind !== "other") return;
   const tool = asked.get(call.name) ?? { seq, names: new Set() };
   asked.set(call.name, tool);
   addValues(call.input, tool.names, ({ kind }) => kind !== "number");
 }
 
-type CallPart = Parameters<typeof readCall>[0];
+type GatheredCall = Parameters<typeof readCall>[0];
 
-function callLabel(call: CallPart): string {
+function callLabel(call: GatheredCall): string {
   const meaning = readCall(call);
   if (meaning.kind === "files") return `${call.name} ${lastStep(meaning.acts[0]!.path)}`;
   if (meaning.kind === "other") return call.name;

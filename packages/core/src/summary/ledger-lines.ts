@@ -2,8 +2,7 @@
  * The ledger as lines, most important first, so that rendering may stop anywhere. Paths are shown below their
  * common directory, which is named once.
  */
-import { clip } from "../text/lines.ts";
-import { lastStep } from "../text/names.ts";
+import { clip, lastStep } from "../text/names.ts";
 
 interface LedgerLines {
   /** "" or the directory all shown paths lie under. */

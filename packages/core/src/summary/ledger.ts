@@ -4,7 +4,7 @@
  * results are never parted by a compaction).
  */
 import type { CallPart, ResultPart, Shape } from "../message/shape.ts";
-import { clip, exitCode, failingLines } from "../text/lines.ts";
+import { clip, exitCode, failingLines } from "../text/names.ts";
 import { type CommandEntry, type CommitEntry, type FileEntry, isChanged, type Ledger } from "./ledger-lines.ts";
 import type { FileAct } from "./shell.ts";
 import { commandEffects, readCall } from "./tool-calls.ts";

@@ -3,10 +3,8 @@
  * next. Parsing is lenient about the packaging and strict about the content; whatever is not understood is left out and
  * named. A patch is only a proposal: merge.ts decides what of it holds.
  */
-
 import { findObject } from "../text/lenient-json.ts";
-import { oneLine } from "../text/lines.ts";
-import { isRecord } from "../text/values.ts";
+import { isRecord, oneLine } from "../text/names.ts";
 import { type DropReason, type ItemStatus, type NewItem, neutralize, SECTIONS, type SummarySection } from "./state.ts";
 
 export interface SummaryPatch {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { quote } from "../compaction/apply.ts";
 import { clampEntry } from "../compaction/clamp.ts";
 import { type AiSdkMessage, aiSdkShape } from "../message/ai-sdk.ts";
-import { file, image } from "../message/blocks.ts";
+import { file, image } from "../message/schema.ts";
 import type { FilePart, ImagePart } from "../message/shape.ts";
 import { sizesOf } from "../prompt/sizer.ts";
 import { plainPrompt } from "../testing/prompt.ts";

@@ -4,7 +4,7 @@
  */
 import type { SummaryFormat } from "../log/record.ts";
 import type { FilePart, ImagePart } from "../message/shape.ts";
-import { clip, oneLine } from "../text/lines.ts";
+import { clip, oneLine } from "../text/names.ts";
 
 /**
  * How the model can read what is no longer shown, and how that is said. Only what it really has is named: a tool that
@@ -100,7 +100,8 @@ export function choosePins(
   // The beginning of each first: one long paste must not silence all others.
   const quotes = new Map<Pin, { text: string; cost: number }>();
   for (const pin of distinct(pins)) {
-    const text = quote(pin.seq, clip(pin.text.trim().replaceAll(/\s+/g, " "), SHORT_CHARS), "");
+    const start = pin.text.trimStart().slice(0, READ_CHARS).trimEnd();
+    const text = quote(pin.seq, clip(start.replaceAll(/\s+/g, " "), SHORT_CHARS), "");
     const cost = count(`${text}\n`);
     if (cost > left) continue;
     left -= cost;
@@ -109,9 +110,9 @@ export function choosePins(
   const fitting: Pin[] = [];
   for (const [pin, short] of quotes) {
     const room = left + short.cost;
-    const whole = quote(pin.seq, pin.text, "");
-    const cost = pin.text.length / 20 > room ? Number.POSITIVE_INFINITY : count(`${whole}\n`);
-    if (cost <= room) {
+    const whole = pin.text.length / 20 > room ? null : quote(pin.seq, pin.text, "");
+    const cost = whole === null ? Number.POSITIVE_INFINITY : count(`${whole}\n`);
+    if (whole !== null && cost <= room) {
       left = room - cost;
       quotes.set(pin, { text: whole, cost });
       fitting.push(pin);
@@ -129,6 +130,8 @@ export function choosePins(
 
 /** Enough to know a request by. */
 const SHORT_CHARS = 100;
+/** More than that is not read for it. */
+const READ_CHARS = 10_000;
 
 function distinct(pins: readonly Pin[]): readonly Pin[] {
   const bySeq = new Map<number, Pin>();

@@ -70,6 +70,17 @@ const RANK = {
   resolved: { share: 0, heading: "Settled" },
 } as const;
 
+/** The heading that a section's open items stand under. */
+export const SECTION_HEADINGS: Readonly<Record<SummarySection, string>> = {
+  goals: RANK.goals.heading,
+  decisions: RANK.decisions.heading,
+  files: RANK.changed.heading,
+  facts: RANK.facts.heading,
+  errors: RANK.errors.heading,
+  now: RANK.now.heading,
+  next: RANK.next.heading,
+};
+
 type BlockName = keyof typeof RANK;
 const RANKED = Object.keys(RANK) as readonly BlockName[];
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { oneLine } from "../text/lines.ts";
+import { oneLine } from "../text/names.ts";
 import { addItems, emptyState, fewSeqs, MAX_ITEMS, MAX_SECTION_CHARS, readState, withSection } from "./state.ts";
 
 test("a state survives being stored as JSON", () => {

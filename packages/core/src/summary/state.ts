@@ -3,9 +3,8 @@
  * with the few messages it came from. This file owns the shape, the caps and the reading of stored states; it decides
  * nothing about what is worth keeping in a prompt (render.ts) or worth learning from a conversation (extract.ts, patch.ts).
  */
-
-import { oneLine } from "../text/lines.ts";
-import { isRecord } from "../text/values.ts";
+import type { ShownEdit } from "../log/apply-prune.ts";
+import { isRecord, oneLine } from "../text/names.ts";
 import { emptyLedger, type Ledger, readLedger } from "./ledger-lines.ts";
 import type { SummaryPatch } from "./patch.ts";
 
@@ -188,6 +187,41 @@ function readItem(value: unknown): SummaryItem[] {
 
 function wholeNumber(value: unknown): number {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : 0;
+}
+
+/* What people changed in a summary, applied to its state. */
+
+/** The state that the next summary goes on from. An item that is no longer there as it was is added where its words changed. */
+export function editedState(state: SummaryState, edits: readonly ShownEdit[]): SummaryState {
+  if (edits.length === 0) return state;
+  const lines = proseLines(state);
+  let [now, prose]: [SummaryState, string[]] = [state, lines];
+  for (const { item: id, was, section: name, text } of edits) {
+    if (id.startsWith("p")) {
+      const at = Number(id.slice(1)) - 1;
+      if (lines[at] === was) prose = prose.with(at, text);
+      continue;
+    }
+    const section = SECTIONS.find((one) => one === name) ?? "facts";
+    const list = now.sections[section];
+    const at = list.findIndex((item) => item.id === id && item.text === was);
+    const item: SummaryItem = { ...(list[at] ?? { id, seqs: [] }), text };
+    const kept = text === "" ? [] : [item];
+    now = withSection(now, section, at < 0 ? [...list, ...kept] : list.toSpliced(at, 1, ...kept));
+  }
+  const nextId = Math.max(state.nextId, ...edits.map(({ item }) => (Number(item.slice(1)) || 0) + 1));
+  const told = prose.filter((line) => line !== "").join("\n");
+  return { ...now, nextId, prose: state.prose === null || told === "" ? null : told };
+}
+
+/** A compaction's stored state with its summary edited, so that the next one goes on from what people changed. */
+export function withEdits(stored: unknown, edits: readonly ShownEdit[]): unknown {
+  const summary = edits.length === 0 || !isRecord(stored) ? null : readState(stored["summary"]);
+  return summary === null ? stored : { ...(stored as object), summary: editedState(summary, edits) };
+}
+
+export function proseLines({ prose }: SummaryState): string[] {
+  return prose === null ? [] : prose.split("\n").filter((line) => line.trim() !== "");
 }
 
 /*

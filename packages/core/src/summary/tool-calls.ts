@@ -5,7 +5,7 @@
  */
 import type { ToolAct } from "../message/rules.ts";
 import type { CallPart, Part } from "../message/shape.ts";
-import { isRecord } from "../text/values.ts";
+import { isRecord } from "../text/names.ts";
 import { type FileAct, shellEffects } from "./shell.ts";
 
 type CallMeaning =
@@ -25,9 +25,9 @@ const MOVE = "move movefile rename renamefile mv";
 const SHELL =
   "bash shell sh zsh execute exec runcommand runshellcommand executecommand execcommand terminal runterminalcmd runinterminal localshell localshellcall containerexec runbash powershell cmd executebash shellcommand runshell command bashtool";
 
-type Act = Exclude<ToolAct, "list" | "none">;
+type CallAct = Exclude<ToolAct, "list" | "none">;
 
-const ACTS = new Map<string, Act>(
+const ACTS = new Map<string, CallAct>(
   (
     [
       [READ, "read"],
@@ -80,13 +80,13 @@ const TEXT_KEYS = [
   "text",
 ];
 
-type Call = Pick<CallPart, "name" | "input" | "facts">;
+type SummarizedCall = Pick<CallPart, "name" | "input" | "facts">;
 
 /**
  * What a call has written into a file, or run; null for every other call, and where it can't be told. That it writes is
  * said by the tool, or by its name where that is well known, never guessed.
  */
-export function writtenText(call: Call): string | null {
+export function writtenText(call: SummarizedCall): string | null {
   const act = call.facts?.act ?? ACTS.get(plainName(call.name));
   if (act !== "write" && act !== "edit" && act !== "run") return null;
   const args = argumentsOf(call.input);
@@ -114,7 +114,7 @@ function anyString(args: Record<string, unknown>, keys: readonly string[]): stri
 }
 
 /** Agents bring their own tools, so no list of names is complete. Who may be wrong about one asks to `guess`. */
-export function readCall(call: Call, unknown: "other" | "guess" = "other"): CallMeaning {
+export function readCall(call: SummarizedCall, unknown: "other" | "guess" = "other"): CallMeaning {
   const knownAct = call.facts?.act ?? ACTS.get(plainName(call.name));
   if (knownAct === undefined && unknown === "other") return { kind: "other" };
   const args = argumentsOf(call.input);
@@ -140,7 +140,7 @@ function guessed(name: string, args: Record<string, unknown>): ToolAct {
   return command === "" ? "none" : "run";
 }
 
-function fileActs(told: Exclude<Act, "run">, args: Record<string, unknown>): FileAct[] {
+function fileActs(told: Exclude<CallAct, "run">, args: Record<string, unknown>): FileAct[] {
   if (told === "move") {
     const [path, to] = [firstString(args, FROM_KEYS), firstString(args, TO_KEYS)];
     return path === "" || to === "" ? [] : [{ act: "move", path, to }];

@@ -94,6 +94,13 @@ test("what is too long for its room is quoted from the top, and says so", () => 
   assert.match(text, /make all/);
 });
 
+test("a long file that was touched last may take all the room", () => {
+  const long = (name: string): string =>
+    Array.from({ length: 60 }, (_, index) => `line ${index} of ${name}`).join("\n");
+  const quotes = quotesOf([write("b.ts", long("b")), write("a.ts", long("a"))], 400);
+  assert.ok(quotes.includes(long("a")), quotes);
+});
+
 test("for any conversation: within the limit, verbatim, the same however it is divided", () => {
   fc.assert(
     fc.property(

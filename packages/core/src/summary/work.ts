@@ -3,8 +3,7 @@
  * the log. Words of the model are what it quotes later on, so a summary quotes them from there. Incremental: a later block extends an earlier one.
  */
 import type { CallPart, Shape } from "../message/shape.ts";
-import { type Name, namesIn } from "../text/names.ts";
-import { isRecord } from "../text/values.ts";
+import { isRecord, type Name, namesIn } from "../text/names.ts";
 import type { NumberedMessage } from "./ledger.ts";
 import { commandEffects, readCall, writtenText } from "./tool-calls.ts";
 
@@ -169,29 +168,16 @@ export function splitQuotes(text: string): readonly [words: string, quotes: stri
 
 export function quoteWork(work: Work, { maxTokens, count, text }: QuoteOptions): QuotedWork {
   let left = maxTokens - count(`${WORK_HEADING}\n\n`);
-  const most = left * PART_SHARE;
   const quotes = new Map<WorkPart, string>();
-  const texts = new Map<string, WorkPart>();
-  const cut: WorkPart[] = [];
-  const take = (part: WorkPart, said: string, room: number): boolean => {
-    const quote = quoteWithin(part, said, { room, count });
-    if (quote === null) return false;
-    left -= count(`${quote}\n`);
-    quotes.set(part, quote);
-    return true;
-  };
+  const texts = new Set<string>();
   for (const part of quotable(work)) {
     const said = text(part);
     if (said === null || texts.has(said)) continue;
-    texts.set(said, part);
-    if (take(part, said, Math.min(left, most)) && !quotes.get(part)!.includes(said)) cut.push(part);
-  }
-  // What the others leave goes to those that had to be cut.
-  for (const part of cut) {
-    const before = count(`${quotes.get(part)!}\n`);
-    const said = [...texts].find(([, each]) => each === part)![0];
-    left += before;
-    if (!take(part, said, left)) left -= before;
+    texts.add(said);
+    const quote = quoteWithin(part, said, { room: left, count });
+    if (quote === null) continue;
+    left -= count(`${quote}\n`);
+    quotes.set(part, quote);
   }
   if (quotes.size === 0) return NO_QUOTES;
   const ordered = [...quotes].sort(([a], [b]) => a.seq - b.seq || a.part - b.part).map(([, quote]) => quote);
@@ -199,8 +185,6 @@ export function quoteWork(work: Work, { maxTokens, count, text }: QuoteOptions):
   return { text: whole, tokens: count(`\n\n${whole}`) };
 }
 
-/** Of the room for all quotes, what one of them may take before the others have theirs. */
-const PART_SHARE = 0.5;
 /** Less of a part than this tells nothing. */
 const LEAST_CUT = 200;
 
@@ -287,8 +271,9 @@ export function namesOf<M>(message: M, shape: Shape<M>): readonly string[] {
   const names = new Set<string>();
   for (const part of shape.parts(message)) {
     // A listing of megabytes would keep the process busy for names that nobody uses.
-    const text = part.kind === "call" ? part.input.replaceAll(/\\[nrt"]/g, " ") : "text" in part ? part.text : "";
-    const beginning = text.slice(0, MOST_READ);
+    const text = part.kind === "call" ? part.input : "text" in part ? part.text : "";
+    const read = text.slice(0, MOST_READ);
+    const beginning = part.kind === "call" ? read.replaceAll(/\\[nrt"]/g, " ") : read;
     const values = part.kind === "text" ? beginning : beginning.replaceAll(KEYS, " ");
     for (const name of namesIn(values)) {
       if (!isTelling(name) || name.written.length > LONGEST_NAME) continue;

@@ -53,7 +53,7 @@ export function randomConversation(seed: number, options: ConversationOptions = 
   const chosen = { ...DEFAULTS, ...options };
   const draw = random(seed);
   const script: ScriptMessage[] = [];
-  const writer = new Writer(draw, chosen);
+  const writer = new ConversationWriter(draw, chosen);
   if (draw.chance(chosen.system)) script.push({ role: "system", parts: [writer.text()] });
   while (script.length < chosen.messages) {
     const last = script.at(-1)?.role ?? "system";
@@ -68,7 +68,7 @@ export function render<M>(script: readonly ScriptMessage[], shape: Shape<M>): re
   return script.flatMap(({ role, parts }) => shape.make(role, parts));
 }
 
-class Writer {
+class ConversationWriter {
   readonly #draw: Random;
   readonly #options: Required<ConversationOptions>;
   readonly #ids: string[] = [];
@@ -148,7 +148,7 @@ class Writer {
 }
 
 /** Lost, doubled, swapped and split messages, orphans, blanks, late system messages, user text among the results. */
-function wreck(script: ScriptMessage[], draw: Random, writer: Writer): readonly ScriptMessage[] {
+function wreck(script: ScriptMessage[], draw: Random, writer: ConversationWriter): readonly ScriptMessage[] {
   const wrecked = [...script];
   for (let blows = draw.int(1, 2 + script.length / 3); blows > 0; blows--) {
     const at = draw.int(0, Math.max(0, wrecked.length - 1));
@@ -157,7 +157,7 @@ function wreck(script: ScriptMessage[], draw: Random, writer: Writer): readonly 
   return wrecked;
 }
 
-type Blow = (script: ScriptMessage[], at: number, draw: Random, writer: Writer) => void;
+type Blow = (script: ScriptMessage[], at: number, draw: Random, writer: ConversationWriter) => void;
 
 const BLOWS: readonly Blow[] = [
   (script, at) => script.splice(at, 1),

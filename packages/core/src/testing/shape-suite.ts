@@ -2,9 +2,9 @@
  * What every shape has to keep, as cases for any test runner: `for (const { name, run } of shapeSuite(shape)) test(name, run)`.
  * A case throws where the shape breaks a promise of the port, with the seed of the conversation that shows it.
  */
-import { text } from "../message/blocks.ts";
 import { repair } from "../message/repair.ts";
 import { anthropicRules, forRequest, googleRules, openaiRules, type RuleSet, violations } from "../message/rules.ts";
+import { text } from "../message/schema.ts";
 import type { Part, Shape } from "../message/shape.ts";
 import { randomConversation, render } from "./conversation.ts";
 import { random } from "./random.ts";

@@ -1,5 +1,5 @@
 /** Texts such as agents meet: prose in several scripts, code, logs with failing lines, JSON, hashes, and small images. */
-import { base64 } from "../message/blocks.ts";
+import { base64 } from "../message/schema.ts";
 import type { ImagePart } from "../message/shape.ts";
 import type { Random } from "./random.ts";
 

@@ -5,7 +5,7 @@
  */
 import { lastStep, namesIn } from "./names.ts";
 
-import { stem } from "./stem.ts";
+import { stem } from "./words.ts";
 
 /**
  * `word`: a plain word; `identifier`: a compound kept whole; `part`: a piece of a compound; `gram`: one or two characters of a
@@ -33,10 +33,10 @@ export function analyze(text: string): Term[] {
   return terms;
 }
 
-type Visit = (term: string, weight: number, kind: Term["kind"], at: number, end: number) => void;
+type TermVisit = (term: string, weight: number, kind: Term["kind"], at: number, end: number) => void;
 
 /** The same, for whoever keeps none of them. */
-export function eachTerm(text: string, visit: Visit): void {
+export function eachTerm(text: string, visit: TermVisit): void {
   for (let at = 0; at < text.length; ) {
     const end = plainWordEnd(text, at);
     // Most words of most texts, without the detours that the others need.
@@ -55,7 +55,7 @@ function isAsciiGap(code: number): boolean {
 }
 
 /** The next chunk from there on; where it ends. */
-function visitChunk(text: string, from: number, visit: Visit): number {
+function visitChunk(text: string, from: number, visit: TermVisit): number {
   CHUNK.lastIndex = from;
   const match = CHUNK.exec(text);
   if (match === null) return text.length;
@@ -86,7 +86,7 @@ function holdable(term: string): string {
   return PLAIN_TERM.test(term) ? term : term.replace(NOT_IN_TERMS, "");
 }
 
-type Emit = (term: string, kind: Term["kind"], weight: number) => void;
+type EmitTerm = (term: string, kind: Term["kind"], weight: number) => void;
 
 // Which scripts write without spaces between words: there a word is found by pairs of neighbouring letters.
 
@@ -116,12 +116,12 @@ const CHUNK = new RegExp(
 );
 const PLAIN_WORD = /^(?:\p{Lu}?[\p{Ll}\p{Lo}\p{Lm}\p{M}]+|\p{Lu}+|\p{N}+)$/u;
 
-function word(folded: string, emit: Emit): void {
+function word(folded: string, emit: EmitTerm): void {
   if (!STOP_WORDS.has(folded)) emit(stem(folded), "word", 1);
 }
 
 /** Contractions, dates, numbers, hyphenated words, paths, code: whole where that means something, and in parts. */
-function compound(chunk: string, emit: Emit): void {
+function compound(chunk: string, emit: EmitTerm): void {
   const straight = chunk.replaceAll("\u2019", "'");
   if (/^\p{L}+n't$/iu.test(straight)) return;
   const bare = straight.replace(/'(?:s|t|re|ve|ll|d|m)$/iu, "");
@@ -141,7 +141,7 @@ function compound(chunk: string, emit: Emit): void {
   }
 }
 
-function identifier(raw: string, emit: Emit): void {
+function identifier(raw: string, emit: EmitTerm): void {
   const piece = raw.slice(0, MAX_SPLIT);
   const lower = piece.toLowerCase();
   const parts = piece
@@ -177,7 +177,7 @@ function isProse(piece: string, parts: readonly string[]): boolean {
 const MONTHS = "january february march april may june july august september october november december".split(" ");
 
 /** An ISO date also gives the terms of the date in words. */
-function dateTerms(date: RegExpExecArray, whole: string, emit: Emit): void {
+function dateTerms(date: RegExpExecArray, whole: string, emit: EmitTerm): void {
   emit(whole, "identifier", 1);
   if (whole.length > 10) emit(date[0], "identifier", 1);
   const month = MONTHS[Number(date[2]) - 1];
@@ -187,7 +187,7 @@ function dateTerms(date: RegExpExecArray, whole: string, emit: Emit): void {
 }
 
 /** Every pair of neighbours; single characters weakly, so that a one-character question still finds something. */
-function grams(run: string, at: number, visit: Visit): void {
+function grams(run: string, at: number, visit: TermVisit): void {
   const folded = [...holdable(fold(run)).matchAll(GRAPH)];
   const length = run.length;
   folded.forEach((term, index) => {

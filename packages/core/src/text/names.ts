@@ -3,7 +3,7 @@
  * rare ones behind. Purely lexical and the same for every language: it must not learn
  * from one tool's output. Linear, and by hand, because it reads all of every text.
  */
-import { stem } from "./stem.ts";
+import { stem } from "./words.ts";
 
 /** A name that is rare by its form alone. Prose words are never names. */
 export interface Name {
@@ -158,7 +158,7 @@ country nation abroad: america canada mexico brazil england britain ireland scot
 city town: york london paris tokyo rome berlin barcelona boston chicago seattle toronto sydney amsterdam francisco
 state: california florida texas oregon washington colorado arizona nevada utah michigan ohio georgia virginia tennessee carolina hawaii alaska
 place location destination: city town country beach mountain park museum lake island restaurant cafe
-family relative: mother mom father dad sister brother son daughter husband wife parent kid child cousin aunt uncle grandma grandmother grandpa grandfather nephew niece
+family: mother mom father dad sister brother son daughter husband wife parent kid child cousin aunt uncle grandma grandmother grandpa grandfather nephew niece
 parent: mother mom father dad
 sibling: sister brother
 child kid: son daughter baby toddler
@@ -198,3 +198,162 @@ const MEMBERS: ReadonlyMap<string, readonly string[]> = new Map(
       return names.map((name) => [name, members.filter((member) => member !== name)] as const);
     }),
 );
+
+// Finds the lines of a tool's output that say what went wrong, and the exit code it reports. Used by the ledger, the
+// digests and the extract, so that the failing line of a log survives every reduction.
+
+/** Words that mark a line as a failure. Case matters where the lower-case word is ordinary prose. */
+const FAILING =
+  /(?:^|[^A-Za-z])(?:[A-Za-z]*(?:Error|Exception)\b|error(?:\[\w+\])?:|error TS\d+|ERR!|FAIL(?:ED|URE)?\b|fatal:|panic:|panicked at|Traceback|AssertionError|assertion failed|E[A-Z]{4,}:|command not found|No such file or directory|Permission denied|Cannot find|cannot find|not ok \d|Segmentation fault|Killed|timed out|unresolved|undefined reference)|^\s*(?:[✗✖×❌]|E {2,})|\b[1-9]\d* (?:failed|failing|errors?)\b/u;
+
+/** Source code and reports of success that merely name an error. */
+const HARMLESS =
+  /\b(?:throw new|catch \(|import .{0,200}? from|export (?:class|const|function|interface|type)|class \w+ extends|function \w*\(|(?:const|let|var) \w+ =|return new|instanceof|raise \w+\(|except \w+|def \w+\()|\b[Nn]o errors?\b|^\s*(?:\/\/|\*|#)/u;
+
+const MAX_LINE = 300;
+
+/** At most `max` distinct failing lines, the first ones and the last one. Linear in the text. */
+export function failingLines(text: string, max: number): string[] {
+  const failing: string[] = [];
+  const seen = new Set<string>();
+  for (const line of linesOf(text)) {
+    const head = line.length > MAX_LINE * 2 ? line.slice(0, MAX_LINE * 2) : line;
+    if (!isFailingLine(head)) continue;
+    const excerpt = clip(head.trim(), MAX_LINE);
+    if (excerpt === "" || seen.has(excerpt)) continue;
+    seen.add(excerpt);
+    if (failing.length < max) failing.push(excerpt);
+    else failing[max - 1] = excerpt;
+  }
+  return failing;
+}
+
+export function isFailingLine(line: string): boolean {
+  return FAILING.test(line) && !HARMLESS.test(line);
+}
+
+const FAILURE_WORD = /\b(?:error|exception|failed|failure|fatal|panic|traceback|cannot|denied|not found)\b/i;
+
+/** Whether a line speaks of a failure at all, in prose and source code too: what a search should find. */
+export function mentionsFailure(line: string): boolean {
+  return FAILURE_WORD.test(line);
+}
+
+const EXIT_IN_JSON = /"(?:exit_?code|return_?code|status_?code)"\s*:\s*(-?\d{1,3})\b/gi;
+const EXIT_LINE =
+  /^[[({<]*(?:(?:the )?(?:command|process|shell|program|script) )?(?:(?:failed|finished|completed) )?(?:with )?(?:exited with(?: code| status)?|exit[ _-]?(?:code|status)|return ?code)\s*(?:[:=>]\s*)?(-?\d{1,3})\b|^[[(<]exit(?:ed)?\s*(?:[:=>]\s*)?(-?\d{1,3})[\])>]/gim;
+
+/** The exit code a tool reports at the start or end of its output, on a line of its own; null when it reports none. */
+export function exitCode(text: string): number | null {
+  const edges = text.length > 1200 ? `${text.slice(0, 600)}\n${text.slice(-600)}` : text;
+  // Printed source code speaks of exit codes too, so a mention inside a line counts only where the whole is JSON.
+  const pattern = /^\s*\{/.test(text) ? EXIT_IN_JSON : EXIT_LINE;
+  const match = [...edges.matchAll(pattern)].at(-1);
+  return match === undefined ? null : Number(match[1] ?? match[2]);
+}
+
+/** Lines without copying the text first. */
+export function* linesOf(text: string): Generator<string> {
+  let start = 0;
+  while (start <= text.length) {
+    const end = text.indexOf("\n", start);
+    if (end === -1) {
+      yield text.slice(start);
+      return;
+    }
+    yield text.slice(start, text.charCodeAt(end - 1) === 13 ? end - 1 : end);
+    start = end + 1;
+  }
+}
+
+/*
+ * Cuts a text into sentences and lines worth quoting, in any language. Fenced code is passed over; list items and
+ * headings stand alone. Linear, and each sentence is capped, so one 5 MB line costs no more than its scan.
+ */
+
+const MAX_SENTENCE = 320;
+
+export function sentences(text: string): string[] {
+  const parts: string[] = [];
+  let inFence = false;
+  for (const raw of linesOf(text)) {
+    if (/^\s*(?:```|~~~)/.test(raw)) {
+      inFence = !inFence;
+      continue;
+    }
+    if (inFence) continue;
+    for (const piece of split(raw)) {
+      const sentence = piece.replace(/^\s*(?:[-*+•]|\d{1,2}[.)]|#{1,6}|>)\s+/, "").trim();
+      if (sentence.length > 1) parts.push(clip(sentence, MAX_SENTENCE));
+    }
+  }
+  return parts;
+}
+
+/** Ends at . ! ? followed by a space and at the full-width marks; a dot inside a number or a path is no end. */
+function split(line: string): string[] {
+  if (line.length <= 40) return [line];
+  const pieces: string[] = [];
+  let start = 0;
+  for (const match of line.matchAll(/[.!?]["'”’)\]]*(?=\s)|[。！？；]["」』”]*/gu)) {
+    const end = match.index + match[0].length;
+    // "e.g. this" and "1. that" are not ends.
+    if (end - start < 12 || /(?:^|\s)(?:e\.g|i\.e|etc|vs|cf|\d+)\.$/.test(line.slice(Math.max(0, end - 6), end)))
+      continue;
+    pieces.push(line.slice(start, end));
+    start = end;
+  }
+  if (start < line.length) pieces.push(line.slice(start));
+  return pieces;
+}
+
+/** A text made short or flat, for a line of a summary, a log or a screen. Never cuts through a character. */
+
+/** At most `maxChars` UTF-16 units, marked when cut, never through a surrogate pair. */
+export function clip(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  let end = Math.max(0, maxChars - 1);
+  const unit = text.charCodeAt(end - 1);
+  if (unit >= 0xd800 && unit <= 0xdbff) end--;
+  return `${text.slice(0, end)}…`;
+}
+
+/** Text is never cut before one: it would part a pair. */
+export function isLowSurrogate(code: number): boolean {
+  return code >= 0xdc00 && code <= 0xdfff;
+}
+
+/** One line, no control characters, capped without splitting a character. */
+export function oneLine(text: string, maxChars: number): string {
+  // A long text is cut first, so that a 5 MB item costs no more than a short one.
+  const head = text.length > maxChars * 4 ? text.slice(0, maxChars * 4) : text;
+  return clip(flatten(head).trim(), maxChars);
+}
+
+/** All white space, line breaks of every kind and control characters as single blanks. */
+export function flatten(text: string): string {
+  return text.replaceAll(/[\s\p{Cc}]+/gu, " ");
+}
+
+/** Whether a value that came from outside has fields: an object that is no list. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** What was thrown, in words; anything can be. */
+export function errorText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+const HOUR = 3_600_000;
+const LONG_HOURS = 6;
+
+/** One line where more than six hours lie between two times (ISO 8601); null otherwise, and where one is no time. */
+export function timePassed(before: { readonly at: string }, { at }: { readonly at: string }): string | null {
+  // Nearly always both are of the same hour.
+  if (at.length >= 13 && before.at.startsWith(at.slice(0, 13))) return null;
+  const hours = Math.floor((Date.parse(at) - Date.parse(before.at)) / HOUR);
+  if (!(hours >= LONG_HOURS) || Date.parse(at) - Date.parse(before.at) === LONG_HOURS * HOUR) return null;
+  const passed = hours < 48 ? `${hours} hours` : `${Math.floor(hours / 24)} days`;
+  return `[${passed} after the message before: ${new Date(at).toISOString().slice(0, 16).replace("T", " ")} UTC]`;
+}

@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { plainWordEnd, plainWordTerm } from "./analyze.ts";
-import { NOT_OWN, type OwnWordsOptions, ownWords } from "./own-words.ts";
-import { stem } from "./stem.ts";
+import { NOT_OWN, type OwnWordsOptions, ownWords, stem } from "./words.ts";
 
 const TELLING: OwnWordsOptions = { quotes: "reported", paragraphs: "open" };
 const WANTING: OwnWordsOptions = { quotes: "all", paragraphs: "strict" };

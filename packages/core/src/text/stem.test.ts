@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { stem } from "./stem.ts";
+import { stem } from "./words.ts";
 
 const SAME: readonly (readonly string[])[] = [
   ["paint", "painted", "painting", "paints"],

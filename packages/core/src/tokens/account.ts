@@ -57,8 +57,9 @@ export interface Account {
 }
 
 /** Names a view: the fold that was live. What else changes a prompt (system, tools) is seen in its `fixed` count. */
-export function viewKey(live: { readonly compaction: number | null; readonly prune: number | null }): string {
-  return `${live.compaction ?? "-"}/${live.prune ?? "-"}`;
+export function viewKey(live: Omit<UsageRecord["measured"], "promptHash">): string {
+  const fold = `${live.compaction ?? "-"}/${live.prune ?? "-"}`;
+  return live.rules === undefined ? fold : `${fold}/${live.rules}`;
 }
 
 export function createAccount(start: { readonly factors?: Readonly<Record<string, number>> } = {}): Account {
@@ -116,14 +117,14 @@ interface Anchor {
   readonly fixed: number;
   readonly calibrated: CalibratedFixed;
   readonly entries: number;
-  readonly size: Size;
+  readonly size: AccountSize;
   readonly growth: TokenGrowth;
   readonly trust: AnswerTrust;
   readonly measured: Map<number, Measured>;
 }
 
 /** A prompt's size in two sums: what reports have measured, and counter x prior for the rest, before the factor. */
-interface Size {
+interface AccountSize {
   readonly measured: number;
   readonly estimated: number;
   /** Counter x prior of what `measured` stands for. */
@@ -150,7 +151,7 @@ interface CalibratedFixed {
  */
 function calibrateFixed(
   previous: Anchor | null,
-  { input, fixed, size, prior }: { input: number; fixed: number; size: Size; prior: number },
+  { input, fixed, size, prior }: { input: number; fixed: number; size: AccountSize; prior: number },
 ): CalibratedFixed {
   const { measured, expected, estimated } = size;
   // A wrong report before this one also made a wrong measure of the messages after it.
@@ -219,7 +220,7 @@ function learn(
   return { growth: isPlausibleGrowth(by) ? addGrowth(previous.growth, by) : previous.growth, trust };
 }
 
-function sizeOf(prompt: PromptSize, prior: number, sizes: ReadonlyMap<number, Measured>): Size {
+function sizeOf(prompt: PromptSize, prior: number, sizes: ReadonlyMap<number, Measured>): AccountSize {
   let measured = 0;
   let expected = 0;
   let estimated = prompt.fixed * prior;
@@ -332,9 +333,9 @@ export interface Resume {
   readonly window: number | null;
 }
 
-type Usage = Pick<UsageRecord, "of" | "model" | "measured" | "input" | "output">;
+type AccountUsage = Pick<UsageRecord, "of" | "model" | "measured" | "input" | "output">;
 
-export function resumeAccount(usages: readonly Usage[], { prompt, factors, priorOf, window }: Resume): Account {
+export function resumeAccount(usages: readonly AccountUsage[], { prompt, factors, priorOf, window }: Resume): Account {
   const account = createAccount({ factors });
   for (const usage of usages) {
     if (viewKey(usage.measured) !== prompt.view) continue;

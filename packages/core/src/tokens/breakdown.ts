@@ -3,7 +3,7 @@
  * sum exactly to the one number everything else uses. Grouped as people know it: system prompt, history, tools.
  */
 import type { Count, CountSource } from "./account.ts";
-import type { Budget } from "./budget.ts";
+import type { Budget } from "./counter.ts";
 
 const SYSTEM = ["base", "memory", "skills", "instructions", "unseen"] as const;
 const HISTORY = [

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { breakdown, type PartName } from "./breakdown.ts";
-import { answerReserve, effectiveWindow, fit, learnedLimit, learnLimit, utf8Bytes } from "./budget.ts";
+import { answerReserve, effectiveWindow, fit, learnedLimit, learnLimit, utf8Bytes } from "./counter.ts";
 
 test("the reserve is the model's own limit, else 4,096 or an eighth of the window", () => {
   assert.equal(answerReserve(200_000, 64_000), 64_000);

@@ -13,8 +13,17 @@ export type {
 export { createAccount } from "./account.ts";
 export type { Breakdown, Group, PartName } from "./breakdown.ts";
 export { breakdown } from "./breakdown.ts";
-export type { Budget, EffectiveWindow, Endpoint, Fit, LearnedLimit, LearnedLimits } from "./budget.ts";
-export { answerReserve, effectiveWindow } from "./budget.ts";
-export type { Frame, MessageSize, Meter, MeterOptions } from "./counter.ts";
-export { type CountText, charsPerToken, createMeter } from "./counter.ts";
+export type {
+  Budget,
+  EffectiveWindow,
+  Endpoint,
+  Fit,
+  Frame,
+  LearnedLimit,
+  LearnedLimits,
+  MessageSize,
+  Meter,
+  MeterOptions,
+} from "./counter.ts";
+export { answerReserve, type CountText, charsPerToken, createMeter, effectiveWindow } from "./counter.ts";
 export type { ImageRule } from "./images.ts";

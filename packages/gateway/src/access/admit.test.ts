@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   type Access,
+  type AdmissionVerdict,
   admit,
   isHostAllowed,
   type KeyFacts,
   type PresentedKey,
   type RequestFacts,
-  type Verdict,
 } from "./admit.ts";
 
 const plain: RequestFacts = {
@@ -32,7 +32,7 @@ const holding = (presented: KeyFacts["presented"], exist = true): KeyFacts => ({
 const key = (given: Partial<PresentedKey> = {}): KeyFacts =>
   holding({ id: "k1", userId: "ada", role: "user", state: "valid", ...given });
 
-function outcome(verdict: Verdict): string {
+function outcome(verdict: AdmissionVerdict): string {
   if (verdict.kind === "refused") return `${verdict.status} ${verdict.code}`;
   return verdict.caller === null ? "anybody" : `${verdict.caller.userId} ${verdict.caller.role}`;
 }

@@ -2,8 +2,13 @@
  * Who may come in, as one pure decision over what is known of a request. The order matters: first whether a page of
  * another site speaks through somebody's browser, then whose key it is, then as whom. Nothing here reads or waits.
  */
+
+import { createHmac, randomBytes, randomUUID } from "node:crypto";
+import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { checkUser, DEFAULT_USER } from "@palimpsest/core/log";
-import type { KeyRole } from "./keys.ts";
+import { hashKey, KEY_PREFIX } from "palimpsest/internal/key-operations";
+import type { KeyRow, KeyRows } from "palimpsest/stores";
 
 /**
  * `open`: anybody who reaches the server. `page`: the same, and a link on another site may lead there. `provider`: a
@@ -58,21 +63,21 @@ export interface Caller {
   readonly actsFor?: "another";
 }
 
-export type Verdict = { readonly kind: "admitted"; readonly caller: Caller | null } | Refusal;
+export type AdmissionVerdict = { readonly kind: "admitted"; readonly caller: Caller | null } | AdmissionRefusal;
 
-interface Refusal {
+interface AdmissionRefusal {
   readonly kind: "refused";
   readonly status: 400 | 401 | 403 | 415;
   readonly code: string;
   readonly message: string;
 }
 
-export function admit(facts: RequestFacts, keys: KeyFacts): Verdict {
+export function admit(facts: RequestFacts, keys: KeyFacts): AdmissionVerdict {
   return foreignSite(facts, keys) ?? unguardedWrite(facts, keys) ?? recognized(facts, keys);
 }
 
 /** A page on another site, or one that made its name point here (DNS rebinding). */
-function foreignSite(facts: RequestFacts, { exist }: KeyFacts): Refusal | null {
+function foreignSite(facts: RequestFacts, { exist }: KeyFacts): AdmissionRefusal | null {
   const { host, hostAllowed, origin, fetchSite, fetchMode, access } = facts;
   if (!exist && !isLoopbackHost(host))
     return refused(403, "foreign-host", `this gateway has no keys, so it is only reached as ${LOOPBACK_NAMES}`);
@@ -87,7 +92,10 @@ function foreignSite(facts: RequestFacts, { exist }: KeyFacts): Refusal | null {
 }
 
 /** What a form on another site could send: forms know three content types and no headers of their own. */
-function unguardedWrite({ method, contentType, marked, access }: RequestFacts, keys: KeyFacts): Refusal | null {
+function unguardedWrite(
+  { method, contentType, marked, access }: RequestFacts,
+  keys: KeyFacts,
+): AdmissionRefusal | null {
   if (method === "GET" || method === "HEAD" || marked) return null;
   const isOwnKey = keys.presented !== "none" && keys.carriedBy !== "cookie";
   // Vendors' clients send recordings and pictures as forms.
@@ -101,7 +109,7 @@ function unguardedWrite({ method, contentType, marked, access }: RequestFacts, k
   );
 }
 
-function recognized(facts: RequestFacts, { exist, presented, providerUser }: KeyFacts): Verdict {
+function recognized(facts: RequestFacts, { exist, presented, providerUser }: KeyFacts): AdmissionVerdict {
   if (facts.access === "open" || facts.access === "page") return { kind: "admitted", caller: null };
   if (!exist) {
     if (facts.connection !== "loopback") return refused(401, "no-key", NO_KEY);
@@ -120,7 +128,7 @@ function recognized(facts: RequestFacts, { exist, presented, providerUser }: Key
 }
 
 /** Naming another is refused, never ignored: an answer about oneself would be taken for the other's. */
-function named(caller: Caller, { namedUser }: RequestFacts): Verdict {
+function named(caller: Caller, { namedUser }: RequestFacts): AdmissionVerdict {
   if (namedUser === null) return { kind: "admitted", caller };
   const checked = checkUser(namedUser);
   if (checked.kind === "invalid") return refused(400, "bad-user", `X-Palimpsest-User: ${checked.problem}`);
@@ -178,6 +186,121 @@ function noFormSends(contentType: string): boolean {
 const LOOPBACK_NAMES = "localhost, 127.0.0.1 or [::1]";
 const NO_KEY = 'this gateway needs a key: "Authorization: Bearer pal_...", made by "palimpsest keys create"';
 
-function refused(status: Refusal["status"], code: string, message: string): Refusal {
+function refused(status: AdmissionRefusal["status"], code: string, message: string): AdmissionRefusal {
   return { kind: "refused", status, code, message };
+}
+
+/* What the store says of the key that came with a request. */
+
+type KeyRole = KeyRow["role"];
+
+/** One that holds now; null: there is no such key. */
+export async function findKey(keys: KeyRows, key: string, now: Date): Promise<KeyRow | null> {
+  const row = isOurs(key) ? await keys.find(hashKey(key)) : undefined;
+  return row !== undefined && presented(row, now).state === "valid" ? row : null;
+}
+
+/**
+ * Of the key in `Authorization: Bearer` or `x-api-key`, else of the one that a page's session stands for. A client may send
+ * a provider's own beside ours.
+ */
+export async function keyFacts(
+  keys: KeyRows | undefined,
+  headers: Headers,
+  { now, providerUser = null, session = null }: KeyOptions,
+): Promise<KeyFacts> {
+  const nobodys = { presented: anyKey(headers), providerUser: null };
+  if (keys === undefined) return { exist: false, ...nobodys };
+  if (session !== null && credentials(headers).length === 0) {
+    const row = await keys.find(session);
+    if (row !== undefined)
+      return { exist: true, presented: presented(row, now), providerUser: null, carriedBy: "cookie" };
+  }
+  const [key, another] = presentedKeys(headers);
+  const row = key === undefined || another !== undefined ? undefined : await keys.find(hashKey(key));
+  // One that is known says by itself that there are some.
+  if (row !== undefined) return { exist: true, presented: presented(row, now), providerUser: null };
+  if (!(await keys.any())) return { exist: false, ...nobodys };
+  // Only who sent no key of ours at all is known by another's: a wrong one stays wrong.
+  if (key === undefined) return { exist: true, presented: anyKey(headers), providerUser };
+  return { exist: true, presented: another === undefined ? "unknown" : "several", providerUser: null };
+}
+
+interface KeyOptions {
+  readonly now: Date;
+  readonly providerUser?: string | null;
+  /** The hash of the key that a session stands for. */
+  readonly session?: string | null;
+}
+
+function presented({ id, user, role, expiresAt, revokedAt }: KeyRow, now: Date): PresentedKey {
+  const expired = expiresAt !== null && expiresAt <= now.toISOString();
+  return { id, userId: user, role, state: revokedAt !== null ? "revoked" : expired ? "expired" : "valid" };
+}
+
+function presentedKeys(headers: Headers): string[] {
+  return [...new Set(credentials(headers).filter(isOurs))];
+}
+
+function isOurs(key: string): boolean {
+  return key.startsWith(KEY_PREFIX);
+}
+
+function anyKey(headers: Headers): "none" | "unknown" {
+  return credentials(headers).length === 0 ? "none" : "unknown";
+}
+
+/** What came as `Authorization: Bearer` and `x-api-key`, whoever's keys they are. */
+export function credentials(headers: Headers): string[] {
+  const bearer = /^Bearer +(\S+)$/i.exec(headers.get("authorization") ?? "")?.[1];
+  return [bearer, headers.get("x-api-key")].filter((text) => text != null && text !== "") as string[];
+}
+
+/*
+ * A provider's key that came with a request: in `X-Provider-Key`, or as the client's own credential where
+ * `gateway.forward_keys` is on. It is used for the request and for nothing else: never stored, logged or shown. Who has
+ * no key of ours is known by an HMAC of it, so that the store never holds what could be tried out against a provider.
+ */
+
+export function providerKeyOf(headers: Headers, { forward }: { readonly forward: boolean }): string | null {
+  const given = headers.get("x-provider-key");
+  if (given !== null && given !== "") return given;
+  return forward ? (credentials(headers).find((text) => !isOurs(text)) ?? null) : null;
+}
+
+/** The same key is the same user on every gateway that has the secret. */
+export function providerUser(secret: Uint8Array, key: string): string {
+  return `provider-${createHmac("sha256", secret).update(`provider-key\0${key}`).digest("hex").slice(0, 40)}`;
+}
+
+/**
+ * The gateway's own secret: `PALIMPSEST_SECRET`, which gateways that share a store must share too, else a file of the
+ * home that is made when it is first needed and that only its owner may read.
+ */
+export async function gatewaySecret(
+  directory: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<Uint8Array> {
+  const given = env["PALIMPSEST_SECRET"];
+  if (given !== undefined && given !== "") return Buffer.from(given);
+  const path = join(directory, "gateway-secret");
+  const known = await readFile(path, "utf8").catch(() => null);
+  if (known === null) await makeSecret(directory, path);
+  const text = await readFile(path, "utf8");
+  if (text.length < 32) throw new Error(`${path} holds no secret: remove it, and another one is made`);
+  return Buffer.from(text);
+}
+
+/** Whole or not at all: of several that start at once, one makes it and all read it. */
+async function makeSecret(directory: string, path: string): Promise<void> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const temporary = `${path}.${randomUUID()}`;
+  await writeFile(temporary, randomBytes(32).toString("hex"), { mode: 0o600, flag: "wx" });
+  try {
+    await link(temporary, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  } finally {
+    await rm(temporary, { force: true });
+  }
 }

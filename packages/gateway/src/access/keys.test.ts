@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { test } from "node:test";
 import { createKey, expiryOf, listKeys } from "palimpsest/internal/key-operations";
 import { openSqlite } from "palimpsest/stores";
-import { keyFacts } from "./keys.ts";
+import { keyFacts } from "./admit.ts";
 
 const now = new Date("2026-01-01T00:00:00Z");
 const later = new Date("2026-06-01T00:00:00Z");

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createLimits, type Limits } from "./limits.ts";
+import { createLimits, type RequestLimits } from "./limits.ts";
 
 function counted(settings: Parameters<typeof createLimits>[0]) {
   let now = 0;
@@ -15,7 +15,7 @@ function counted(settings: Parameters<typeof createLimits>[0]) {
   };
 }
 
-function spend(limits: Limits, key: string, tokens: number): void {
+function spend(limits: RequestLimits, key: string, tokens: number): void {
   const taken = limits.take(key);
   assert.ok(taken.kind === "taken");
   taken.spend(tokens);

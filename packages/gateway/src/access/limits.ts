@@ -1,11 +1,98 @@
-/**
+/** Whose account a request goes on, and whether there is a place for it: its key's, or its address's while the key is unproven. */
+
+import { isIPv6 } from "node:net";
+import type { Home } from "palimpsest/internal/home";
+import type { AccountState, AccountUse } from "palimpsest/stores";
+import { ProblemError } from "../http/problem.ts";
+import type { Route } from "../http/route.ts";
+import { type Caller, isProviderUser } from "./admit.ts";
+
+interface PlaceDeps {
+  readonly home: Home;
+  readonly limits: RequestLimits;
+  readonly strangers: Strangers;
+}
+
+interface AskedPlace {
+  readonly place: Pick<Route, "spends">;
+  readonly request: Pick<Request, "method" | "headers">;
+  readonly address: string | null;
+}
+
+export interface RequestPlaces {
+  /** Throws where there is none. */
+  take(caller: Caller, asked: AskedPlace): Promise<TakenPlace>;
+  /** Whether all that is known of the caller is a key that no provider has accepted yet. */
+  isStranger(caller: Caller): boolean;
+}
+
+export function requestPlaces({ home, limits, strangers }: PlaceDeps): RequestPlaces {
+  const isStranger = (caller: Caller): boolean => isProviderUser(caller) && !strangers.isAccepted(caller.userId);
+  const hasThreads = async (userId: string): Promise<boolean> => {
+    const page = await home
+      .forUser(userId)
+      .store.threads({ limit: 1 })
+      .catch(() => null);
+    return page !== null && page.threads.length > 0;
+  };
+  return {
+    isStranger,
+    async take(caller, asked) {
+      const expected = expectedTokens(asked);
+      if (!isStranger(caller)) return taken(limits.take(accountOf(caller), expected), KEYS);
+      const place = taken(strangers.take(asked.address), STRANGERS);
+      if (!(await hasThreads(caller.userId))) return place;
+      // Nothing is written for strangers: whoever has threads was accepted before.
+      strangers.accept(caller.userId);
+      place.release();
+      return taken(limits.take(accountOf(caller), expected), KEYS);
+    },
+  };
+}
+
+/** Where there are no keys everything is one person's. */
+function accountOf({ key }: Caller): string {
+  return key ?? "local";
+}
+
+/** What a request that may ask a model will probably cost, by its length: an answer, and its body unless that is a picture. */
+function expectedTokens({ place: { spends }, request: { method, headers } }: AskedPlace): number {
+  if (spends === undefined || method !== "POST") return 0;
+  const bytes = Number(headers.get("content-length"));
+  return ANSWER_TOKENS + (Number.isFinite(bytes) ? Math.min(MOST_EXPECTED, Math.ceil(bytes / BYTES_PER_TOKEN)) : 0);
+}
+
+const ANSWER_TOKENS = 500;
+const BYTES_PER_TOKEN = 4;
+const MOST_EXPECTED = 30_000;
+
+function taken(result: Taken, reasons: Readonly<Record<LimitKind, string>>): TakenPlace {
+  if (result.kind === "taken") return result;
+  const seconds = result.retryAfterSeconds;
+  throw new ProblemError(429, "limited", `${reasons[result.by]}: try again in ${seconds} s`, {
+    headers: { "retry-after": String(seconds) },
+  });
+}
+
+const STRANGERS: Readonly<Record<LimitKind, string>> = {
+  requests: "too many requests of this minute came with keys that no provider has accepted yet",
+  tokens: "too many tokens of this minute went to keys that no provider has accepted yet",
+  running: "too many requests with keys that no provider has accepted yet are running already",
+};
+
+const KEYS: Readonly<Record<LimitKind, string>> = {
+  requests: "this key has made its requests of this minute",
+  tokens: "this key has used up its tokens of this minute",
+  running: "so many requests of this key are running already",
+};
+
+/*
  * How much one key may ask for: requests and tokens a minute, and requests at once. A minute's worth may be used in one go
  * and then comes back evenly. What a request costs in tokens is known when it has ended: until then it holds what it is
  * expected to cost, so that many at once don't get past the limit together. The one that goes over is answered, and the
  * next ones wait until that much has come back. Where several gateways count together, what was used here
  * is settled with the others now and then (`settled-limits.ts`); until then it counts as if each of them had used as much.
  */
-import type { AccountState, AccountUse } from "palimpsest/stores";
 
 export interface LimitSettings {
   /** Null: no limit. */
@@ -14,20 +101,18 @@ export interface LimitSettings {
   readonly running: number | null;
 }
 
-export type Taken =
-  | TakenPlace
-  | { readonly kind: "limited"; readonly by: LimitKind; readonly retryAfterSeconds: number };
+type Taken = TakenPlace | { readonly kind: "limited"; readonly by: LimitKind; readonly retryAfterSeconds: number };
 
-export interface TakenPlace {
+interface TakenPlace {
   readonly kind: "taken";
   /** Tokens that the request has cost, in and out; also after its release. */
   spend(tokens: number): void;
   release(): void;
 }
 
-export type LimitKind = "requests" | "tokens" | "running";
+type LimitKind = "requests" | "tokens" | "running";
 
-export interface Limits {
+export interface RequestLimits {
   /** `key`: whose account it goes on. `expected`: tokens that it will probably cost; 0 where it asks no model. */
   take(key: string, expected?: number): Taken;
   /** What was used since the last time, to be settled; accounts at rest are left out. */
@@ -38,7 +123,7 @@ export interface Limits {
   owe(uses: readonly AccountUse[]): void;
 }
 
-interface Account {
+interface KeyAccount {
   /** When all that was asked for would have been, at an even pace. */
   until: number;
   /** The same for tokens. */
@@ -57,14 +142,14 @@ interface Account {
   atRest: boolean;
 }
 
-export function createLimits(settings: LimitSettings, clock: () => number): Limits {
+export function createLimits(settings: LimitSettings, clock: () => number): RequestLimits {
   return new KeyLimits(settings, clock);
 }
 
-class KeyLimits implements Limits {
+class KeyLimits implements RequestLimits {
   readonly #settings: LimitSettings;
   readonly #clock: () => number;
-  readonly #accounts = new Map<string, Account>();
+  readonly #accounts = new Map<string, KeyAccount>();
   readonly #pace: number;
   readonly #tokenPace: number;
   /** Other gateways, which may have used as much as is unsettled here. */
@@ -95,7 +180,7 @@ class KeyLimits implements Limits {
     return this.#place(key, account, expected === 0 ? 0 : Math.max(expected, account.typical));
   }
 
-  #place(key: string, account: Account, expected: number): TakenPlace {
+  #place(key: string, account: KeyAccount, expected: number): TakenPlace {
     let held = true;
     let spent = 0;
     let reserved = expected * this.#tokenPace;
@@ -163,7 +248,7 @@ class KeyLimits implements Limits {
       if (isSettled(account) && account.until <= now && account.tokensUntil <= now) this.#accounts.delete(key);
   }
 
-  #account(key: string, now: number): Account {
+  #account(key: string, now: number): KeyAccount {
     let account = this.#accounts.get(key);
     if (account === undefined) {
       this.#forget(now);
@@ -177,13 +262,13 @@ class KeyLimits implements Limits {
   }
 }
 
-function newAccount(now: number): Account {
+function newAccount(now: number): KeyAccount {
   const nothing = { unsettled: 0, unsettledTokens: 0, elsewhere: 0, reserved: 0, typical: 0 };
   return { until: now, tokensUntil: now, running: 0, atRest: true, ...nothing };
 }
 
 /** What runs elsewhere is asked for until it has ended: a key that was refused for it would stay refused. */
-function isSettled({ unsettled, unsettledTokens, running, elsewhere, atRest }: Account): boolean {
+function isSettled({ unsettled, unsettledTokens, running, elsewhere, atRest }: KeyAccount): boolean {
   return unsettled === 0 && unsettledTokens === 0 && running === 0 && elsewhere === 0 && atRest;
 }
 
@@ -200,3 +285,76 @@ const NEWEST_SHARE = 0.3;
 const MOST_ACCOUNTS = 10_000;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
+
+/*
+ * Whoever comes with a provider's key that no provider has accepted yet. Such a key may be made up: nothing is written for
+ * it until a provider has answered it once, and its requests are limited by the address they come from and for all
+ * strangers together, since a new key costs nothing.
+ */
+
+export interface Strangers {
+  /** Whether a provider has accepted the user's key, as far as it is known here. */
+  isAccepted(userId: string): boolean;
+  accept(userId: string): void;
+  /** For a request of somebody who isn't. */
+  take(address: string | null): Taken;
+  /** By address and of all, for gateways that count together. */
+  readonly counted: readonly RequestLimits[];
+}
+
+export interface StrangerLimits {
+  readonly ofAddress: Omit<LimitSettings, "tokensPerMinute">;
+  readonly ofAll: Omit<LimitSettings, "tokensPerMinute">;
+}
+
+/** Most users that are remembered; one that is forgotten is accepted again by its next answer. */
+const MOST = 100_000;
+
+export function createStrangers({ ofAddress, ofAll }: StrangerLimits, clock: () => number): Strangers {
+  const accepted = new Set<string>();
+  const addresses = createLimits({ ...ofAddress, tokensPerMinute: null }, clock);
+  const all = createLimits({ ...ofAll, tokensPerMinute: null }, clock);
+  return {
+    counted: [addresses, all],
+    isAccepted: (userId) => accepted.has(userId),
+    accept(userId) {
+      accepted.add(userId);
+      if (accepted.size > MOST) accepted.delete(accepted.values().next().value!);
+    },
+    take(address) {
+      // The address first: one that has had its share must not use up the others'.
+      const own = addresses.take(`address ${networkOf(address)}`);
+      if (own.kind === "limited") return own;
+      const common = all.take("all strangers");
+      if (common.kind === "limited") {
+        own.release();
+        return common;
+      }
+      return {
+        kind: "taken",
+        // Strangers pay for their own tokens.
+        spend() {},
+        release() {
+          own.release();
+          common.release();
+        },
+      };
+    },
+  };
+}
+
+/** Of IPv6 the network: one machine has as many addresses in it as it likes. */
+export function networkOf(address: string | null): string {
+  if (address === null) return "unknown";
+  const [plain = ""] = address.replace(/^::ffff:(?=\d+\.)/i, "").split("%");
+  if (!isIPv6(plain)) return plain;
+  const [head = "", tail] = plain.split("::");
+  const before = head === "" ? [] : head.split(":");
+  const after = tail === undefined || tail === "" ? [] : tail.split(":");
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - before.length - after.length);
+  const groups = [...before, ...Array<string>(zeros).fill("0"), ...after];
+  return `${groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(":")}::/64`;
+}

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { gatewaySecret, providerKeyOf, providerUser } from "./provider-key.ts";
+import { gatewaySecret, providerKeyOf, providerUser } from "./admit.ts";
 
 test("a provider's key is read from its header, and from a client's own only where keys are forwarded", () => {
   const rows: readonly (readonly [Record<string, string>, forward: boolean, string | null])[] = [

@@ -22,7 +22,7 @@ export interface NewSession {
   readonly secure: boolean;
 }
 
-export interface Session extends Pick<NewSession, "id" | "hash"> {
+export interface PageSession extends Pick<NewSession, "id" | "hash"> {
   /** Milliseconds since 1970. */
   readonly until: number;
 }
@@ -41,7 +41,7 @@ export function endSession(secret: Uint8Array, { secure }: Pick<NewSession, "sec
 }
 
 /** What a request's `Cookie` stands for; null: it has none of ours, or one whose time is over. */
-export function sessionOf(secret: Uint8Array, cookies: string | null, now: Date): Session | null {
+export function sessionOf(secret: Uint8Array, cookies: string | null, now: Date): PageSession | null {
   const name = cookieName(secret);
   const pairs = (cookies ?? "").split(";").map((pair) => pair.trim());
   const [hash = "", until = "", id = "", signed = ""] =
@@ -64,12 +64,12 @@ export class EndedSessions {
     this.#atMost = atMost;
   }
 
-  add({ id, hash, until }: Session, now: Date): void {
+  add({ id, hash, until }: PageSession, now: Date): void {
     const kept = [...(this.#ofKeys.get(hash) ?? [])].filter(([one, end]) => one !== id && end > now.getTime());
     this.#ofKeys.set(hash, new Map([...kept, [id, until] as const].slice(-this.#atMost)));
   }
 
-  has({ id, hash }: Session): boolean {
+  has({ id, hash }: PageSession): boolean {
     return this.#ofKeys.get(hash)?.has(id) === true;
   }
 }

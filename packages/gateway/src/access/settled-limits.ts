@@ -4,7 +4,7 @@
  * up elsewhere. A store that doesn't answer holds nobody up: each gateway then counts for itself until it does.
  */
 import type { SharedLimits } from "palimpsest/stores";
-import type { Limits } from "./limits.ts";
+import type { RequestLimits } from "./limits.ts";
 
 const SETTLE_MS = 1000;
 /** A gateway that wasn't heard of for three of these is gone. */
@@ -12,7 +12,7 @@ const BEATS = 10;
 
 /** `counted`: no two of them have an account of the same name. */
 export function keepSettled(
-  counted: readonly Limits[],
+  counted: readonly RequestLimits[],
   shared: SharedLimits,
   instance: string,
 ): { stop(): Promise<void> } {
@@ -37,7 +37,7 @@ export function keepSettled(
 }
 
 async function settleOnce(
-  limits: Limits,
+  limits: RequestLimits,
   shared: Pick<SharedLimits, "settle">,
   { instance, gateways }: { readonly instance: string; readonly gateways: number },
 ): Promise<void> {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createStrangers, networkOf } from "./strangers.ts";
+import { createStrangers, networkOf } from "./limits.ts";
 
 const NONE = { requestsPerMinute: null, running: null };
 

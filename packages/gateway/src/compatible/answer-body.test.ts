@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type AnswerBounds, boundedBody } from "./answer-body.ts";
+import { type AnswerBounds, boundedBody } from "./passage.ts";
 
 const NEVER: AnswerBounds["after"] = () => () => {};
 

@@ -3,6 +3,7 @@
 import type { EventRecord } from "@palimpsest/core/log";
 import type { OpenThread, PromptRequest, ThreadPrompt } from "palimpsest/session";
 import { clientLeft, closing, isBrokenOff, problemOf } from "../http/problem.ts";
+import { paramIn } from "../http/read-json.ts";
 import type { ClaimedThread } from "./find.ts";
 import { createFlight, type Flight, keepAlive, shareUnheard } from "./flight.ts";
 import type { ChainState } from "./match.ts";
@@ -12,7 +13,7 @@ import { type LengthRule, lengthRule, looksUp } from "./policy.ts";
 import { addEvidence, promptNow, type SentPrompt, type ShownSummary, shownSummary, VERBATIM } from "./prompt.ts";
 import { askFor, bodyFor, type ClaimedRequest, type ParsedRequest } from "./request.ts";
 import { bytesOf, formOf, type UpstreamAnswer } from "./upstream.ts";
-import { type AnswerReader, paramIn, type ReadAnswer, type VendorFailure } from "./vendor.ts";
+import type { AnswerReader, ReadAnswer, VendorFailure } from "./vendor.ts";
 
 export async function answerThrough<M extends object>(
   parsed: ParsedRequest<M>,

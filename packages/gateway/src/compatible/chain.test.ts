@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { DIALECTS } from "@palimpsest/core/internal/message";
 import { randomConversation, render } from "@palimpsest/core/internal/testing";
 import { type Dialect, responsesTurns, type Shape, shapeOf } from "@palimpsest/core/message";
-import { chainOf, keyed, START } from "./match.ts";
+import { chainOf, chainSteps, keyed, START } from "./match.ts";
 
 const SECRET = "a secret of this test";
 type Raw = Record<string, unknown>;
@@ -182,7 +182,7 @@ for (const [title, dialect, one, other] of DIFFERENT)
 test("a hash can't be made without the secret", () => {
   assert.notEqual(keyed("one", "hi"), keyed("another", "hi"));
   for (const secret of ["short", Buffer.from("s".repeat(64)), "ü".repeat(80)])
-    for (const text of ["", "hi", "ü".repeat(500)])
+    for (const text of ["", "hi", "ü".repeat(500), "ü".repeat(1_000_001)])
       assert.equal(keyed(secret, text), createHmac("sha256", secret).update(text).digest("base64url").slice(0, 22));
 });
 
@@ -200,4 +200,21 @@ test("in random conversations of every dialect each message has a place of its o
       assert.deepEqual(chainOf(copied, { shape, secret: SECRET }).places, whole.places);
     }
   assert.deepEqual(chainOf([], { shape: shapeOf("openai"), secret: SECRET }), { places: [], state: START });
+});
+
+test("one message of many megabytes is hashed in many steps, to the same places as its parts' spellings", () => {
+  const shape = shapeOf("openai") as unknown as Shape<unknown>;
+  const long = "word ".repeat(1_000_000);
+  const result = [
+    { role: "assistant", content: null, tool_calls: [call("1", "{}")] },
+    { role: "tool", tool_call_id: "1", content: long },
+  ];
+  for (const messages of [[{ role: "user", content: long }], [{ role: "assistant", content: long }], result]) {
+    const steps = chainSteps(messages, { shape, secret: SECRET });
+    let count = 0;
+    for (let step = steps.next(); step.done !== true; step = steps.next()) count += 1;
+    assert.ok(count >= 7, `${count}`);
+  }
+  const asBlock = [{ role: "user", content: [{ type: "text", text: long }] }];
+  assert.equal(last("openai", [{ role: "user", content: long }]), last("openai", asBlock));
 });

@@ -8,13 +8,13 @@ import type { Shape } from "@palimpsest/core/message";
 import { pace } from "palimpsest/internal/threads";
 import type { OpenThread } from "palimpsest/session";
 import { isBrokenOff, ProblemError } from "../http/problem.ts";
+import { fieldNames, fieldSpans } from "../http/read-json.ts";
 import { answerInstead, answerThrough } from "./answer.ts";
 import { claimMatch, claimPlace, findMatch } from "./find.ts";
 import { joinElsewhere } from "./flight.ts";
 import { notePassed } from "./outcome.ts";
 import { lengthRule, policyOf } from "./policy.ts";
 import { fittingMessages, questionIn } from "./prompt.ts";
-import { fieldNames, fieldSpans } from "./raw-json.ts";
 import {
   askFor,
   assertOwnReference,

@@ -5,11 +5,11 @@
 
 import { PalimpsestError } from "@palimpsest/core/errors";
 import { type ResolvedModel, resolveModel } from "palimpsest/models";
-import { type Problem, problemOf } from "../http/problem.ts";
+import { type HttpProblem, problemOf } from "../http/problem.ts";
+import { fieldsOf } from "../http/read-json.ts";
 import { callOptions } from "./converted-prompt.ts";
 import type { ParsedRequest } from "./request.ts";
 import { fetchWithin, keyMissing, type UpstreamAnswer } from "./upstream.ts";
-import { fieldsOf } from "./vendor.ts";
 
 export async function convertedAnswer<M extends object>(
   parsed: ParsedRequest<M>,
@@ -81,7 +81,7 @@ export class BrokenAnswer extends Error {
   }
 }
 
-export function convertedFailure(error: unknown): Problem {
+export function convertedFailure(error: unknown): HttpProblem {
   const own = ownError(error);
   if (own !== null) return problemOf(own);
   const { name, message, statusCode, responseHeaders, cause } = (error ?? {}) as CallError;
@@ -104,7 +104,7 @@ export function convertedFailure(error: unknown): Problem {
   if (inner.status !== 500 || inner.code !== "unexpected") return inner;
   return { status: 502, code: "unreachable", message: "the model's provider broke off in the middle of its answer" };
 
-  function refusal(): Problem {
+  function refusal(): HttpProblem {
     const after = responseHeaders?.["retry-after"];
     const headers = after === undefined ? {} : { "retry-after": after };
     return { status: statusCode!, code: "provider", message: message!, headers };
@@ -122,7 +122,7 @@ type CallError = Partial<Error> & {
   readonly responseHeaders?: Readonly<Record<string, string>>;
 };
 
-function badResponse(what: string): Problem {
+function badResponse(what: string): HttpProblem {
   return { status: 502, code: "bad-response", message: `the model's provider ${what}` };
 }
 

@@ -3,8 +3,9 @@
 import type { FilePart, ImagePart, Part, Shape } from "@palimpsest/core/message";
 import type { ResolvedModel } from "palimpsest/models";
 import { ProblemError } from "../http/problem.ts";
-import type { JsonFields, VendorRequest } from "./vendor.ts";
-import { fieldsOf } from "./vendor.ts";
+import type { JsonFields } from "../http/read-json.ts";
+import { fieldsOf } from "../http/read-json.ts";
+import type { VendorRequest } from "./vendor.ts";
 
 type ModelCallOptions = Parameters<ResolvedModel["language"]["doStream"]>[0];
 type PromptMessage = ModelCallOptions["prompt"][number];

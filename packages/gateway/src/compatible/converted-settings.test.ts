@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { JsonFields } from "../http/read-json.ts";
 import { settingsOf } from "./converted-prompt.ts";
-import type { JsonFields } from "./vendor.ts";
 
 const TOOLS = [
   { type: "function" as const, name: "read", inputSchema: { type: "object" as const } },

@@ -6,13 +6,13 @@
 import { createMeter } from "@palimpsest/core/tokens";
 import { exactCounterFor } from "palimpsest/models";
 import { ProblemError } from "../http/problem.ts";
+import { fieldsOf } from "../http/read-json.ts";
 import { findMatch } from "./find.ts";
 import { cacheWhenCounted, isViewSent } from "./policy.ts";
 import { identityOf, type ParsedRequest, parseRequest, storeOf } from "./request.ts";
 import type { CompatibleCall, CompatibleDeps } from "./serve.ts";
 import { askTarget, bytesOf, relay, requestBytes, type UpstreamAnswer } from "./upstream.ts";
 import type { Vendor } from "./vendor.ts";
-import { fieldsOf } from "./vendor.ts";
 
 export async function count<M extends object>(
   call: CompatibleCall,

@@ -185,7 +185,13 @@ export function openThreads(deps: Pick<ThreadDeps, "clock" | "ids">): OpenThread
     async claim<M extends object>({ label, ...options }: ClaimOptions<M>) {
       const { store, id } = options;
       const key = JSON.stringify([store.userId, id, label]);
-      const thread = await heldThread(left, key, { ...options, deps, lease: "held", ifMissing: "refuse" });
+      const thread = await heldThread(left, key, {
+        ...options,
+        deps,
+        lease: "held",
+        ifMissing: "refuse",
+        times: "behind-summary",
+      });
       if (typeof thread === "string") return thread;
       let released = false;
       const release = async (): Promise<void> => {

@@ -8,11 +8,9 @@ import { createHash, type Hash } from "node:crypto";
 import { readMessage } from "@palimpsest/core/internal/message";
 import type { Dialect, MessageOf, Shape } from "@palimpsest/core/message";
 import { inTurns } from "palimpsest/internal/threads";
-import { AT_ONCE, parseJson } from "../http/read-json.ts";
+import type { JsonFields } from "../http/read-json.ts";
+import { AT_ONCE, type ByteSpan, objectOf, parseJson, pastSpace, stringEnd, valueEnd } from "../http/read-json.ts";
 import { type Chained, type ChainPlace, type ChainState, chainSteps, type Secret } from "./match.ts";
-import { type ByteSpan, pastSpace, stringEnd, valueEnd } from "./raw-json.ts";
-import type { JsonFields } from "./vendor.ts";
-import { objectOf } from "./vendor.ts";
 
 export interface FrontMemory {
   /** Null: the bytes are no JSON object. */
@@ -373,4 +371,15 @@ export function readItems<D extends Dialect>(
     if (read.kind === "problem") return { kind: "problem", index, detail: read.detail };
   }
   return { kind: "items", items: items as readonly MessageOf[D][] };
+}
+/** What every protocol has. */
+export function common(body: JsonFields): { readonly model: string; readonly stream: boolean } | null {
+  const { model, stream } = body;
+  return typeof model === "string" && model !== "" ? { model, stream: stream === true } : null;
+}
+
+/** System messages before the first of the conversation. */
+export function leadingIn<M>(items: readonly M[], { role }: Pick<Shape<M>, "role">): readonly M[] {
+  const first = items.findIndex((item) => role(item) !== "system");
+  return items.slice(0, first === -1 ? items.length : first);
 }

@@ -4,7 +4,8 @@
  */
 
 import { createHash, hash as digest } from "node:crypto";
-import type { Part, ResultPart, Role, Shape } from "@palimpsest/core/message";
+import type { Part, ResultPart, Shape } from "@palimpsest/core/message";
+import { jsonSteps } from "palimpsest/internal/threads";
 import type { MatchRow } from "palimpsest/stores";
 
 export interface RequestFingerprint {
@@ -175,7 +176,7 @@ export function chainOf<M>(messages: readonly M[], options: ChainOptions<M>): Ch
   }
 }
 
-/** The same in steps of one message, for whoever does other work between two of them. */
+/** The same in steps of one message, of a long one in several, for whoever does other work between two of them. */
 export function* chainSteps<M>(
   messages: readonly M[],
   { shape, secret, from = START }: ChainOptions<M>,
@@ -184,9 +185,10 @@ export function* chainSteps<M>(
   const places: ChainPlace[] = [];
   for (const message of messages) {
     const isLeading = state === START && shape.role(message) === "system";
-    const added = isLeading ? { state, answer: null } : after(state, message, { shape, secret });
+    const added = isLeading ? { state, answer: null } : yield* after(state, message, { shape, secret });
     state = added.state;
-    places.push({ hash: flushed(state, secret).hash, answer: added.answer });
+    const { hash } = yield* flushed(state, secret);
+    places.push({ hash, answer: added.answer });
     yield;
   }
   return { places, state };
@@ -194,10 +196,13 @@ export function* chainSteps<M>(
 
 export type Secret = string | Buffer;
 
-/** HMAC-SHA256 in two plain hashes: an object for each message would cost ten times as much. Also for what is no message. */
+/** HMAC-SHA256 in two plain hashes: an object for each short message would cost ten times as much. Also for what is no message. */
 export function keyed(secret: Secret, text: string): string {
   const { inner, outer } = padsOf(secret);
-  const first = digest("sha256", Buffer.concat([inner, Buffer.from(text)]), "buffer");
+  const first =
+    text.length > LONG
+      ? createHash("sha256").update(inner).update(text).digest()
+      : digest("sha256", Buffer.concat([inner, Buffer.from(text)]), "buffer");
   return digest("sha256", Buffer.concat([outer, first]), "base64url").slice(0, HASH_LENGTH);
 }
 
@@ -221,26 +226,39 @@ function padsOf(secret: Secret): Pads {
 /** 132 bits. */
 const HASH_LENGTH = 22;
 
+/** Characters of a message from which on it takes more than one step. */
+const LONG = 1_000_000;
+
 interface ChainStep {
   readonly state: ChainState;
   readonly answer: string | null;
 }
 
-function after<M>(
+function* after<M>(
   state: ChainState,
   message: M,
   { shape, secret }: { readonly shape: Shape<M>; readonly secret: Secret },
-): ChainStep {
+): Generator<void, ChainStep> {
   const role = shape.role(message);
   const parts = shape.parts(message);
   const results = parts.filter((part) => part.kind === "result");
   const rest = parts.filter((part) => part.kind !== "result");
-  const pending = results.map((part) => ({ at: placeOf(part, state.calls), text: resultText(part) }));
-  const waiting = { ...state, pending: [...state.pending, ...pending] };
-  if (role === "tool" && normalized("user", rest) === EMPTY_USER) return { state: waiting, answer: null };
-  const said = normalized(role === "tool" ? "user" : role, rest);
-  const hash = link(flushed(waiting, secret).hash, said, secret);
+  const pending = [...state.pending];
+  for (const part of results) pending.push({ at: placeOf(part, state.calls), text: yield* resultText(part) });
+  const waiting = { ...state, pending };
+  const texts: string[] = [];
+  for (const part of rest) {
+    const text = yield* partText(part);
+    if (text !== null) texts.push(text);
+    yield;
+  }
+  if (role === "tool" && texts.length === 0) return { state: waiting, answer: null };
+  const said = yield* written([role === "tool" ? "user" : role, ...texts]);
+  if (said.length > LONG) yield;
+  const before = yield* flushed(waiting, secret);
+  const hash = link(before.hash, said, secret);
   const calls = role === "assistant" ? shape.calls(message) : [];
+  if (said.length > LONG) yield;
   return {
     state: { hash, pending: [], calls },
     answer: role === "assistant" ? keyed(secret, `answer\n${said}`) : null,
@@ -248,10 +266,12 @@ function after<M>(
 }
 
 /** With the results that wait: in the order of their calls. */
-function flushed(state: ChainState, secret: Secret): ChainState {
+function* flushed(state: ChainState, secret: Secret): Generator<void, ChainState> {
   if (state.pending.length === 0) return state;
   const ordered = state.pending.toSorted((a, b) => a.at - b.at).map(({ text }) => text);
-  return { ...state, hash: link(state.hash, JSON.stringify(["tool", ...ordered]), secret), pending: [] };
+  const said = yield* written(["tool", ...ordered]);
+  if (said.length > LONG) yield;
+  return { ...state, hash: link(state.hash, said, secret), pending: [] };
 }
 
 function link(before: string, said: string, secret: Secret): string {
@@ -264,19 +284,18 @@ function placeOf({ id }: ResultPart, calls: readonly string[]): number {
   return at === -1 ? calls.length : at;
 }
 
-function resultText({ text, isError, images }: ResultPart): string {
-  return JSON.stringify([text, isError, ...images.map(partText)]);
+function* resultText({ text, isError, images }: ResultPart): Generator<void, string> {
+  const shown: (string | null)[] = [];
+  for (const image of images) shown.push(yield* partText(image));
+  return yield* written([text, isError, ...shown]);
 }
 
-/** What one message says, as text that is the same for all spellings of it. */
-function normalized(role: Role, parts: readonly Part[]): string {
-  return JSON.stringify([role, ...parts.map(partText).filter((text) => text !== null)]);
+function* written(value: readonly unknown[]): Generator<void, string> {
+  return (yield* jsonSteps(value)) ?? "";
 }
 
-const EMPTY_USER = normalized("user", []);
-
-/** Null: it says nothing. */
-function partText(part: Part): string | null {
+/** What a part says, as text that is the same for all spellings of it. Null: it says nothing. */
+function* partText(part: Part): Generator<void, string | null> {
   switch (part.kind) {
     case "text":
       return part.text === "" ? null : `t${part.text}`;
@@ -285,7 +304,7 @@ function partText(part: Part): string | null {
     case "call":
       return `c${part.name}\n${argumentsText(part.input)}`;
     case "result":
-      return `r${resultText(part)}`;
+      return `r${yield* resultText(part)}`;
     case "image":
       return part.source.kind === "url" ? `u${part.source.url}` : `i${bytesHash(part.source.data)}`;
     case "file":

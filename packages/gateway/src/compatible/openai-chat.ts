@@ -1,23 +1,17 @@
 /** OpenAI chat completions: its requests, its errors. How its answers are read is in `answer.ts`. */
 
 import { type OpenAiCall, type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
-import { dataOf, eventParser, wholeReader } from "./answer-body.ts";
+import { fieldsOf, type JsonFields, listIn, numberIn, objectOf } from "../http/read-json.ts";
 import type { AnswerPiece, AnswerWriter, PieceCall, PieceEnd } from "./converted-answer.ts";
-import { type CheckedMessages, readItems } from "./front.ts";
-import {
-  type AnswerReader,
-  type AnswerWriterOptions,
-  common,
-  fieldsOf,
-  type JsonFields,
-  leadingIn,
-  listIn,
-  numberIn,
-  objectOf,
-  type ReadAnswer,
-  type Vendor,
-  type VendorFailure,
-  type VendorRequestResult,
+import { type CheckedMessages, common, leadingIn, readItems } from "./front.ts";
+import { dataOf, eventParser, wholeReader } from "./passage.ts";
+import type {
+  AnswerReader,
+  AnswerWriterOptions,
+  ReadAnswer,
+  Vendor,
+  VendorFailure,
+  VendorRequestResult,
 } from "./vendor.ts";
 
 export const openaiChat: Vendor<OpenAiMessage> = {

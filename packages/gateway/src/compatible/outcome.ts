@@ -6,9 +6,9 @@ import type { ConfigFile } from "palimpsest/home";
 import { summarizationForThreads } from "palimpsest/internal/config";
 import { costOf, pricesOf, savingOf } from "palimpsest/internal/models";
 import type { TokenPrices } from "palimpsest/models";
-import type { Meter } from "../metrics/metrics.ts";
+import { fieldSpans } from "../http/read-json.ts";
+import type { RequestMeter } from "../metrics/metrics.ts";
 import type { SentPrompt } from "./prompt.ts";
-import { fieldSpans } from "./raw-json.ts";
 import type { ClaimedRequest, ParsedRequest } from "./request.ts";
 
 export interface ReportedCompaction {
@@ -226,7 +226,7 @@ export function cacheShare(usage: Pick<PricedUsage, "input" | "cacheRead"> | nul
 
 /* Tokens charged to the key: as the provider reports them, or estimated by length. */
 
-type MeteredUsage = Parameters<Meter["tokens"]>[0];
+type MeteredUsage = Parameters<RequestMeter["tokens"]>[0];
 
 /** Tokens by length. */
 export interface Estimate {
@@ -236,7 +236,7 @@ export interface Estimate {
 
 /** `estimate`: of an answer that broke off, or reported nothing; null: what is reported is all. */
 export function countSpent(
-  meter: Pick<Meter, "tokens" | "estimated">,
+  meter: Pick<RequestMeter, "tokens" | "estimated">,
   reported: MeteredUsage | null,
   estimate: Estimate | null,
 ): void {

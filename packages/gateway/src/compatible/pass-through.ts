@@ -6,11 +6,11 @@
 import { isRecord } from "@palimpsest/core/internal/text";
 import type { ConfigFile } from "palimpsest/home";
 import { ProblemError } from "../http/problem.ts";
+import { fieldSpans, spliced } from "../http/read-json.ts";
 import { anthropicMessages } from "./anthropic/vendor.ts";
 import { openaiChat } from "./openai-chat.ts";
 import { tokensIn } from "./outcome.ts";
 import type { ProviderTarget } from "./policy.ts";
-import { fieldSpans, spliced } from "./raw-json.ts";
 import { isAdmin, keyIn, ownsAccount, targetFor, unclearIn } from "./request.ts";
 import type { CompatibleCall, CompatibleDeps } from "./serve.ts";
 import { askTarget, type RelayOptions, relay } from "./upstream.ts";

@@ -10,9 +10,10 @@ import type { OpenThreadOptions } from "palimpsest/session";
 import type { Store } from "palimpsest/stores";
 import { type Caller, isProviderUser } from "../access/admit.ts";
 import { ProblemError } from "../http/problem.ts";
+import type { JsonFields } from "../http/read-json.ts";
+import { fieldsOf, parseFields } from "../http/read-json.ts";
 import type { ParsedRequest } from "./request.ts";
-import type { JsonFields, Vendor } from "./vendor.ts";
-import { fieldsOf, parseFields } from "./vendor.ts";
+import type { Vendor } from "./vendor.ts";
 
 const MODES = ["on", "observe", "off"] as const;
 const COMPACTIONS = ["ours", "native", "off"] as const;
@@ -179,7 +180,7 @@ export function sessionSettings(
   settings: ConfigFile,
   { store, thread, length, caller }: SessionRequest,
 ): SessionSettings {
-  if (length === "pass") return { summarization: null };
+  if (length === "pass") return { summarization: false };
   const chosen = summarizationForThreads(settings.summarization);
   const { policy, prune, drafts, reservedOutputTokens, summaryPrompt, maxSummarizerCalls } = chosen;
   const { trigger, keep, lowWater, minGain, maxSummaryTokens, summaryFormat } = policy;

@@ -1,10 +1,11 @@
 /** A parsed request: its content, its provider, its policy, and what identifies its thread. */
 
 import { checkThreadId } from "@palimpsest/core/log";
-import { inTurns } from "palimpsest/internal/threads";
+import { inTurns, pace } from "palimpsest/internal/threads";
 import { isProviderUser } from "../access/admit.ts";
 import { ProblemError } from "../http/problem.ts";
-import { repeatedName } from "../http/read-json.ts";
+import type { JsonFields } from "../http/read-json.ts";
+import { fieldsOf, repeatedName } from "../http/read-json.ts";
 import type { NamedAnswer, ServerThread } from "./answer.ts";
 import { convertedAnswer } from "./converted-answer.ts";
 import type { ClaimedThread, MatchingStore, RequestIdentity } from "./find.ts";
@@ -26,9 +27,7 @@ import type { NewQuestion } from "./prompt.ts";
 import type { CompatibleCall, CompatibleDeps } from "./serve.ts";
 import type { UpstreamAnswer } from "./upstream.ts";
 import { askTarget, provenBy, requestBytes } from "./upstream.ts";
-import type { JsonFields, Vendor, VendorRequest } from "./vendor.ts";
-import { fieldsOf } from "./vendor.ts";
-import { watchedStore } from "./watched-store.ts";
+import type { Vendor, VendorRequest } from "./vendor.ts";
 
 /** A request that was read, and where it goes. */
 export interface ParsedRequest<M extends object> {
@@ -130,7 +129,7 @@ export function targetFor(
 /** The store, which fails if it is silent for too long, and how this request claims one of its threads. */
 export function storeOf<M extends object>(parsed: ParsedRequest<M>, cache = cacheOf(parsed)) {
   const { call, deps, vendor, target, policy } = parsed;
-  const store = watchedStore(call.threads.store, deps.silenceMs) as MatchingStore;
+  const store = call.storeWithin(deps.silenceMs) as MatchingStore;
   const { shape } = vendor;
   const length = lengthRule(policy).ours;
   const claim = (id: string) =>
@@ -198,6 +197,9 @@ export async function identityOf<M extends object>({
     from === undefined
       ? await reading.chain(request, secret)
       : await inTurns(chainSteps(messages, { shape, secret, from }));
+  const steps = pace();
+  const fixed = JSON.stringify(["fixed", system, tools]);
+  if (steps.isDue()) await steps.turn();
   const group = groupOf(call.headers, body);
   const answers = places.filter(({ answer }) => answer !== null).length;
   const identity: RequestIdentity<M> = {
@@ -206,7 +208,7 @@ export async function identityOf<M extends object>({
     shape,
     secret,
     group: group === null ? null : keyed(secret, `group\n${group}`),
-    fixed: keyed(secret, JSON.stringify(["fixed", system, tools])),
+    fixed: keyed(secret, fixed),
     sideCall: held?.sideCall ?? (isSideCall({ ...request, answers }) ? "likely" : "no"),
     named: namedThread(call.headers),
     agentName: policy.agentName,

@@ -1,17 +1,20 @@
 /** The compatible endpoints as the server sees them: a request in, its answer straight to the connection. */
 
+import type { ServerResponse } from "node:http";
 import type { Memory } from "palimpsest";
 import type { ConfigFile } from "palimpsest/home";
+import type { Home } from "palimpsest/internal/home";
 import { OFFLINE } from "palimpsest/internal/models";
 import { keepEmbedded, untilEmbedded } from "palimpsest/internal/recall";
 import { type ModelEntry, windowOf } from "palimpsest/models";
 import type { OpenThreadOptions } from "palimpsest/session";
+import type { Store } from "palimpsest/stores";
 import type { ThreadDeps } from "palimpsest/threads";
 import { type Caller, isProviderUser } from "../access/admit.ts";
 import type { After } from "../http/event-stream.ts";
-import { ProblemError } from "../http/problem.ts";
-import type { Compatible, CompatibleRequest } from "../server/app.ts";
-import type { AnswerBounds } from "./answer-body.ts";
+import { type HttpProblem, ProblemError } from "../http/problem.ts";
+import { paramIn } from "../http/read-json.ts";
+import type { RequestMeter } from "../metrics/metrics.ts";
 import { anthropicMessages } from "./anthropic/vendor.ts";
 import { converse } from "./converse.ts";
 import { answerWith, count } from "./counting.ts";
@@ -24,7 +27,8 @@ import { decoded, serveHeld } from "./openai-responses/responses.ts";
 import { openaiResponses } from "./openai-responses/vendor.ts";
 import type { RecentRequests } from "./outcome.ts";
 import { passThrough, vendorAt } from "./pass-through.ts";
-import { paramIn, type Vendor, type VendorFailure } from "./vendor.ts";
+import type { AnswerBounds } from "./passage.ts";
+import type { Vendor, VendorFailure } from "./vendor.ts";
 
 interface EndpointOptions {
   readonly settings: ConfigFile;
@@ -219,6 +223,46 @@ function listed(entry: ModelEntry, { summarization }: ConfigFile) {
     max_input_tokens: windowOf(entry, summarization.fallback_context_window).tokens,
     max_tokens: entry.max_output_tokens ?? null,
   };
+}
+
+/** A request to an endpoint that speaks a vendor's protocol. */
+export interface CompatibleRequest {
+  readonly method: string;
+  /** Below `/v1`. */
+  readonly path: string;
+  /** With its question mark, or empty. */
+  readonly search: string;
+  readonly headers: Headers;
+  body(): Promise<Buffer>;
+  readonly caller: Caller;
+  /** Of the caller's user. */
+  readonly threads: Home;
+  /** Their store, in which an operation fails that takes longer. */
+  readonly storeWithin: (silenceMs: number) => Store;
+  readonly providerKey: string | null;
+  readonly meter: RequestMeter;
+  /** Headers of ours that every answer has. */
+  readonly own: Readonly<Record<string, string>>;
+  /** To be told when the first byte of the answer is written. */
+  readonly begun: () => void;
+  /** For the log: what failed where the answer is written already, or in the vendor's words. */
+  readonly failed: (error: unknown) => void;
+  /** What the client is not told of, because its request passes all the same. */
+  readonly unstored: (error: unknown) => void;
+  /** Whether all that is known of the caller is a key that no provider has accepted yet: then nothing is written. */
+  readonly isStranger: () => boolean;
+  /** A provider has answered with the caller's key. */
+  readonly accepted: () => void;
+}
+
+/** The endpoints that speak the vendors' protocols: they write their answers themselves. */
+export interface Compatible {
+  /** `outgoing`: the connection, where it is a server of ours. */
+  serve(request: CompatibleRequest, outgoing: ServerResponse | undefined): Promise<Response>;
+  /** What a path, with its `/v1`, is called in the metrics: one of a few names. */
+  routeOf(path: string): string;
+  /** A refusal as the vendor of that path words it. */
+  refuse(path: string, headers: Headers, problem: HttpProblem): Response;
 }
 
 export interface CompatibleCall extends CompatibleRequest {

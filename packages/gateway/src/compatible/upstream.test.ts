@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
-import { UpstreamError } from "./answer-body.ts";
+import { UpstreamError } from "./passage.ts";
 import { askUpstream } from "./upstream.ts";
 
 const bounds = { bytes: 1_000_000, idleMs: null, after: () => () => {} };

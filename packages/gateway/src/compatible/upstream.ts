@@ -7,10 +7,10 @@ import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { isRecord } from "@palimpsest/core/internal/text";
 import { hideSecrets, readUsage, secretsOf } from "palimpsest/internal/models";
 import { ProblemError } from "../http/problem.ts";
-import { type AnswerBounds, boundedBody, objectReader, tooLong, UpstreamError } from "./answer-body.ts";
+import { fieldSpans, spliced, valueEnd, withoutFields } from "../http/read-json.ts";
 import { countSpent, type Estimate, tokensIn } from "./outcome.ts";
+import { type AnswerBounds, boundedBody, objectReader, tooLong, UpstreamError } from "./passage.ts";
 import type { ProviderTarget } from "./policy.ts";
-import { fieldSpans, spliced, valueEnd, withoutFields } from "./raw-json.ts";
 import type { CompatibleCall } from "./serve.ts";
 import type { Vendor } from "./vendor.ts";
 

@@ -2,14 +2,12 @@
  * The port between the compatible endpoints and a vendor's protocol: what a request says, where its messages stand, how an
  * answer is read while its bytes pass by, and what an error looks like. Adapters translate; they decide nothing.
  */
-import { isRecord } from "@palimpsest/core/internal/text";
 import type { Shape } from "@palimpsest/core/message";
 import type { PromptCache } from "palimpsest/session";
+import type { JsonFields } from "../http/read-json.ts";
 import type { AnswerWriter } from "./converted-answer.ts";
 import type { CheckedMessages } from "./front.ts";
 import type { ParsedRequest } from "./request.ts";
-
-export type JsonFields = Readonly<Record<string, unknown>>;
 
 export interface Vendor<M extends object> {
   readonly name: "openai-chat" | "openai-responses" | "anthropic";
@@ -115,50 +113,4 @@ export interface VendorFailure {
   readonly code: string;
   readonly message: string;
   readonly param?: string | null;
-}
-
-/** The parameter that a refusal is about, where it says so. */
-export function paramIn(details: unknown): string | null {
-  const { param } = fieldsOf(details);
-  return typeof param === "string" ? param : null;
-}
-
-/** The fields of a JSON value; none if it is not an object. What a field holds is checked where it is read. */
-export function fieldsOf(value: unknown): JsonFields {
-  return isRecord(value) ? value : {};
-}
-
-/** The object in a field; null if there is none. */
-export function objectOf(value: unknown): JsonFields | null {
-  return isRecord(value) ? value : null;
-}
-
-/** The fields of a JSON text; null if it is not a JSON object. */
-export function parseFields(text: string): JsonFields | null {
-  try {
-    return objectOf(JSON.parse(text));
-  } catch {
-    return null;
-  }
-}
-
-/** What every protocol has. */
-export function common(body: JsonFields): { readonly model: string; readonly stream: boolean } | null {
-  const { model, stream } = body;
-  return typeof model === "string" && model !== "" ? { model, stream: stream === true } : null;
-}
-
-/** System messages before the first of the conversation. */
-export function leadingIn<M>(items: readonly M[], { role }: Pick<Shape<M>, "role">): readonly M[] {
-  const first = items.findIndex((item) => role(item) !== "system");
-  return items.slice(0, first === -1 ? items.length : first);
-}
-
-export function numberIn(...values: readonly unknown[]): number | null {
-  const value = values.find((one) => typeof one === "number");
-  return typeof value === "number" ? value : null;
-}
-
-export function listIn(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }

@@ -34,17 +34,17 @@ export function readZip(bytes: Buffer): Zip {
   return { names: [...entries.keys()], unpack: take, text: (name) => take(name)?.toString("utf8") ?? "" };
 }
 
-interface Entry {
+interface OfficeZipEntry {
   readonly method: number;
   readonly packed: number;
   readonly at: number;
 }
 
-function centralDirectory(bytes: Buffer): ReadonlyMap<string, Entry> {
+function centralDirectory(bytes: Buffer): ReadonlyMap<string, OfficeZipEntry> {
   const end = bytes.lastIndexOf(Buffer.from([0x50, 0x4b, 0x05, 0x06]));
   if (end === -1 || end + 22 > bytes.length) throw new Error("it is no zip archive");
   const count = Math.min(bytes.readUInt16LE(end + 10), MOST_ENTRIES);
-  const entries = new Map<string, Entry>();
+  const entries = new Map<string, OfficeZipEntry>();
   for (let index = 0, at = bytes.readUInt32LE(end + 16); index < count; index += 1) {
     if (at + 46 > bytes.length || bytes.readUInt32LE(at) !== 0x02014b50)
       throw new Error("its list of files is damaged");
@@ -63,7 +63,7 @@ function centralDirectory(bytes: Buffer): ReadonlyMap<string, Entry> {
   return entries;
 }
 
-function unpack(bytes: Buffer, { method, packed, at }: Entry, room: number): Buffer {
+function unpack(bytes: Buffer, { method, packed, at }: OfficeZipEntry, room: number): Buffer {
   if (at + 30 > bytes.length || bytes.readUInt32LE(at) !== 0x04034b50) throw new Error("a file in it is damaged");
   const start = at + 30 + bytes.readUInt16LE(at + 26) + bytes.readUInt16LE(at + 28);
   const content = bytes.subarray(start, start + packed);

@@ -1,5 +1,4 @@
 /** A file as an answer: always something to be saved, never something a browser would run or show as ours. */
-import type { FileHandle } from "node:fs/promises";
 
 export class Download {
   readonly name: string;
@@ -50,32 +49,4 @@ function dispositionOf(name: string): string {
     (sign) => `%${sign.charCodeAt(0).toString(16)}`,
   );
   return `attachment; filename="${plain}"; filename*=UTF-8''${whole}`;
-}
-
-const PIECE = 65_536;
-
-/** At most `size` bytes of it: what is written to it meanwhile isn't announced. `done` is called once. */
-export function fileBody(file: FileHandle, size: number, done: () => void): ReadableStream<Uint8Array> {
-  let left = size;
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          const { bytesRead, buffer } = await file.read(Buffer.alloc(Math.min(PIECE, left)), 0);
-          left -= bytesRead;
-          if (bytesRead > 0) controller.enqueue(buffer.subarray(0, bytesRead));
-          if (left > 0 && bytesRead > 0) return;
-          done();
-          // One that got shorter can't be finished as it was announced.
-          if (left > 0) controller.error(new Error("the file got shorter while it was read"));
-          else controller.close();
-        } catch (error) {
-          done();
-          controller.error(error);
-        }
-      },
-      cancel: done,
-    },
-    { highWaterMark: 0 },
-  );
 }

@@ -3,7 +3,7 @@ import { PalimpsestError } from "@palimpsest/core/errors";
 import { REFUSAL_STATUS } from "palimpsest/internal/agent";
 import { type OperationCode, OperationError } from "palimpsest/internal/operation";
 
-export interface Problem {
+export interface HttpProblem {
   readonly status: number;
   readonly code: string;
   readonly message: string;
@@ -14,9 +14,9 @@ export interface Problem {
 /** An answer that is no success; thrown by resources, caught at the door. */
 export class ProblemError extends PalimpsestError {
   static override readonly kind = "ProblemError";
-  readonly problem: Problem;
+  readonly problem: HttpProblem;
 
-  constructor(status: number, code: string, message: string, more: Pick<Problem, "details" | "headers"> = {}) {
+  constructor(status: number, code: string, message: string, more: Pick<HttpProblem, "details" | "headers"> = {}) {
     super(code, message);
     this.problem = { status, code, message, ...more };
   }
@@ -45,7 +45,7 @@ export function closing(): ProblemError {
 }
 
 /** An operator is also told the words that name files and addresses of the server. */
-export function problemOf(error: unknown, audience: "operator" | "user" = "user"): Problem {
+export function problemOf(error: unknown, audience: "operator" | "user" = "user"): HttpProblem {
   if (ProblemError.isInstance(error)) return error.problem;
   const code = PalimpsestError.isInstance(error) ? error.code : "unexpected";
   // First: a store's own words name its file, and some of its codes are those of refusals, too.
@@ -63,7 +63,7 @@ export function problemOf(error: unknown, audience: "operator" | "user" = "user"
 }
 
 /** A store that is away for a while, or takes nothing for now: whoever asks again later is answered. Null: it is something else. */
-function storeProblem(error: unknown): Problem | null {
+function storeProblem(error: unknown): HttpProblem | null {
   const code = storeCodeOf(error);
   const message = code === null ? undefined : STORE[code];
   return message === undefined ? null : { status: 503, code: code!, message, headers: { "retry-after": "5" } };
@@ -94,6 +94,7 @@ const OPERATION_STATUS: Readonly<Record<OperationCode, number>> = {
   "no-request": 404,
   erased: 410,
   "no-message": 422,
+  "not-pending": 422,
   "no-history": 422,
   exists: 409,
   "beyond-end": 422,
@@ -148,7 +149,7 @@ const UPSTREAM: Readonly<Record<string, number>> = {
   "timed-out": 504,
 };
 
-export function problemResponse({ status, code, message, details, headers }: Problem): Response {
+export function problemResponse({ status, code, message, details, headers }: HttpProblem): Response {
   const error = { code, message, ...(details !== undefined && { details }) };
   return Response.json({ error }, { status, ...(headers !== undefined && { headers }) });
 }

@@ -82,3 +82,15 @@ test("a name that stands twice in the object itself is found, however it is spel
   assert.equal(await found('{"__proto__":1,"__proto__":2}'), "__proto__");
   assert.equal(await found("{}"), null);
 });
+
+test("one text of many megabytes is read in many steps, whatever is escaped in it", () => {
+  for (const unit of ["word ", '\\"', "\u4e2d", "\u{1f600}", "\n", "\u0001"]) {
+    const value = { messages: [{ role: "user", content: unit.repeat(400_000) }] };
+    const steps = parseSteps(Buffer.from(JSON.stringify(value)));
+    let count = 0;
+    let step = steps.next();
+    for (; step.done !== true; step = steps.next()) count += 1;
+    assert.deepEqual(step.value, value);
+    assert.ok(count > 4, `${JSON.stringify(unit)}: ${count}`);
+  }
+});

@@ -3,6 +3,7 @@
  * millions of open brackets takes seconds. A long text is parsed in slices, so that others get their turn in between; what
  * comes out is what `JSON.parse` gives.
  */
+import { isRecord } from "@palimpsest/core/internal/text";
 import { inTurns } from "palimpsest/internal/threads";
 import { ProblemError } from "./problem.ts";
 
@@ -32,6 +33,7 @@ const COMMA = 0x2c;
 const COLON = 0x3a;
 const OPEN_BRACKET = 0x5b;
 const BACKSLASH = 0x5c;
+const LETTER_U = 0x75;
 const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
@@ -108,9 +110,23 @@ class SliceReader {
     const first = this.#bytes[this.#at];
     if (first === OPEN_BRACKET) return yield* this.#list();
     if (first === OPEN_BRACE) return yield* this.#object();
+    if (first === QUOTE) return yield* this.#string();
     const start = this.#at;
-    this.#at = first === QUOTE ? stringEnd(this.#bytes, start) : scalarEnd(this.#bytes, start);
+    this.#at = scalarEnd(this.#bytes, start);
     return this.#parse("", start, this.#at, "");
+  }
+
+  *#string(): Generator<void, string> {
+    let text = "";
+    for (let from = this.#at + 1; ; ) {
+      const end = pieceEnd(this.#bytes, from, this.#step);
+      text += this.#parse('"', from, end, '"') as string;
+      this.#at = end + 1;
+      if (end >= this.#bytes.length) throw new SyntaxError("Unexpected end of JSON input");
+      if (this.#bytes[end] === QUOTE) return text;
+      from = end;
+      yield;
+    }
   }
 
   end(): void {
@@ -185,8 +201,10 @@ class SliceReader {
         if (byte === close) return end;
       }
       if (at > last) return end;
-      if (byte === QUOTE) at = stringEnd(this.#bytes, at) - 1;
-      else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth += 1;
+      if (byte === QUOTE) {
+        at = pieceEnd(this.#bytes, at + 1, last - at);
+        if (at < this.#bytes.length && this.#bytes[at] !== QUOTE) return end;
+      } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth += 1;
       else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth -= 1;
     }
     throw new SyntaxError("Unexpected end of JSON input");
@@ -212,21 +230,6 @@ class SliceReader {
   }
 }
 
-function pastSpace(bytes: Buffer, from: number): number {
-  let at = from;
-  while (bytes[at] === 0x20 || bytes[at] === 0x0a || bytes[at] === 0x0d || bytes[at] === 0x09) at += 1;
-  return at;
-}
-
-function stringEnd(bytes: Buffer, at: number): number {
-  for (let quote = bytes.indexOf(QUOTE, at + 1); quote !== -1; quote = bytes.indexOf(QUOTE, quote + 1)) {
-    let slashes = 0;
-    while (bytes[quote - 1 - slashes] === BACKSLASH) slashes += 1;
-    if (slashes % 2 === 0) return quote + 1;
-  }
-  return bytes.length;
-}
-
 function scalarEnd(bytes: Buffer, start: number): number {
   let at = start;
   while (at < bytes.length && !SCALAR_ENDS.has(bytes[at]!)) at += 1;
@@ -234,3 +237,162 @@ function scalarEnd(bytes: Buffer, start: number): number {
 }
 
 const SCALAR_ENDS: ReadonlySet<number> = new Set([COMMA, CLOSE_BRACE, CLOSE_BRACKET, 0x20, 0x0a, 0x0d, 0x09]);
+
+/*
+ * A JSON object as bytes: where its fields stand, and the same bytes with some fields' values replaced. What isn't
+ * replaced is not written anew, so that a provider's prompt cache finds it again. Expects bytes that `JSON.parse` has taken.
+ */
+
+export interface ByteSpan {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The values of the object's own fields; of a name that stands twice the last one, as `JSON.parse` has it. */
+export function fieldSpans(bytes: Buffer): Map<string, ByteSpan> {
+  return new Map(fieldsIn(bytes).map(({ name, start, end }) => [name, { start, end }]));
+}
+
+/** The names of the object's own fields, each as often as it stands; null: the bytes are no object from end to end. */
+export function fieldNames(bytes: Buffer): string[] | null {
+  const fields = fieldsIn(bytes);
+  const first = pastSpace(bytes, 0);
+  const last = pastSpace(bytes, fields.at(-1)?.end ?? first + 1);
+  const isWhole =
+    bytes[first] === OPEN_BRACE && bytes[last] === CLOSE_BRACE && pastSpace(bytes, last + 1) === bytes.length;
+  return isWhole ? fields.map(({ name }) => name) : null;
+}
+
+/** The same bytes without these fields, each as often as it stands. */
+export function withoutFields(bytes: Buffer, names: readonly string[]): Buffer {
+  const fields = names.length === 0 ? [] : fieldsIn(bytes);
+  const isKept = ({ name }: FieldSpan) => !names.includes(name);
+  if (fields.every(isKept)) return bytes;
+  const kept = fields.filter(isKept).flatMap(({ from, end }, index) => {
+    const piece = bytes.subarray(from, end);
+    return index === 0 ? [piece] : [Buffer.from(","), piece];
+  });
+  return Buffer.concat([Buffer.from("{"), ...kept, Buffer.from("}")]);
+}
+
+interface FieldSpan extends ByteSpan {
+  readonly name: string;
+  /** Where the name stands. */
+  readonly from: number;
+}
+
+function fieldsIn(bytes: Buffer): FieldSpan[] {
+  const fields: FieldSpan[] = [];
+  let at = pastSpace(bytes, 0) + 1;
+  for (;;) {
+    at = pastSpace(bytes, at);
+    if (bytes[at] !== QUOTE) return fields;
+    const from = at;
+    const nameEnd = stringEnd(bytes, at);
+    const name = JSON.parse(bytes.toString("utf8", at, nameEnd)) as string;
+    // Past the colon.
+    const start = pastSpace(bytes, pastSpace(bytes, nameEnd) + 1);
+    const end = valueEnd(bytes, start);
+    fields.push({ name, from, start, end });
+    at = pastSpace(bytes, end);
+    if (bytes[at] === COMMA) at += 1;
+  }
+}
+
+export interface Replacement extends ByteSpan {
+  readonly text: string;
+}
+
+export function spliced(bytes: Buffer, replacements: readonly Replacement[]): Buffer {
+  const pieces: Buffer[] = [];
+  let from = 0;
+  for (const { start, end, text } of replacements.toSorted((a, b) => a.start - b.start)) {
+    pieces.push(bytes.subarray(from, start), Buffer.from(text));
+    from = end;
+  }
+  return Buffer.concat([...pieces, bytes.subarray(from)]);
+}
+
+export function pastSpace(bytes: Buffer, from: number): number {
+  let at = from;
+  while (bytes[at] === 0x20 || bytes[at] === 0x0a || bytes[at] === 0x0d || bytes[at] === 0x09) at += 1;
+  return at;
+}
+
+/** `at`: its first quote. */
+export function stringEnd(bytes: Buffer, at: number): number {
+  const quote = bytes.indexOf(QUOTE, at + 1);
+  if (quote === -1) return bytes.length;
+  let slashes = 0;
+  while (bytes[quote - 1 - slashes] === BACKSLASH) slashes += 1;
+  // By hand from there: a call of `indexOf` for each of millions of escaped quotes would take a second.
+  return slashes % 2 === 0 ? quote + 1 : Math.min(pieceEnd(bytes, quote + 1, bytes.length) + 1, bytes.length);
+}
+
+/** Where a piece of a string of about so many bytes ends: at the string's quote, or between two characters. */
+function pieceEnd(bytes: Buffer, from: number, count: number): number {
+  let at = from;
+  for (; at < bytes.length && (at - from < count || (bytes[at]! & 0xc0) === 0x80); at += 1) {
+    const byte = bytes[at];
+    if (byte === QUOTE) return at;
+    if (byte === BACKSLASH) at += bytes[at + 1] === LETTER_U ? 5 : 1;
+  }
+  return Math.min(at, bytes.length);
+}
+
+export function valueEnd(bytes: Buffer, start: number): number {
+  const first = bytes[start];
+  if (first === QUOTE) return stringEnd(bytes, start);
+  if (first !== OPEN_BRACE && first !== OPEN_BRACKET) return scalarEnd(bytes, start);
+  let depth = 0;
+  for (let at = start; at < bytes.length; ) {
+    const byte = bytes[at];
+    if (byte === QUOTE) {
+      at = stringEnd(bytes, at);
+      continue;
+    }
+    if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth += 1;
+    if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth -= 1;
+    at += 1;
+    if (depth === 0) return at;
+  }
+  return bytes.length;
+}
+
+/* The fields of a body that was parsed. */
+
+export type JsonFields = Readonly<Record<string, unknown>>;
+
+/** The parameter that a refusal is about, where it says so. */
+export function paramIn(details: unknown): string | null {
+  const { param } = fieldsOf(details);
+  return typeof param === "string" ? param : null;
+}
+
+/** The fields of a JSON value; none if it is not an object. What a field holds is checked where it is read. */
+export function fieldsOf(value: unknown): JsonFields {
+  return isRecord(value) ? value : {};
+}
+
+/** The object in a field; null if there is none. */
+export function objectOf(value: unknown): JsonFields | null {
+  return isRecord(value) ? value : null;
+}
+
+/** The fields of a JSON text; null if it is not a JSON object. */
+export function parseFields(text: string): JsonFields | null {
+  try {
+    return objectOf(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
+
+export function numberIn(...values: readonly unknown[]): number | null {
+  const value = values.find((one) => typeof one === "number");
+  return typeof value === "number" ? value : null;
+}
+
+export function listIn(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

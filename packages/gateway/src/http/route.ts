@@ -5,7 +5,7 @@
 import type { Home } from "palimpsest/internal/home";
 import type { z } from "zod";
 import type { Access, Caller } from "../access/admit.ts";
-import type { Meter } from "../metrics/metrics.ts";
+import type { RequestMeter } from "../metrics/metrics.ts";
 import type { Download } from "./download.ts";
 import type { EventStream } from "./event-stream.ts";
 
@@ -45,7 +45,7 @@ export interface Call<Query, Body> {
   /** The caller's own key of a provider, for this request alone; never to be stored, logged or shown. */
   readonly providerKey: string | null;
   /** To be told what models and compactions took. */
-  readonly meter: Meter;
+  readonly meter: RequestMeter;
   /** What `Origin` says, as it came. */
   readonly origin: string | null;
   /** What `Cookie` says, as it came. */
@@ -80,7 +80,7 @@ export class Stream {
   }
 }
 
-type Entry<Query extends z.ZodObject, Body extends z.ZodType, Answer extends z.ZodType> = Omit<
+type RouteEntry<Query extends z.ZodObject, Body extends z.ZodType, Answer extends z.ZodType> = Omit<
   Route,
   "query" | "body" | "answer" | "handle"
 > & {
@@ -97,7 +97,7 @@ export function route<
   Answer extends z.ZodType,
   Query extends z.ZodObject = z.ZodObject,
   Body extends z.ZodType = z.ZodUndefined,
->(entry: Entry<Query, Body, Answer>): Route {
+>(entry: RouteEntry<Query, Body, Answer>): Route {
   return entry;
 }
 

@@ -4,18 +4,18 @@ import type { LabAnswer, LabProgress, LabRequest } from "./play.ts";
 
 let turn: Promise<unknown> = Promise.resolve();
 
-export interface PlayOptions {
+export interface PlayApartOptions {
   readonly signal: AbortSignal;
   readonly onProgress?: (progress: LabProgress) => void;
 }
 
-export function playApart(request: LabRequest, options: PlayOptions): Promise<LabAnswer> {
+export function playApart(request: LabRequest, options: PlayApartOptions): Promise<LabAnswer> {
   const answer = turn.then(() => play(request, options));
   turn = answer.catch(() => {});
   return answer;
 }
 
-async function play(request: LabRequest, { signal, onProgress = () => {} }: PlayOptions): Promise<LabAnswer> {
+async function play(request: LabRequest, { signal, onProgress = () => {} }: PlayApartOptions): Promise<LabAnswer> {
   signal.throwIfAborted();
   const options = { workerData: request, resourceLimits: { maxOldGenerationSizeMb: 1024 } };
   // The ending is said in a variable, so that a bundler takes the built file along.

@@ -4,7 +4,7 @@ import type { Home } from "palimpsest/internal/home";
 import { context, map } from "palimpsest/internal/looking";
 import { add, facts, forget } from "palimpsest/internal/memory-operations";
 import { type Operation, OperationError } from "palimpsest/internal/operation";
-import { rules } from "palimpsest/internal/shaping";
+import { rules, summary, summaryEdit } from "palimpsest/internal/shaping";
 import { listThreads } from "palimpsest/internal/thread-operations";
 import { z } from "zod";
 import { failed, shown, told } from "./answer.ts";
@@ -12,7 +12,7 @@ import { factSource } from "./client-name.ts";
 import { hasThread, noThread } from "./history-tools.ts";
 
 export function addOperationTools(server: McpServer, home: Home): void {
-  for (const operation of [listThreads, map, context, rules, facts, add, forget])
+  for (const operation of [listThreads, map, context, rules, summary, summaryEdit, facts, add, forget])
     addOperation(server, home, operation as unknown as Operation<z.ZodObject, object>);
 }
 

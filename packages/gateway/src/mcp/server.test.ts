@@ -45,6 +45,8 @@ for (const era of ["modern", "legacy"] as const) {
       "recall",
       "recall_read",
       "rules",
+      "summary",
+      "summary_edit",
       "threads",
     ]);
     const found = await textOf(client, "recall", { query: "What is the Heron staging server called?" });

@@ -3,8 +3,7 @@ import { test } from "node:test";
 import { ask, CHAT, MESSAGES, user } from "../../test/asking.ts";
 import { world } from "../../test/examples.ts";
 import { running, sent } from "../../test/running.ts";
-import { createMetrics } from "./metrics.ts";
-import { createRegistry } from "./registry.ts";
+import { createMetrics, createRegistry } from "./metrics.ts";
 
 test("the text is as Prometheus reads it: counters, gauges, histograms whose buckets add up, labels escaped", async () => {
   const registry = createRegistry();

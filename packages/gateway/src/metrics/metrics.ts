@@ -3,7 +3,6 @@
  * that the numbers say nothing about anybody, and their count is bounded.
  */
 import type { AgentEvent } from "palimpsest/agent";
-import { createRegistry, type Registry, type Sample } from "./registry.ts";
 
 interface CallUsage {
   /** The whole prompt, cached part included. */
@@ -14,7 +13,7 @@ interface CallUsage {
 }
 
 /** What a request tells of its work; tokens also go on its key's account. */
-export interface Meter {
+export interface RequestMeter {
   /** For `onEvent` of an agent: its runs, tokens and compactions are read from it. */
   event(event: AgentEvent): void;
   /** What one call to a model took, where no agent tells it. */
@@ -39,7 +38,7 @@ export interface Metrics {
   /** The store could not be written, or was silent. */
   storeFailed(code: string): void;
   /** `spend`: also told the tokens, in and out. */
-  meter(spend: (tokens: number) => void): Meter;
+  meter(spend: (tokens: number) => void): RequestMeter;
   /** Threads that were deleted because of their age. */
   swept(threads: number | "failed"): void;
   /** What waits, by the name of its queue, read when somebody asks. One that can't be read is left out. */
@@ -91,7 +90,7 @@ export function createMetrics(open: () => number): Metrics {
   };
 }
 
-function modelCounters(registry: Registry): Metrics["meter"] {
+function modelCounters(registry: MetricRegistry): Metrics["meter"] {
   const runs = registry.counter("palimpsest_runs_total", "Runs of agents, by how they ended.");
   const tokens = registry.counter("palimpsest_tokens_total", "Tokens of models, in and out, as providers report them.");
   const cached = registry.counter("palimpsest_cached_tokens_total", "Tokens of prompts that a provider's cache had.");
@@ -117,7 +116,7 @@ function modelCounters(registry: Registry): Metrics["meter"] {
     input.cached += usage.cacheRead;
     return usage.input + usage.output;
   };
-  const compaction: Meter["compaction"] = ({ rung, tokensBefore, tokensAfter }) => {
+  const compaction: RequestMeter["compaction"] = ({ rung, tokensBefore, tokensAfter }) => {
     compactions.add(1, { rung });
     saved.add(Math.max(0, tokensBefore - tokensAfter));
   };
@@ -138,7 +137,7 @@ function modelCounters(registry: Registry): Metrics["meter"] {
   });
 }
 
-function queueLengths(registry: Registry): Metrics["queue"] {
+function queueLengths(registry: MetricRegistry): Metrics["queue"] {
   const queues = new Map<string, () => number | Promise<number>>();
   registry.gauge("palimpsest_queue_length", "What waits, by queue.", async () => {
     const samples: Sample[] = [];
@@ -149,4 +148,101 @@ function queueLengths(registry: Registry): Metrics["queue"] {
     return samples;
   });
   return (name, length) => void queues.set(name, length);
+}
+
+/* Counters, gauges and histograms as the Prometheus text format writes them. Knows nothing of what is counted. */
+
+type Labels = Readonly<Record<string, string>>;
+
+interface Counter {
+  add(amount: number, labels?: Labels): void;
+}
+
+interface Histogram {
+  observe(value: number, labels?: Labels): void;
+}
+
+export interface MetricRegistry {
+  counter(name: string, help: string): Counter;
+  /** Read when somebody asks. */
+  gauge(name: string, help: string, read: () => Samples | Promise<Samples>): void;
+  histogram(name: string, help: string, bounds: readonly number[]): Histogram;
+  text(): Promise<string>;
+}
+
+type Samples = Iterable<Sample>;
+
+type Sample = readonly [value: number, labels?: Labels];
+
+export const TEXT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+
+export function createRegistry(): MetricRegistry {
+  const blocks: (() => Promise<string[]>)[] = [];
+  const block = (kind: string, name: string, help: string, lines: () => string[] | Promise<string[]>) =>
+    blocks.push(async () => [`# HELP ${name} ${help}`, `# TYPE ${name} ${kind}`, ...(await lines())]);
+  return {
+    counter(name, help) {
+      const sums = new Map<string, number>();
+      block("counter", name, help, () => [...sums].map(([labels, sum]) => `${name}${labels} ${sum}`));
+      return { add: (amount, labels) => add(sums, written(labels), amount) };
+    },
+    gauge(name, help, read) {
+      block("gauge", name, help, async () =>
+        [...(await read())].map(([value, labels]) => `${name}${written(labels)} ${value}`),
+      );
+    },
+    histogram(name, help, bounds) {
+      const series = new Map<string, Series>();
+      block("histogram", name, help, () => [...series.values()].flatMap((one) => histogramLines(name, bounds, one)));
+      return {
+        observe(value, labels = {}) {
+          const key = written(labels);
+          const one = series.get(key) ?? { labels, counts: bounds.map(() => 0), sum: 0, count: 0 };
+          series.set(key, one);
+          const at = bounds.findIndex((bound) => value <= bound);
+          if (at !== -1) one.counts[at] = one.counts[at]! + 1;
+          one.sum += value;
+          one.count += 1;
+        },
+      };
+    },
+    text: async () => `${(await Promise.all(blocks.map((lines) => lines()))).flat().join("\n")}\n`,
+  };
+}
+
+interface Series {
+  readonly labels: Labels;
+  /** Of each bound, what came between it and the one before. */
+  readonly counts: number[];
+  sum: number;
+  count: number;
+}
+
+function histogramLines(name: string, bounds: readonly number[], { labels, counts, sum, count }: Series): string[] {
+  let below = 0;
+  const lines = bounds.map((bound, index) => {
+    below += counts[index]!;
+    return `${name}_bucket${written({ ...labels, le: String(bound) })} ${below}`;
+  });
+  const shown = written(labels);
+  const infinite = written({ ...labels, le: "+Inf" });
+  return [
+    ...lines,
+    `${name}_bucket${infinite} ${count}`,
+    `${name}_sum${shown} ${sum}`,
+    `${name}_count${shown} ${count}`,
+  ];
+}
+
+function add(sums: Map<string, number>, key: string, amount: number): void {
+  sums.set(key, (sums.get(key) ?? 0) + amount);
+}
+
+function written(labels: Labels = {}): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`);
+  return pairs.length === 0 ? "" : `{${pairs.join(",")}}`;
+}
+
+function escaped(value: string): string {
+  return value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
 }

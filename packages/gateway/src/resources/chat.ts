@@ -9,13 +9,13 @@ import { type After, EventStream, eventText } from "../http/event-stream.ts";
 import { problemOf } from "../http/problem.ts";
 import { type Call, NOTHING, type Route, route } from "../http/route.ts";
 import { Attendance } from "../runs/attendance.ts";
-import type { Run } from "../runs/run.ts";
+import type { GatewayRun } from "../runs/run.ts";
 import { failureOf, type SeenRun } from "../runs/seen-run.ts";
 import { ownThread } from "./own-thread.ts";
 import { runModel } from "./run-model.ts";
-import { namesOf, type RunDeps, startedRun } from "./runs.ts";
+import { namesOf, type RunRouteDeps, startedRun } from "./runs.ts";
 
-type Messages = Awaited<ReturnType<Agent["messages"]>>;
+type ChatMessages = Awaited<ReturnType<Agent["messages"]>>;
 type Chunks = ReturnType<AgentStream["toUIMessageStream"]>;
 
 const requestBody = z.strictObject({
@@ -40,14 +40,14 @@ interface Shown {
   readonly attendance: Attendance | null;
 }
 
-type ChatDeps = RunDeps & { readonly after: After };
+type ChatDeps = RunRouteDeps & { readonly after: After };
 
 export function chatRoutes(deps: ChatDeps): readonly Route[] {
   const { agents, runs } = deps;
-  const shown = new WeakMap<Run, Shown>();
+  const shown = new WeakMap<GatewayRun, Shown>();
   /** Runs under way by user, chat and request: one that is sent again follows the first. */
-  const asked = new Map<string, Promise<Run | null>>();
-  const follow = (run: Run | null): EventStream | null => {
+  const asked = new Map<string, Promise<GatewayRun | null>>();
+  const follow = (run: GatewayRun | null): EventStream | null => {
     if (run === null || run.stream === null) return null;
     const { options = {}, attendance = null } = shown.get(run) ?? {};
     return chatStream(run, run.stream.toUIMessageStream(options), attendance);
@@ -134,7 +134,7 @@ function otherWasFaster(error: unknown, attempt: number): null {
 interface NewRequest {
   readonly request: ChatRequest;
   readonly said: "new" | "unanswered";
-  readonly shown: WeakMap<Run, Shown>;
+  readonly shown: WeakMap<GatewayRun, Shown>;
 }
 
 /** Throws where the run could not start. */
@@ -142,7 +142,7 @@ async function startedChat(
   { runs, after }: ChatDeps,
   { home, meter, providerKey, body }: ChatCall,
   { request, said, shown }: NewRequest,
-): Promise<{ readonly run: Run; readonly stream: EventStream }> {
+): Promise<{ readonly run: GatewayRun; readonly stream: EventStream }> {
   const { model = null, on_disconnect: onDisconnect = "cancel" } = body;
   const own = await runModel(home, { model, providerKey });
   const options = { originalMessages: request.last === null ? [] : [request.last], onError };
@@ -171,7 +171,7 @@ async function startedChat(
 const onError = (error: Error): string => problemOf(error).message;
 
 /** The chunks of a run on another instance, made of its events from the first. `last`: the last message of the chat. */
-function elsewhereChunks(run: SeenRun, last: Messages[number] | undefined): Chunks {
+function elsewhereChunks(run: SeenRun, last: ChatMessages[number] | undefined): Chunks {
   // An answer that isn't this run's is one that it goes on with: calls there were approved or refused.
   const isGoneOnWith = last?.role === "assistant" && last.id !== run.facts.id;
   const before = isGoneOnWith ? { ...last, parts: last.parts.filter((part) => "approval" in part) } : null;

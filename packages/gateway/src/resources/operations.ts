@@ -1,28 +1,41 @@
 /** Routes that are derived from operations: what an act takes and gives is said once, by the operation itself. */
 import * as acting from "palimpsest/internal/acting";
 import * as catalog from "palimpsest/internal/catalog-operations";
+import * as files from "palimpsest/internal/file-operations";
 import * as keys from "palimpsest/internal/key-operations";
 import * as looking from "palimpsest/internal/looking";
 import * as memory from "palimpsest/internal/memory-operations";
-import { type Operation, OperationError, type OperationOptions, Pieces } from "palimpsest/internal/operation";
+import { type Operation, OperationError, type OperationOptions, SentPieces } from "palimpsest/internal/operation";
 import * as reading from "palimpsest/internal/reading";
 import * as shaping from "palimpsest/internal/shaping";
 import * as threads from "palimpsest/internal/thread-operations";
+import * as user from "palimpsest/internal/user-operations";
 import { z } from "zod";
 import { mayAct } from "../access/admit.ts";
+import type { RecentRequests } from "../compatible/outcome.ts";
 import { notFound, ProblemError } from "../http/problem.ts";
 import { type Call, pathNames, type Route, route, Stream } from "../http/route.ts";
 import { flag, whole } from "../http/schemas.ts";
 import type { Runs } from "../runs/registry.ts";
 import { ownThread } from "./own-thread.ts";
 
-export const operationRoutes = (runs: Runs): readonly Route[] =>
-  [threads, looking, reading, acting, shaping, memory, catalog, keys]
-    .flatMap((acts) => Object.values(acts).filter((one) => "path" in Object(one)))
-    .map((one) => operationRoute(one as Operation<z.ZodObject, object>, runs));
+/** What an operation is told of this process. */
+export interface OperationDeps {
+  readonly runs: Runs;
+  readonly requests: Pick<RecentRequests, "forget">;
+}
 
-function operationRoute(act: Operation<z.ZodObject, object>, runs: Runs): Route {
-  const { method, path, summary, access = "user", status, spends, input, output, refusal, run } = act;
+export const operationRoutes = (deps: OperationDeps): readonly Route[] =>
+  [threads, looking, reading, acting, shaping, memory, catalog, files, user, keys]
+    .flatMap((acts) => Object.values<unknown>(acts).filter(isOperation))
+    .map((one) => operationRoute(one, deps));
+
+function isOperation(value: unknown): value is Operation<z.ZodObject, object> {
+  return typeof value === "object" && value !== null && "path" in value && "run" in value;
+}
+
+function operationRoute(act: Operation<z.ZodObject, object>, deps: OperationDeps): Route {
+  const { method, path, summary, access = "user", status, spends, input, output, media, refusal, run } = act;
   const { named, query, body } = fieldsOf(act);
   return route({
     method,
@@ -31,18 +44,19 @@ function operationRoute(act: Operation<z.ZodObject, object>, runs: Runs): Route 
     access,
     ...(status !== undefined && { status }),
     ...(spends !== undefined && { spends }),
+    ...(media !== undefined && { gives: media }),
     ...(Object.keys(query.shape).length > 0 && { query }),
     ...(method !== "GET" && { body }),
     answer: output,
     async handle(call: Call<Given, Given>) {
       const sent = act.body === undefined ? call.body : { [act.body]: call.body };
       const given = { ...call.query, ...sent, ...(await fromPath(call, named, input)) };
-      const result = await run(call.home, given, optionsOf(call, given, runs)).catch((error: unknown) => {
+      const result = await run(call.home, given, optionsOf(call, given, deps)).catch((error: unknown) => {
         throw located(error, query);
       });
       const refused = refusal?.(result) ?? null;
       if (refused !== null) throw refused;
-      return result instanceof Pieces ? new Stream(result.pieces, result.type) : result;
+      return result instanceof SentPieces ? new Stream(result.pieces, result.type) : result;
     },
   });
 }
@@ -59,9 +73,11 @@ function fieldsOf({ method, path, input, query: inAddress = [], body: whole }: O
   return { named, query, body: whole === undefined ? rest : (input.shape[whole] as z.ZodType) };
 }
 
-function optionsOf({ home, caller, signal, meter }: Call<Given, Given>, given: Given, runs: Runs): OperationOptions {
+function optionsOf(call: Call<Given, Given>, given: Given, { runs, requests }: OperationDeps): OperationOptions {
+  const { home, caller, signal, meter } = call;
   return {
     signal,
+    forget: requests.forget,
     // A dry run costs tokens of nobody's thread: it isn't counted.
     onCompaction: given["dryRun"] === true ? () => {} : meter.event,
     runOn: async (userId, id) => (runs.on(userId, id) ?? (await runs.elsewhere(userId, id)))?.facts.id ?? null,

@@ -16,7 +16,7 @@ export async function ownThread({ params, home }: About): Promise<string> {
   return id;
 }
 
-export function missing(id: string): ProblemError {
+function missing(id: string): ProblemError {
   return notFound(`thread ${JSON.stringify(id.slice(0, 140))}`);
 }
 

@@ -7,11 +7,11 @@ import { resolveModel } from "palimpsest/models";
 export async function runModel(
   home: Home,
   { model, providerKey }: { readonly model: string | null; readonly providerKey: string | null },
-): Promise<Pick<RunInput, "model" | "contextWindow">> {
+): Promise<Pick<RunInput, "model" | "window">> {
   if (providerKey === null) return {};
   const config = await home.settings();
   const entry = model === null ? config.models[0] : config.models.find(({ name }) => name === model);
   if (entry === undefined) return {};
   const { language, window } = await resolveModel({ ...config, models: [{ ...entry, api_key: providerKey }] }, null);
-  return { model: language, contextWindow: window.tokens };
+  return { model: language, window: window.tokens };
 }

@@ -387,3 +387,18 @@ async function settled(at: Place, threadId: string) {
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
+
+test("a run that is refused for the client's own mistake is no error of the server's, and has no stack in its log", async (t) => {
+  const lines: { readonly run?: string; readonly level: string; readonly code?: string; readonly error?: string }[] =
+    [];
+  const at = await running(t, { log: (line) => lines.push(line as never) });
+  const body = JSON.stringify({ prompt: " " });
+  const answer = await fetch(`${at.url}/api/threads/t/runs`, { method: "POST", headers: JSON_TYPE, body });
+  assert.equal(await refusalOf(answer), "400 empty-prompt");
+  const of = lines.filter(({ run }) => run !== undefined);
+  assert.deepEqual(
+    of.map(({ level, code }) => [level, code]),
+    [["info", "empty-prompt"]],
+  );
+  assert.ok(of.every(({ error }) => error !== undefined && !error.includes("\n")));
+});

@@ -8,18 +8,18 @@ import { EventStream } from "../http/event-stream.ts";
 import { closing, notFound, ProblemError, problemOf } from "../http/problem.ts";
 import { type Call, type Route, route } from "../http/route.ts";
 import { thread, whole } from "../http/schemas.ts";
-import type { Refusal } from "../runs/admission.ts";
+import type { RunRefusal } from "../runs/admission.ts";
 import type { Agents } from "../runs/agents.ts";
 import { followed } from "../runs/followed.ts";
 import type { RunOrder, Runs } from "../runs/registry.ts";
-import type { Run } from "../runs/run.ts";
+import type { GatewayRun } from "../runs/run.ts";
 import { failureOf, type SeenRun } from "../runs/seen-run.ts";
 import { readEventId } from "../runs/sharing.ts";
 import { busy, newThreadId } from "./own-thread.ts";
 import { refuseAddresses } from "./refuse-addresses.ts";
 import { runModel } from "./run-model.ts";
 
-export interface RunDeps {
+export interface RunRouteDeps {
   readonly agents: Agents;
   readonly runs: Runs;
 }
@@ -47,7 +47,7 @@ const outcome = {
   cost: z.looseObject({ spent: z.number() }).optional(),
 };
 
-export function runRoutes({ runs }: RunDeps): readonly Route[] {
+export function runRoutes({ runs }: RunRouteDeps): readonly Route[] {
   return [
     route({
       method: "POST",
@@ -178,7 +178,7 @@ export function runRoutes({ runs }: RunDeps): readonly Route[] {
 }
 
 /** Started, or waiting for others; else why not. */
-export async function startedRun(runs: Runs, order: RunOrder): Promise<Run> {
+export async function startedRun(runs: Runs, order: RunOrder): Promise<GatewayRun> {
   const started = await runs.start(order);
   if (started.kind === "refused") throw refusal(started.reason, order.thread);
   const { run } = started;
@@ -189,7 +189,7 @@ export async function startedRun(runs: Runs, order: RunOrder): Promise<Run> {
   return run;
 }
 
-function refusal(reason: Refusal, id: string): ProblemError {
+function refusal(reason: RunRefusal, id: string): ProblemError {
   switch (reason) {
     case "busy":
       return busy(id);

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { KeyRows } from "palimpsest/stores";
 import { z } from "zod";
-import { findKey } from "../access/keys.ts";
+import { findKey } from "../access/admit.ts";
 import { type EndedSessions, endSession, openSession, sessionOf } from "../access/sessions.ts";
 import { ProblemError } from "../http/problem.ts";
 import { Headed, type Route, route } from "../http/route.ts";

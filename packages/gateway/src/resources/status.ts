@@ -2,18 +2,18 @@
 import { z } from "zod";
 import { ProblemError } from "../http/problem.ts";
 import { type Route, route, Stream } from "../http/route.ts";
-import { TEXT_TYPE } from "../metrics/registry.ts";
+import { TEXT_TYPE } from "../metrics/metrics.ts";
 
 const ok = z.strictObject({ ok: z.literal(true) });
 
-export interface Status {
+export interface ServerStatus {
   /** Why it takes no more requests; null: it does. */
   notReady(): Promise<string | null>;
   /** What was counted, as Prometheus reads it. */
   metrics(): Promise<string>;
 }
 
-export function statusRoutes({ notReady, metrics }: Status): readonly Route[] {
+export function statusRoutes({ notReady, metrics }: ServerStatus): readonly Route[] {
   return [
     route({
       method: "GET",

@@ -25,6 +25,21 @@ test("the window names each entry with its tokens and why it is there, before an
   assert.ok((await window()).redo > seq);
 });
 
+test("the parts at past records are those of the window there, of some records and no more", async (t) => {
+  const at = await world(t);
+  const get = async (path: string) => at.ask("GET", `/api/threads/t/${path}`, "ada");
+  const { total, parts } = JSON.parse((await get("window?at=3")).text);
+  const { moments } = JSON.parse((await get("parts?at=5,3,3")).text);
+  assert.deepEqual(
+    moments.map((moment: { at: number }) => moment.at),
+    [3, 5],
+  );
+  assert.deepEqual(moments[0], { at: 3, total, parts });
+  for (const wrong of ["", "?at=", "?at=0", "?at=one", `?at=${Array.from({ length: 65 }, (_, seq) => seq + 1)}`])
+    assert.equal((await get(`parts${wrong}`)).status, 400, wrong);
+  assert.equal((await at.ask("GET", "/api/threads/never/parts?at=1", "ada")).status, 404);
+});
+
 test("lines are the words of messages, cut where they are long, from any record on or of some alone", async (t) => {
   const at = await world(t);
   const lines = async (query: string) => JSON.parse((await at.ask("GET", `/api/threads/t/lines${query}`, "ada")).text);

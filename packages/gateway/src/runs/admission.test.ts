@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Admission, admitRun, type LaneFacts, MOST_WAITING, type Multitask } from "./admission.ts";
+import { admitRun, type LaneFacts, MOST_WAITING, type Multitask, type RunAdmission } from "./admission.ts";
 
 test("a run that is asked for while its thread has one is refused, waits, forks or takes its place, as its caller says", () => {
   const free: LaneFacts = { server: "open", running: false, waiting: 0, runs: 0, most: null };
@@ -31,6 +31,6 @@ test("a run that is asked for while its thread has one is refused, waits, forks 
     assert.equal(words(admitRun(facts, multitask)), expected, `${multitask} ${JSON.stringify(facts)}`);
 });
 
-function words(admission: Admission): string {
+function words(admission: RunAdmission): string {
   return admission.kind === "refused" ? `refused ${admission.reason}` : admission.kind;
 }

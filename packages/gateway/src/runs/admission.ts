@@ -18,16 +18,16 @@ export interface LaneFacts {
   readonly most: number | null;
 }
 
-export type Admission =
+export type RunAdmission =
   | { readonly kind: "start" | "wait" | "fork" | "interrupt" }
-  | { readonly kind: "refused"; readonly reason: Refusal };
+  | { readonly kind: "refused"; readonly reason: RunRefusal };
 
-export type Refusal = "busy" | "queue-full" | "limited" | "closing";
+export type RunRefusal = "busy" | "queue-full" | "limited" | "closing";
 
 /** Who would wait behind so many is better told. */
 export const MOST_WAITING = 16;
 
-export function admitRun(facts: LaneFacts, multitask: Multitask): Admission {
+export function admitRun(facts: LaneFacts, multitask: Multitask): RunAdmission {
   const { server, running, waiting, runs, most } = facts;
   if (server === "closing") return { kind: "refused", reason: "closing" };
   const replaced = multitask === "interrupt" && running ? 1 : 0;

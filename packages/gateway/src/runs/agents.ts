@@ -9,9 +9,9 @@ export interface Agents {
   close(withinMs: number): Promise<void>;
 }
 
-export type AgentOptions = Pick<HomeAgentOptions, "tools" | "middleware">;
+export type GatewayAgentOptions = Pick<HomeAgentOptions, "tools" | "middleware">;
 
-export function createAgents(home: Home, options: AgentOptions = {}): Agents {
+export function createAgents(home: Home, options: GatewayAgentOptions = {}): Agents {
   const made = new Map<string | null, Promise<ConfiguredAgent>>();
   const make = async (model: string | null): Promise<ConfiguredAgent> => {
     const { models, gateway } = await home.settings();

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ManualTime } from "../../test/manual-time.ts";
 import { Attendance } from "./attendance.ts";
-import { Run } from "./run.ts";
+import { GatewayRun } from "./run.ts";
 
 function attended() {
   const time = new ManualTime();
   const facts = { id: "r", user: "ada", thread: "t", model: null, askedAt: time.clock() };
-  const run = new Run(facts, { clock: time.clock, meter: { event() {} } });
+  const run = new GatewayRun(facts, { clock: time.clock, meter: { event() {} } });
   return { time, run, attendance: new Attendance(run, time.after) };
 }
 

@@ -4,18 +4,18 @@
  * another instance.
  */
 import type { After } from "../http/event-stream.ts";
-import type { Run } from "./run.ts";
+import type { GatewayRun } from "./run.ts";
 
 const COMES_BACK_MS = 5_000;
 
 export class Attendance {
-  readonly #run: Run;
+  readonly #run: GatewayRun;
   readonly #after: After;
   readonly #isReadElsewhere: () => Promise<boolean>;
   #readers = 0;
   #stopWaiting = (): void => {};
 
-  constructor(run: Run, after: After, isReadElsewhere: () => Promise<boolean> = async () => false) {
+  constructor(run: GatewayRun, after: After, isReadElsewhere: () => Promise<boolean> = async () => false) {
     this.#run = run;
     this.#after = after;
     this.#isReadElsewhere = isReadElsewhere;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AgentEvent, AgentStream, RunResult } from "palimpsest/agent";
 import { followed } from "./followed.ts";
-import { Run } from "./run.ts";
+import { GatewayRun } from "./run.ts";
 
 const MEGABYTE = "x".repeat(1_000_000);
 const clock = () => new Date(0);
@@ -25,7 +25,7 @@ function talkative(megabytes: number): { readonly stream: AgentStream; more(): v
 
 function begun(megabytes: number) {
   const facts = { id: "r", user: "ada", thread: "t", model: null, askedAt: clock() };
-  const run = new Run(facts, { clock, meter: { event() {} } });
+  const run = new GatewayRun(facts, { clock, meter: { event() {} } });
   const { stream, more } = talkative(megabytes);
   return { run, more, done: run.carryOut(stream) };
 }
@@ -53,7 +53,7 @@ test("a reader too far behind is told so, one that keeps up gets everything, and
 
 test("a run that the server's end has stopped ends with an error behind its last event", async () => {
   const facts = { id: "r", user: "ada", thread: "t", model: null, askedAt: clock() };
-  const run = new Run(facts, { clock, meter: { event() {} } });
+  const run = new GatewayRun(facts, { clock, meter: { event() {} } });
   run.stop("shutdown");
   const pieces = [];
   for await (const piece of followed(run, 0)) pieces.push(piece);

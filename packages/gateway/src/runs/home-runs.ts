@@ -1,10 +1,10 @@
 /** The runs on an open home: its threads, its forks with their files, and a line in the log for each run that ends. */
 import { forkInHome } from "palimpsest/internal/assistant";
 import type { Home } from "palimpsest/internal/home";
-import { ProblemError } from "../http/problem.ts";
+import { ProblemError, problemOf } from "../http/problem.ts";
 import type { Log } from "../server/log.ts";
 import { createRuns, type Runs, type RunsDeps } from "./registry.ts";
-import type { Run } from "./run.ts";
+import type { GatewayRun } from "./run.ts";
 import { createRunSharing, type RunSharing } from "./run-sharing.ts";
 
 export interface HomeRunsOptions extends Pick<RunsDeps, "agents" | "clock" | "ids" | "after"> {
@@ -26,7 +26,7 @@ export function homeRuns({ home, log, health, ...deps }: HomeRunsOptions): Runs 
   };
   const most = async () => (await home.settings()).gateway.limits.running;
   const sharing = home.store.shared === undefined ? null : sharingOf(home, deps.ids());
-  const onEnd = (run: Run): void => {
+  const onEnd = (run: GatewayRun): void => {
     health.failed(run.result?.error ?? run.error);
     log(lineOf(run));
   };
@@ -39,19 +39,21 @@ function sharingOf(home: Home, holder: string): RunSharing {
   return createRunSharing({ holder, threadsOf, sharedOf: (userId) => threadsOf(userId).store.shared! });
 }
 
-function lineOf({ facts, thread, result, error: unstarted, endedAt }: Run): Parameters<Log>[0] {
+function lineOf({ facts, thread, result, error: unstarted, endedAt }: GatewayRun): Parameters<Log>[0] {
   const { id: run, user, askedAt } = facts;
   const { end, error } = result!;
   const thrown = error ?? unstarted;
+  // The client's own mistake, such as an empty prompt: it is told so, and the operator has nothing to look for.
+  const isRefused = end.kind === "failed" && thrown !== null && problemOf(thrown).status < 500;
   return {
     time: askedAt.toISOString(),
-    level: end.kind === "failed" ? "error" : "info",
+    level: end.kind === "failed" && !isRefused ? "error" : "info",
     run,
     thread,
     user,
     end: end.kind,
     ms: endedAt!.getTime() - askedAt.getTime(),
     ...(end.kind === "failed" && { code: end.code }),
-    ...(thrown !== null && { error: thrown instanceof Error ? `${thrown.stack}` : String(thrown) }),
+    ...(thrown !== null && { error: thrown instanceof Error && !isRefused ? `${thrown.stack}` : String(thrown) }),
   };
 }

@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ManualTime } from "../../test/manual-time.ts";
 import { KeptRuns } from "./kept-runs.ts";
-import { Run } from "./run.ts";
+import { GatewayRun } from "./run.ts";
 
 test("a run that has ended is known for five minutes, one that goes on as long as it does", async () => {
   const time = new ManualTime();
   const kept = new KeptRuns(time.clock);
   const made = (id: string) => {
     const facts = { id, user: "ada", thread: "t", model: null, askedAt: time.clock() };
-    const run = new Run(facts, { clock: time.clock, meter: { event() {} } });
+    const run = new GatewayRun(facts, { clock: time.clock, meter: { event() {} } });
     kept.add(run);
     return run;
   };

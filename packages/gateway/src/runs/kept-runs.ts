@@ -1,27 +1,27 @@
 /** Runs by their id: those under way, and of those that have ended the newest, as long as they are few, small and fresh. */
-import type { Run } from "./run.ts";
+import type { GatewayRun } from "./run.ts";
 
 const KEPT_MS = 5 * 60_000;
 const MOST_KEPT = 500;
 const MOST_KEPT_BYTES = 64 * 1024 * 1024;
 
 export class KeptRuns {
-  readonly #runs = new Map<string, Run>();
+  readonly #runs = new Map<string, GatewayRun>();
   readonly #clock: () => Date;
 
   constructor(clock: () => Date) {
     this.#clock = clock;
   }
 
-  add(run: Run): void {
+  add(run: GatewayRun): void {
     this.#runs.set(run.facts.id, run);
   }
 
-  remove(run: Run): void {
+  remove(run: GatewayRun): void {
     this.#runs.delete(run.facts.id);
   }
 
-  find(id: string): Run | null {
+  find(id: string): GatewayRun | null {
     this.prune();
     return this.#runs.get(id) ?? null;
   }

@@ -5,7 +5,7 @@
  */
 import type { RunBatch, SharedRuns } from "palimpsest/stores";
 import { problemOf } from "../http/problem.ts";
-import type { Run } from "./run.ts";
+import type { GatewayRun } from "./run.ts";
 import { failureOf } from "./seen-run.ts";
 import { BATCH_MS, isBatchDue, type Writes, writesOf } from "./sharing.ts";
 import { tellable } from "./tellable.ts";
@@ -26,7 +26,7 @@ const RETRY_MS = 1000;
 const MOST_CHARS = 65_536;
 
 export class PublishedRun {
-  readonly run: Run;
+  readonly run: GatewayRun;
   /** Resolves when the others know its end, or it is given up. */
   readonly done: Promise<void>;
   readonly #deps: PublishDeps;
@@ -38,7 +38,7 @@ export class PublishedRun {
   #isForgotten = false;
 
   /** `streams`: whoever asked reads it as it comes. */
-  constructor(run: Run, streams: boolean, deps: PublishDeps) {
+  constructor(run: GatewayRun, streams: boolean, deps: PublishDeps) {
     this.run = run;
     this.#deps = deps;
     this.#writes = writesOf({ streams, followed: false });
@@ -129,7 +129,7 @@ export class PublishedRun {
 }
 
 /** Resolves when what waits is worth a write, or the run has ended. */
-async function untilDue(run: Run, waiting: () => number, pause: PublishDeps["pause"]): Promise<void> {
+async function untilDue(run: GatewayRun, waiting: () => number, pause: PublishDeps["pause"]): Promise<void> {
   while (waiting() === 0 && run.status !== "ended") await run.more();
   let ms = 0;
   const late = pause(BATCH_MS).then(() => {
@@ -141,14 +141,14 @@ async function untilDue(run: Run, waiting: () => number, pause: PublishDeps["pau
 
 /** What is kept of a run's end for readers elsewhere. */
 export interface Outcome {
-  readonly result: Omit<NonNullable<Run["result"]>, "error">;
+  readonly result: Omit<NonNullable<GatewayRun["result"]>, "error">;
   readonly problem: { readonly status: number; readonly code: string; readonly message: string } | null;
   readonly base: number | null;
   readonly wrote: boolean;
-  readonly stoppedBy: Run["stoppedBy"];
+  readonly stoppedBy: GatewayRun["stoppedBy"];
 }
 
-function outcomeOf(run: Run): string {
+function outcomeOf(run: GatewayRun): string {
   const { error: _, end, ...result } = run.result!;
   const shown = tellable({ type: "run-end", end }, run.audience);
   const failure = end.kind === "failed" ? problemOf(failureOf(run)) : null;

@@ -5,10 +5,10 @@
 import type { Agent, AgentEvent, AgentStream, RunInput } from "palimpsest/agent";
 import type { After } from "../http/event-stream.ts";
 import { problemOf } from "../http/problem.ts";
-import { type Admission, admitRun, type LaneFacts, type Multitask } from "./admission.ts";
+import { admitRun, type LaneFacts, type Multitask, type RunAdmission } from "./admission.ts";
 import type { Agents } from "./agents.ts";
 import { KeptRuns } from "./kept-runs.ts";
-import { Run } from "./run.ts";
+import { GatewayRun } from "./run.ts";
 import type { RunSharing } from "./run-sharing.ts";
 import type { SeenRun } from "./seen-run.ts";
 import type { Audience } from "./tellable.ts";
@@ -29,7 +29,7 @@ export interface RunOrder {
 
 type OwnInput = Pick<RunInput, "runId" | "userId" | "signal" | "waitMs"> & { readonly threadId: string };
 
-type Started = { readonly kind: "run"; readonly run: Run } | Extract<Admission, { kind: "refused" }>;
+type Started = { readonly kind: "run"; readonly run: GatewayRun } | Extract<RunAdmission, { kind: "refused" }>;
 
 export interface Runs {
   /** Unless it waits for others, it has started when this answers, or could not. */
@@ -39,11 +39,11 @@ export interface Runs {
   /** Its words were erased: nobody reads them here either. */
   forget(run: SeenRun): Promise<void>;
   /** The one under way here that was asked for on this thread. */
-  on(userId: string, threadId: string): Run | null;
+  on(userId: string, threadId: string): GatewayRun | null;
   /** The same on any other instance. */
   elsewhere(userId: string, threadId: string): Promise<SeenRun | null>;
   /** Whether a run of this instance is read on another one. */
-  isReadElsewhere(run: Run): Promise<boolean>;
+  isReadElsewhere(run: GatewayRun): Promise<boolean>;
   /** How many wait for others. */
   waiting(): number;
   /** Nothing new begins; what doesn't end within the time is stopped. */
@@ -58,7 +58,7 @@ export interface RunsDeps {
   readonly after: After;
   /** How many runs one user may have at once; null: any number. */
   readonly most: () => Promise<number | null>;
-  readonly onEnd: (run: Run) => void;
+  readonly onEnd: (run: GatewayRun) => void;
   /** Null: this is the only instance. */
   readonly sharing: RunSharing | null;
 }
@@ -71,15 +71,15 @@ interface ForkableThreads {
 }
 
 interface Lane {
-  active: Run | null;
-  readonly waiting: { readonly run: Run; readonly order: RunOrder }[];
+  active: GatewayRun | null;
+  readonly waiting: { readonly run: GatewayRun; readonly order: RunOrder }[];
 }
 
 export function createRuns(deps: RunsDeps): Runs {
-  return new Registry(deps);
+  return new RunRegistry(deps);
 }
 
-class Registry implements Runs {
+class RunRegistry implements Runs {
   readonly #deps: RunsDeps;
   readonly #lanes = new Map<string, Lane>();
   readonly #kept: KeptRuns;
@@ -102,7 +102,7 @@ class Registry implements Runs {
     if (admission.kind === "fork") return this.#startOnFork(order, lane.active);
     this.#lanes.set(key, lane);
     const { ids, clock } = this.#deps;
-    const run = new Run({ id: ids(), user, thread, model, askedAt: clock() }, { clock, meter, audience });
+    const run = new GatewayRun({ id: ids(), user, thread, model, askedAt: clock() }, { clock, meter, audience });
     this.#kept.add(run);
     this.#count(run);
     if (multitask === "interrupt" && lane.active === null) void this.#interruptElsewhere(user, thread);
@@ -125,7 +125,7 @@ class Registry implements Runs {
   }
 
   async forget(run: SeenRun): Promise<void> {
-    if (run instanceof Run) this.#kept.remove(run);
+    if (run instanceof GatewayRun) this.#kept.remove(run);
     await this.#deps.sharing?.forget(run);
   }
 
@@ -133,11 +133,11 @@ class Registry implements Runs {
     return (await this.#deps.sharing?.on(userId, threadId)) ?? null;
   }
 
-  async isReadElsewhere(run: Run): Promise<boolean> {
+  async isReadElsewhere(run: GatewayRun): Promise<boolean> {
     return (await this.#deps.sharing?.isFollowed(run)) ?? false;
   }
 
-  on(userId: string, threadId: string): Run | null {
+  on(userId: string, threadId: string): GatewayRun | null {
     return this.#lanes.get(keyOf(userId, threadId))?.active ?? null;
   }
 
@@ -176,7 +176,7 @@ class Registry implements Runs {
   }
 
   /** A run that nobody reads any more counts like any other. */
-  #count(run: Run): void {
+  #count(run: GatewayRun): void {
     const { user } = run.facts;
     const add = (more: number) => {
       const count = (this.#underWay.get(user) ?? 0) + more;
@@ -187,7 +187,7 @@ class Registry implements Runs {
     void run.ended.then(() => add(-1));
   }
 
-  async #startOnFork(order: RunOrder, active: Run | null): Promise<Started> {
+  async #startOnFork(order: RunOrder, active: GatewayRun | null): Promise<Started> {
     await active?.started;
     const { user, thread } = order;
     const { threads } = this.#deps;
@@ -234,7 +234,7 @@ function keyOf(userId: string, threadId: string): string {
   return JSON.stringify([userId, threadId]);
 }
 
-async function endedWithin(runs: readonly Run[], ms: number, after: After): Promise<void> {
+async function endedWithin(runs: readonly GatewayRun[], ms: number, after: After): Promise<void> {
   const { promise: late, resolve } = Promise.withResolvers<void>();
   const stop = after(ms, resolve);
   await Promise.race([Promise.all(runs.map(({ ended }) => ended)), late]).finally(stop);

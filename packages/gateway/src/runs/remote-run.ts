@@ -9,7 +9,7 @@ import { appendMessages, type ThreadDeps } from "palimpsest/threads";
 import { ProblemError } from "../http/problem.ts";
 import type { LoggedEvent } from "./event-log.ts";
 import type { Outcome } from "./published-run.ts";
-import type { RunFacts, StoppedBy } from "./run.ts";
+import type { StartedRunFacts, StoppedBy } from "./run.ts";
 import type { SeenRun } from "./seen-run.ts";
 import { abortedResult, type Heard, heardIn } from "./sharing.ts";
 
@@ -47,7 +47,7 @@ interface Found {
 function seen({ userId, id, page }: Found, deps: RemoteDeps): SeenRun {
   const { threadId, model, askedAt, endedAt, first, last } = page;
   const outcome = page.outcome === null ? null : (JSON.parse(page.outcome) as Outcome);
-  const facts: RunFacts = { id, user: userId, thread: threadId, model, askedAt: new Date(askedAt) };
+  const facts: StartedRunFacts = { id, user: userId, thread: threadId, model, askedAt: new Date(askedAt) };
   const problem = outcome?.problem ?? null;
   return {
     facts,

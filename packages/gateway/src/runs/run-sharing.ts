@@ -6,12 +6,12 @@ import type { HeldRun, Shared, Wakes } from "palimpsest/stores";
 import type { ThreadDeps } from "palimpsest/threads";
 import { PublishedRun } from "./published-run.ts";
 import { FOLLOWED_MS, findRemote } from "./remote-run.ts";
-import type { Run } from "./run.ts";
+import type { GatewayRun } from "./run.ts";
 import type { SeenRun } from "./seen-run.ts";
 
 export interface RunSharing {
   /** `streams`: whoever asked reads it as it comes. */
-  publish(run: Run, streams: boolean): void;
+  publish(run: GatewayRun, streams: boolean): void;
   find(userId: string, id: string): Promise<SeenRun | null>;
   /** The run under way on a thread, on another instance. */
   on(userId: string, threadId: string): Promise<SeenRun | null>;
@@ -70,7 +70,7 @@ class Sharing implements RunSharing {
     this.#every(SWEEP_MS, () => runs.sweep(KEPT_MS));
   }
 
-  publish(run: Run, streams: boolean): void {
+  publish(run: GatewayRun, streams: boolean): void {
     const { sharedOf, holder } = this.#deps;
     const { id, user } = run.facts;
     const published = new PublishedRun(run, streams, {

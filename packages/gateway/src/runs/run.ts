@@ -8,7 +8,7 @@ import { EventLog, type LoggedEvent } from "./event-log.ts";
 import type { SeenRun } from "./seen-run.ts";
 import { type Audience, tellable } from "./tellable.ts";
 
-export interface RunFacts {
+export interface StartedRunFacts {
   readonly id: string;
   readonly user: string;
   /** That it was asked on; a run that asks for an answer again is on a fork of it. */
@@ -17,7 +17,7 @@ export interface RunFacts {
   readonly askedAt: Date;
 }
 
-export interface RunDeps {
+export interface GatewayRunDeps {
   readonly clock: () => Date;
   readonly meter: { event(event: AgentEvent): void };
   /** What of its failures may be told; a user's own by default. */
@@ -27,8 +27,8 @@ export interface RunDeps {
 /** `shutdown`: the server ends, and the run with it. */
 export type StoppedBy = "caller" | "shutdown";
 
-export class Run implements SeenRun {
-  readonly facts: RunFacts;
+export class GatewayRun implements SeenRun {
+  readonly facts: StartedRunFacts;
   readonly log = new EventLog();
   readonly audience: Audience;
   status: "waiting" | "running" | "ended" = "waiting";
@@ -47,10 +47,10 @@ export class Run implements SeenRun {
   readonly #ended = Promise.withResolvers<RunResult>();
   readonly #stop = new AbortController();
   readonly #clock: () => Date;
-  readonly #meter: RunDeps["meter"];
+  readonly #meter: GatewayRunDeps["meter"];
   #more = Promise.withResolvers<void>();
 
-  constructor(facts: RunFacts, { clock, meter, audience = "user" }: RunDeps) {
+  constructor(facts: StartedRunFacts, { clock, meter, audience = "user" }: GatewayRunDeps) {
     this.audience = audience;
     this.facts = facts;
     this.#clock = clock;

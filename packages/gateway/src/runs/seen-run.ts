@@ -2,10 +2,10 @@
 import type { RunResult } from "palimpsest/agent";
 import { ProblemError } from "../http/problem.ts";
 import type { LoggedEvent } from "./event-log.ts";
-import type { RunFacts, StoppedBy } from "./run.ts";
+import type { StartedRunFacts, StoppedBy } from "./run.ts";
 
 export interface SeenRun {
-  readonly facts: RunFacts;
+  readonly facts: StartedRunFacts;
   readonly thread: string;
   readonly status: "waiting" | "running" | "ended";
   /** Version of the thread before the run began; null: it isn't known. */

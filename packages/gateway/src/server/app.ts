@@ -7,7 +7,6 @@ import { isIP } from "node:net";
 import type { HttpBindings } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 import type { Home } from "palimpsest/internal/home";
-import type { ThreadDeps } from "palimpsest/threads";
 import {
   type Access,
   admit,
@@ -16,32 +15,23 @@ import {
   isLoopback,
   isOperator,
   type KeyFacts,
+  providerKeyOf,
   type RequestFacts,
 } from "../access/admit.ts";
-import type { Limits } from "../access/limits.ts";
-import { providerKeyOf } from "../access/provider-key.ts";
-import type { Strangers } from "../access/strangers.ts";
+import type { RequestLimits, Strangers } from "../access/limits.ts";
+import { requestPlaces } from "../access/limits.ts";
+import type { Compatible, CompatibleRequest } from "../compatible/serve.ts";
 import type { After } from "../http/event-stream.ts";
 import { readInput, readShallow } from "../http/input.ts";
-import {
-  clientLeft,
-  closing,
-  isBrokenOff,
-  type Problem,
-  ProblemError,
-  problemOf,
-  problemResponse,
-} from "../http/problem.ts";
+import { clientLeft, closing, isBrokenOff, ProblemError, problemOf, problemResponse } from "../http/problem.ts";
 import { type Call, pathNames, type Route } from "../http/route.ts";
-import type { Meter, Metrics } from "../metrics/metrics.ts";
-import { type Log, loggedPath } from "./log.ts";
-import { measuredStore } from "./measured-store.ts";
+import type { Metrics, RequestMeter } from "../metrics/metrics.ts";
+import type { UnderWay } from "./listen.ts";
+import type { Log } from "./log.ts";
 import type { PageFiles } from "./page-files.ts";
-import { requestPlaces } from "./request-places.ts";
+import type { StoreHealth } from "./request-store.ts";
+import { requestStore, type StoreGuard } from "./request-store.ts";
 import { released, responseOf } from "./response.ts";
-import type { StoreHealth } from "./store-health.ts";
-import type { UnderWay } from "./under-way.ts";
-import { unwrittenBy } from "./unwritten-store.ts";
 
 export interface AppDeps {
   readonly routes: readonly Route[];
@@ -57,7 +47,7 @@ export interface AppDeps {
   /** The Model Context Protocol, for the user that a home is of. */
   readonly mcp: (request: Request, home: Home) => Promise<Response>;
   readonly page: PageFiles;
-  readonly limits: Limits;
+  readonly limits: RequestLimits;
   readonly strangers: Strangers;
   /** In which a proxy names the address that a request comes from; null: the connection's. */
   readonly addressHeader: string | null;
@@ -73,61 +63,24 @@ export interface AppDeps {
   readonly closing: AbortSignal;
 }
 
-/** A request to an endpoint that speaks a vendor's protocol. */
-export interface CompatibleRequest {
-  readonly method: string;
-  /** Below `/v1`. */
-  readonly path: string;
-  /** With its question mark, or empty. */
-  readonly search: string;
-  readonly headers: Headers;
-  body(): Promise<Buffer>;
-  readonly caller: Caller;
-  /** Of the caller's user. */
-  readonly threads: ThreadDeps;
-  readonly home: Home;
-  readonly providerKey: string | null;
-  readonly meter: Meter;
-  /** Headers of ours that every answer has. */
-  readonly own: Readonly<Record<string, string>>;
-  /** To be told when the first byte of the answer is written. */
-  readonly begun: () => void;
-  /** For the log: what failed where the answer is written already, or in the vendor's words. */
-  readonly failed: (error: unknown) => void;
-  /** What the client is not told of, because its request passes all the same. */
-  readonly unstored: (error: unknown) => void;
-  /** Whether all that is known of the caller is a key that no provider has accepted yet: then nothing is written. */
-  readonly isStranger: () => boolean;
-  /** A provider has answered with the caller's key. */
-  readonly accepted: () => void;
-}
-
-/** The endpoints that speak the vendors' protocols: they write their answers themselves. */
-export interface Compatible {
-  /** `outgoing`: the connection, where it is a server of ours. */
-  serve(request: CompatibleRequest, outgoing: ServerResponse | undefined): Promise<Response>;
-  /** What a path, with its `/v1`, is called in the metrics: one of a few names. */
-  routeOf(path: string): string;
-  /** A refusal as the vendor of that path words it. */
-  refuse(path: string, headers: Headers, problem: Problem): Response;
-}
-
 type App = Hono<{ Bindings: Partial<HttpBindings> }>;
 type Ctx = Context<{ Bindings: Partial<HttpBindings> }>;
 
 /** A request that was let in, and the function that says that it is no longer under way; the first time counts. */
-interface Entry {
+interface AdmittedRequest {
   readonly c: Ctx;
   readonly caller: Caller | null;
   readonly requestId: string;
   readonly release: () => void;
   readonly failed: CompatibleRequest["failed"];
-  readonly meter: Meter;
+  readonly meter: RequestMeter;
 }
 
 export function createApp(deps: AppDeps): App {
   const app: App = new Hono();
   const places = requestPlaces(deps);
+  const storeOf = ({ store }: Home, guard: StoreGuard = {}) =>
+    requestStore(store, { took: deps.metrics.store, health: deps.health, ...guard });
   for (const route of deps.routes) app.on(route.method, patternOf(route.path), entering(route, routed(route)));
   app.all("/v1/*", entering(COMPATIBLE, compatible));
   app.all("/mcp", entering(MCP, mcp));
@@ -143,7 +96,7 @@ export function createApp(deps: AppDeps): App {
   return app;
 
   /** Counted as under way, and by its key's limits, until it is released; one that fails is. */
-  function entering(place: Place, work: (entry: Entry) => Promise<Response>) {
+  function entering(place: RoutePlace, work: (entry: AdmittedRequest) => Promise<Response>) {
     return (c: Ctx): Promise<Response> =>
       answered(c, deps, place, async (caller, requestId, failed) => {
         if (deps.closing.aborted && isNewWork(place)) throw closing();
@@ -167,7 +120,7 @@ export function createApp(deps: AppDeps): App {
   }
 
   function routed(route: Route) {
-    return async ({ c, caller, release, meter }: Entry): Promise<Response> => {
+    return async ({ c, caller, release, meter }: AdmittedRequest): Promise<Response> => {
       const { raw } = c.req;
       const { headers, signal } = raw;
       const params = Object.fromEntries(pathNames(route.path).map((name) => [name, c.req.param(name) ?? ""]));
@@ -178,7 +131,7 @@ export function createApp(deps: AppDeps): App {
         ...input,
         contentType: headers.get("content-type"),
         caller,
-        home: { ...own, store: measuredStore(own.store, deps.metrics.store, deps.health) },
+        home: { ...own, store: storeOf(own) },
         // A forwarded credential is a vendor's client's; the API's own callers name the key they mean.
         providerKey: providerKeyOf(headers, { forward: false }),
         meter,
@@ -197,11 +150,11 @@ export function createApp(deps: AppDeps): App {
     };
   }
 
-  async function compatible({ c, caller, requestId, release, failed, meter }: Entry): Promise<Response> {
+  async function compatible({ c, caller, requestId, release, failed, meter }: AdmittedRequest): Promise<Response> {
     const { raw } = c.req;
     const { pathname, search } = new URL(raw.url);
     const isStranger = () => places.isStranger(caller!);
-    const home = unwrittenBy(isStranger, deps.home.forUser(caller!.userId));
+    const home = deps.home.forUser(caller!.userId);
     const started = deps.clock().getTime();
     const request: CompatibleRequest = {
       method: raw.method,
@@ -210,8 +163,8 @@ export function createApp(deps: AppDeps): App {
       headers: raw.headers,
       body: () => readShallow(c.env.incoming ?? raw.body ?? [], raw.headers.get("content-length"), deps),
       caller: caller!,
-      threads: { ...home, store: measuredStore(home.store, deps.metrics.store, deps.health) },
-      home,
+      threads: { ...home, store: storeOf(home, { isStranger }) },
+      storeWithin: (silenceMs) => storeOf(home, { isStranger, silenceMs }),
       providerKey: deps.providerKeyOf(raw.headers),
       meter,
       own: { ...SAFE, "x-request-id": requestId },
@@ -226,7 +179,7 @@ export function createApp(deps: AppDeps): App {
     return response;
   }
 
-  async function mcp({ c, caller, release }: Entry): Promise<Response> {
+  async function mcp({ c, caller, release }: AdmittedRequest): Promise<Response> {
     const response = await deps.mcp(c.req.raw, deps.home.forUser(caller!.userId));
     const { body } = response;
     if (body === null) release();
@@ -235,7 +188,7 @@ export function createApp(deps: AppDeps): App {
 }
 
 /** What a request needs to come in, and what it is called in the metrics. */
-type Place = Pick<Route, "access" | "path" | "spends">;
+type RoutePlace = Pick<Route, "access" | "path" | "spends">;
 
 /** The vendors' own paths, which no table of ours lists. */
 const COMPATIBLE = { access: "provider", path: "/v1/*", spends: "tokens" } as const;
@@ -244,7 +197,7 @@ const COMPATIBLE = { access: "provider", path: "/v1/*", spends: "tokens" } as co
 const MCP = { access: "user", path: "/mcp" } as const;
 
 /** While the server shuts down it still says how it is, and lets runs that are under way be followed and stopped. */
-function isNewWork({ access, path }: Place): boolean {
+function isNewWork({ access, path }: RoutePlace): boolean {
   return access !== "open" && access !== "page" && !path.startsWith("/api/runs/");
 }
 
@@ -259,7 +212,7 @@ const NOWHERE = { access: "user", path: "(none)" } as const;
 async function answered(
   c: Ctx,
   deps: AppDeps,
-  { access, path: place }: Place,
+  { access, path: place }: RoutePlace,
   work: (caller: Caller | null, requestId: string, failed: CompatibleRequest["failed"]) => Promise<Response>,
 ): Promise<Response> {
   const { keysOf, metrics, log, clock, ids, compatible } = deps;
@@ -308,6 +261,11 @@ async function answered(
   return response;
 }
 
+/** Paths hold ids only; anything longer is not one of ours. */
+function loggedPath(url: string): string {
+  return new URL(url).pathname.slice(0, 300);
+}
+
 function hasLeft({ env, req }: Ctx): boolean {
   const { outgoing } = env;
   return req.raw.signal.aborted || (outgoing?.destroyed === true && !outgoing.writableFinished);
@@ -342,7 +300,7 @@ const SAFE = {
 
 function factsOf(
   c: Ctx,
-  { access, path }: Place,
+  { access, path }: RoutePlace,
   { userHeader, hosts }: Pick<AppDeps, "userHeader" | "hosts">,
 ): RequestFacts {
   const { headers, method } = c.req.raw;

@@ -46,8 +46,3 @@ interface StoreLine extends Pick<RequestLine, "time" | "level"> {
 export type LogLine = RequestLine | RunLine | IndexLine | StoreLine;
 
 export type Log = (line: LogLine) => void;
-
-/** Paths hold ids only; anything longer is not one of ours. */
-export function loggedPath(url: string): string {
-  return new URL(url).pathname.slice(0, 300);
-}

@@ -26,6 +26,7 @@ const PATHS = [
   "/requests/*",
   "/lab",
   "/map",
+  "/rules",
   "/assets/*",
 ];
 

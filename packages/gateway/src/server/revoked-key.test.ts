@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { eventsOf, until } from "../../test/events.ts";
 import { world } from "../../test/examples.ts";
 import { ManualTime } from "../../test/manual-time.ts";
-import { KEY_CHECK_MS, underWay } from "./under-way.ts";
+import { KEY_CHECK_MS, underWay } from "./listen.ts";
 
 test("a stream ends when its key is revoked, and another user's goes on", async (t) => {
   const time = new ManualTime();

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { StoreError } from "palimpsest/stores";
 import { ManualTime } from "../../test/manual-time.ts";
 import type { LogLine } from "./log.ts";
-import { storeHealth } from "./store-health.ts";
+import { storeHealth } from "./request-store.ts";
 
 function place(probe?: () => Promise<void>) {
   const time = new ManualTime();

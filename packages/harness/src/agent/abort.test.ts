@@ -5,8 +5,7 @@ import { tool } from "ai";
 import { z } from "zod";
 import { agentKit } from "../testing/agent-kit.ts";
 import type { AgentEvent } from "./events.ts";
-import type { Middleware } from "./middleware.ts";
-import type { Run } from "./run.ts";
+import type { Middleware, Run } from "./run.ts";
 
 const echo = tool({ inputSchema: z.object({ text: z.string() }), execute: ({ text }) => `echo ${text}` });
 const STORY = "Once upon a time there was a log that nobody ever edited, and it kept every word that was said to it.";

@@ -16,7 +16,7 @@ import type { FileCopier } from "../thread/handle.ts";
 import { type ThreadDeps, threadDeps } from "../thread/writer.ts";
 import { type ToolRegistry, toolRegistry } from "../tool-facts.ts";
 import type { ToolApproval } from "./approval.ts";
-import { RETRY_DEFAULTS, type RetryPolicy, type RunBudget } from "./ask.ts";
+import { RETRY_DEFAULTS, type RetryPolicy } from "./ask.ts";
 import {
   CHATS,
   type ChatAgent,
@@ -31,7 +31,6 @@ import type { AgentEvent, RunResult } from "./events.ts";
 import { createLifetime, executeRun, type RunInput } from "./execute.ts";
 import { assertDistinct, BASE_PROMPT } from "./fixed-part.ts";
 import { type EditInput, type ForkOrder, forkForRun, type RegenerateInput } from "./fork.ts";
-import { compose, type Middleware } from "./middleware.ts";
 import {
   assertModelOptions,
   assertSummarizer,
@@ -42,6 +41,7 @@ import {
   modelSetup,
 } from "./model.ts";
 import { askerOf } from "./past-request.ts";
+import { compose, type Middleware, type RunBudget } from "./run.ts";
 import { type AgentSetup, depsOf, withSession } from "./session.ts";
 import { CALL_LIMITS, type CallLimits } from "./step.ts";
 import { type AgentStream, startStream } from "./stream.ts";
@@ -139,6 +139,8 @@ export function createAgent(options: AgentOptions): Agent {
   const running = new Map<string, AgentStream>();
   const { copyFiles: files = null } = options;
   const stream = <O>(input: RunInput<O>, order: ForkOrder | null = null): AgentStream<O> => {
+    if (typeof input !== "object" || input === null)
+      throw new AgentError("empty-prompt", "a run needs an object with a prompt, messages or an approval");
     const { threadId = `thread-${ids()}`, userId = store.userId } = input;
     const fork = order && {
       from: order.from,
@@ -159,7 +161,8 @@ export function createAgent(options: AgentOptions): Agent {
       });
       return lifetime.track(run).finally(() => {
         if (running.get(key) === started) running.delete(key);
-        if (!lifetime.closing.aborted) void lifetime.track(keepEmbedded(depsOf(setup, userId), threadId, lifetime));
+        if (setup.deps.embedder !== undefined && !lifetime.closing.aborted)
+          void lifetime.track(keepEmbedded(depsOf(setup, userId), threadId, lifetime));
       });
     });
     return started;
@@ -217,8 +220,9 @@ export function createAgent(options: AgentOptions): Agent {
 }
 
 function resolve(options: AgentOptions): AgentSetup {
+  assertModelOptions(options);
   const { middleware = [], fallbacks = [] } = options;
-  for (const one of [options, ...fallbacks]) assertModelOptions(one);
+  for (const one of fallbacks) assertModelOptions(one);
   assertDistinct(options.tools ?? {}, middleware);
   const store = options.store ?? openSqlite({ path: ":memory:" });
   const registry = toolRegistry();

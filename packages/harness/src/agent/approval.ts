@@ -168,9 +168,9 @@ async function statusOf(call: ToolCall, run: Run, context: Approving): Promise<C
   }
 }
 
-type Status = Exclude<ToolApprovalStatus, string | undefined>;
+type ApprovalStatus = Exclude<ToolApprovalStatus, string | undefined>;
 
-async function approvalOf(call: ToolCall, run: Run, { tools, toolApproval }: Approving): Promise<Status> {
+async function approvalOf(call: ToolCall, run: Run, { tools, toolApproval }: Approving): Promise<ApprovalStatus> {
   const tool = tools[call.name];
   if (tool === undefined) return { type: "not-applicable" };
   const { runtimeContext, toolsContext } = run;
@@ -184,12 +184,14 @@ async function approvalOf(call: ToolCall, run: Run, { tools, toolApproval }: App
   if (typeof asks !== "function") return asStatus(asks);
   const options = await toolOptions(call, tool, run, run.signal);
   const given = { ...options, toolContext: options.context, runtimeContext };
-  return asStatus(await (asks as (input: unknown, options: object) => Asked | Promise<Asked>)(call.input, given));
+  return asStatus(
+    await (asks as (input: unknown, options: object) => AskedApproval | Promise<AskedApproval>)(call.input, given),
+  );
 }
 
-type Asked = ToolApprovalStatus | boolean;
+type AskedApproval = ToolApprovalStatus | boolean;
 
-function asStatus(given: Asked): Status {
+function asStatus(given: AskedApproval): ApprovalStatus {
   if (given === true) return { type: "user-approval" };
   if (given === undefined || given === false) return { type: "not-applicable" };
   return typeof given === "string" ? { type: given } : given;
@@ -252,8 +254,21 @@ function withAnswer(
   return list.map((call) => (call.id === callId ? { ...call, answer, reason, threadId } : call));
 }
 
+export interface WaitingCall extends ClientCall {
+  readonly answer: "yes" | "no" | null;
+  /** Why it is asked, where the agent says so; once answered, what the person said. */
+  readonly reason: string | null;
+}
+
+/** The calls of a thread that wait for a person, with what was answered so far. */
+export async function waitingCalls(store: Store, threadId: string): Promise<readonly WaitingCall[]> {
+  const pending = pendingIn((await store.head(threadId))?.state ?? {}, threadId);
+  const calls = await callsOf(store, threadId, pending);
+  return calls.map(({ pending: { answer, reason }, ...call }) => ({ ...call, answer, reason }));
+}
+
 /** With the arguments the model gave; a call whose message is gone is left out. */
-export async function callsOf(
+async function callsOf(
   store: Store,
   threadId: string,
   pending: readonly PendingCall[],

@@ -3,24 +3,24 @@
  * a rate limit or a lost connection is waited out. Only while nothing was shown: what a person has read stands.
  */
 import { retryAfterMs, worthAnotherTry } from "../models/call-error.ts";
-import { addUsage, costOf, knownPrices, NO_USAGE, type TokenPrices, type Usage } from "../models/facts.ts";
-import { type ModelWindow, overflowOf } from "../thread/window.ts";
+import type { LearnedWindow } from "../thread/window.ts";
+import { overflowOf } from "../thread/window.ts";
 import { AgentError, modelError } from "./errors.ts";
-import type { AgentEvent, RunEnd } from "./events.ts";
 import type { ModelRequest } from "./fixed-part.ts";
 import type { OutputReader } from "./input.ts";
-import type { Chain } from "./middleware.ts";
-import { type AgentModel, settingsAt } from "./model.ts";
-import type { Run } from "./run.ts";
-import type { RunSession } from "./session.ts";
-import type { CallLimits } from "./step.ts";
-import { callModel, type StepOutcome } from "./step.ts";
+import type { AgentModel } from "./model.ts";
+import { settingsAt } from "./model.ts";
+import type { Chain, Run } from "./run.ts";
 
-export interface Asking {
+import type { RunSession } from "./session.ts";
+import type { CallLimits, StepOutcome } from "./step.ts";
+import { callModel } from "./step.ts";
+
+export interface AskingModel {
   readonly session: RunSession;
   readonly chain: Chain;
   readonly model: AgentModel;
-  readonly modelWindow: ModelWindow;
+  readonly modelWindow: LearnedWindow;
   readonly retry: RetryPolicy;
   readonly callLimits: CallLimits;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -29,7 +29,7 @@ export interface Asking {
 }
 
 /** The first model of the list that answers, or has shown something; the run stays with it. */
-export async function askOneOf<A extends Asking & { readonly nextModel: (() => Promise<A>) | null }>(
+export async function askOneOf<A extends AskingModel & { readonly nextModel: (() => Promise<A>) | null }>(
   run: Run,
   given: A,
 ): Promise<{ readonly outcome: StepOutcome; readonly options: A }> {
@@ -48,7 +48,7 @@ export async function askOneOf<A extends Asking & { readonly nextModel: (() => P
   }
 }
 
-async function ask(run: Run, asking: Asking): Promise<StepOutcome> {
+async function ask(run: Run, asking: AskingModel): Promise<StepOutcome> {
   const { session, chain, model, callLimits: limits } = asking;
   const settings = settingsAt(model.settings, run.step);
   const { step, signal, emit, deps } = run;
@@ -104,56 +104,4 @@ export function retryDelay(
   if (asked !== null) return asked > policy.longestDelayMs ? null : asked;
   const delay = Math.min(policy.longestDelayMs, policy.firstDelayMs * 2 ** (attempt - 1));
   return Math.round(delay * (0.75 + 0.5 * random));
-}
-
-// What one run may spend, in tokens or money: its own calls, its summaries and its children together. It is looked
-// at before each model call, so that a run ends between two steps, with everything in the log.
-
-export interface RunBudget {
-  /** Input and output of all calls together; what is read from a cache counts in full. */
-  readonly tokens?: number;
-  /** In US dollars. */
-  readonly cost?: number;
-  /** Per million tokens; without them the table of known models, in US dollars. */
-  readonly prices?: TokenPrices;
-}
-
-interface OpenBudget {
-  /** What the run tells also says what was spent beside its own calls. */
-  hear(event: AgentEvent): void;
-  spend(usage: Usage | null): void;
-  /** The end, if the next call has no room: its prompt alone, read without a cache, would go beyond. */
-  endBefore(promptTokens: number): RunEnd | null;
-}
-
-/** Throws an `AgentError` for a budget that can't be kept. */
-export function openBudget({ tokens, cost, prices: given }: RunBudget, model: string): OpenBudget {
-  for (const [name, limit] of Object.entries({ tokens, cost })) {
-    if (limit !== undefined && !(limit > 0))
-      throw new AgentError("bad-budget", `budget.${name} must be above 0, it is ${limit}`);
-  }
-  const prices = given ?? knownPrices(model);
-  if (cost !== undefined && prices === null) {
-    throw new AgentError("bad-budget", `no price is known for ${model}: give budget.prices, or a budget in tokens`);
-  }
-  let spent: Usage = NO_USAGE;
-  let money = 0;
-  const spend = (usage: Usage | null, at = prices): void => {
-    spent = addUsage(spent, usage);
-    if (usage !== null && at !== null) money += costOf(usage, at).spent;
-  };
-  return {
-    spend: (usage) => spend(usage),
-    hear(event) {
-      if (event.type === "summary-usage") spend({ ...NO_USAGE, input: event.input, output: event.output });
-      if (event.type === "subagent-end") spend(event.usage, given ?? knownPrices(event.model) ?? prices);
-    },
-    endBefore(promptTokens) {
-      const total = spent.input + spent.output;
-      const next = prices === null ? 0 : costOf({ ...NO_USAGE, input: promptTokens }, prices).spent;
-      const over =
-        (tokens !== undefined && total + promptTokens > tokens) || (cost !== undefined && money + next > cost);
-      return over ? { kind: "budget", tokens: total, cost: prices === null ? null : money } : null;
-    },
-  };
 }

@@ -5,7 +5,7 @@ import { openSqlite } from "../stores/sqlite.ts";
 import { plainCounter } from "../testing/agent-kit.ts";
 import { startProviderServer } from "../testing/provider-server.ts";
 import { createAgent } from "./agent.ts";
-import type { Middleware } from "./middleware.ts";
+import type { Middleware } from "./run.ts";
 
 /** An agent on a provider that refuses misplaced thoughts; how many thoughts each request carried. */
 async function started(

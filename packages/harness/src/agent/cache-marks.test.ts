@@ -49,7 +49,7 @@ test("after a pruning its last message has a mark too, so that the next one need
     store,
     tools: { list },
     maxOutputTokens: 500,
-    contextWindow: 100_000,
+    window: 100_000,
     deps: { clock: () => new Date(now) },
     middleware: [
       summarization({

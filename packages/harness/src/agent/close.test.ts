@@ -5,8 +5,7 @@ import { z } from "zod";
 import { openSqlite } from "../stores/sqlite.ts";
 import { agentKit, deepAgentKit, type Kit, textOf } from "../testing/agent-kit.ts";
 import type { AgentEvent } from "./events.ts";
-import type { Middleware } from "./middleware.ts";
-import type { Run } from "./run.ts";
+import type { Middleware, Run } from "./run.ts";
 
 const STORY = "Once upon a time there was a log that nobody ever edited, and it kept every word that was said to it.";
 const never = new Promise<never>(() => {});

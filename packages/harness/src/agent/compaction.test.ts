@@ -10,7 +10,7 @@ import { SettingsError } from "../compaction/summarization.ts";
 import type { SummaryWriter } from "../compaction/summarize.ts";
 import { agentKit, deepAgentKit, type Kit, textOf } from "../testing/agent-kit.ts";
 import type { ScriptedCall } from "../testing/scripted-model.ts";
-import type { Middleware } from "./middleware.ts";
+import type { Middleware } from "./run.ts";
 
 const WORDS = "the parser reads tokens one by one and keeps a stack of what is open ".repeat(12);
 const read = tool({ inputSchema: z.object({ path: z.string() }), execute: ({ path }) => `${path}: ${WORDS}` });
@@ -18,7 +18,7 @@ const messages = (call: ScriptedCall): readonly AiSdkMessage[] => call.prompt as
 const lastUser = (call: ScriptedCall): string => textOf(messages(call).findLast(({ role }) => role === "user")!);
 
 test("a conversation outgrows its window many times: every request is valid, fits, and nothing is lost", async () => {
-  const kit = deepAgentKit(({ index }) => `Answer ${index}: ${WORDS}`, { contextWindow: 8_000 });
+  const kit = deepAgentKit(({ index }) => `Answer ${index}: ${WORDS}`, { window: 8_000 });
   for (let turn = 0; turn < 60; turn++)
     await kit.agent.generate({ threadId: "t", prompt: `Question ${turn}: ${WORDS}` });
   const done = kit.of("compaction-end").filter(({ outcome }) => outcome.kind === "compacted");
@@ -40,7 +40,7 @@ test("[F15] [F18] one long turn of 227 tool calls compacts inside the turn and k
   const kit = deepAgentKit(
     ({ index }) =>
       index < 227 ? { calls: [{ name: "read", input: { path: `src/${index}.ts` } }] } : "it is in src/7.ts",
-    { tools: { read }, contextWindow: 8_000, maxSteps: 300 },
+    { tools: { read }, window: 8_000, maxSteps: 300 },
   );
   const { text, steps } = await kit.agent.generate({ threadId: "t", prompt: request });
   assert.deepEqual([text, steps], ["it is in src/7.ts", 228]);
@@ -59,15 +59,15 @@ test("what stands for hidden and shortened messages names only tools that the ag
     assert.ok(kit.of("compaction-end").some(({ outcome }) => outcome.kind === "compacted"));
     return kit.model.calls.flatMap((call) => messages(call).map(textOf)).join("\n");
   };
-  const alone = agentKit(() => WORDS, { contextWindow: 6_000, middleware: [summarization({ summarizer: null })] });
+  const alone = agentKit(() => WORDS, { window: 6_000, middleware: [summarization({ summarizer: null })] });
   assert.doesNotMatch(await shown(alone), /recall|history\//);
-  const whole = deepAgentKit(() => WORDS, { contextWindow: 6_000 });
+  const whole = deepAgentKit(() => WORDS, { window: 6_000 });
   assert.match(await shown(whole), /kept word for word: find them with recall\./);
 });
 
 for (const summaryFormat of ["pair", "user", "system"] as const) {
   test(`with summary_format ${summaryFormat} the user's request stands apart from the summary, and both are known`, async () => {
-    const kit = deepAgentKit(() => WORDS, { contextWindow: 6_000, summarization: { summaryFormat } });
+    const kit = deepAgentKit(() => WORDS, { window: 6_000, summarization: { summaryFormat } });
     for (let turn = 0; turn < 25; turn++)
       await kit.agent.generate({ threadId: "t", prompt: `Question ${turn}: ${WORDS}` });
     const outcomes = kit.of("compaction-end").flatMap(({ outcome }) => (outcome.kind === "compacted" ? [outcome] : []));
@@ -91,7 +91,7 @@ for (const summaryFormat of ["pair", "user", "system"] as const) {
 
 test("[F22] the system prompt stands before every request, also after compactions, with the date as its last line", async () => {
   const kit = deepAgentKit(() => WORDS, {
-    contextWindow: 6_000,
+    window: 6_000,
     instructions: "You are the archivist.",
     deps: { clock: () => new Date("2026-03-04T10:00:00Z") },
   });
@@ -105,7 +105,7 @@ test("[F22] the system prompt stands before every request, also after compaction
 
 test("[F12] a run that fails after compacting has compacted: the next one does not do it again", async () => {
   let down = false;
-  const kit = deepAgentKit(() => (down ? { error: new Error("down") } : WORDS), { contextWindow: 8_000 });
+  const kit = deepAgentKit(() => (down ? { error: new Error("down") } : WORDS), { window: 8_000 });
   for (let turn = 0; turn < 40 && !compacted(kit); turn++) {
     down = kit.model.calls.length > 0 && (kit.model.calls.at(-1)?.inputTokens ?? 0) > 6_000;
     await kit.agent.stream({ threadId: "t", prompt: `Question ${turn}: ${WORDS}` }).result;
@@ -120,7 +120,7 @@ test("[F12] a run that fails after compacting has compacted: the next one does n
 test("[F8] the summarizer's words are in no event that a chat shows", async () => {
   const writer: SummaryWriter = async () => ({ kind: "failed", reason: "invalid", detail: "half a summary", calls: 1 });
   const shown: string[] = [];
-  const kit = deepAgentKit(() => WORDS, { contextWindow: 6_000, summarizer: writer });
+  const kit = deepAgentKit(() => WORDS, { window: 6_000, summarizer: writer });
   for (let turn = 0; turn < 20; turn++) {
     const stream = kit.agent.stream({ threadId: "t", prompt: `Question ${turn}: ${WORDS}` });
     for await (const chunk of stream.toUIMessageStream()) shown.push(JSON.stringify(chunk));
@@ -138,7 +138,7 @@ test("[F26] a provider that reports impossible usage triggers nothing and is fla
     outputTokens: { total: 5, text: 5, reasoning: 0 },
   });
   const kit = deepAgentKit(({ index }) => ({ text: "ok", usage: usage(index % 2 === 0 ? 9_000_000 : 0) }), {
-    contextWindow: 20_000,
+    window: 20_000,
   });
   for (let turn = 0; turn < 6; turn++) await kit.agent.generate({ threadId: "t", prompt: "hi" });
   assert.equal(compacted(kit), 0);
@@ -149,9 +149,9 @@ test("[F26] a provider that reports impossible usage triggers nothing and is fla
 });
 
 test("the count is anchored on what the provider reports, also by the next agent on the thread", async () => {
-  const kit = deepAgentKit(() => WORDS, { contextWindow: 50_000 });
+  const kit = deepAgentKit(() => WORDS, { window: 50_000 });
   for (let turn = 0; turn < 4; turn++) await kit.agent.generate({ threadId: "t", prompt: WORDS });
-  const next = deepAgentKit(() => WORDS, { store: kit.store, contextWindow: 50_000 });
+  const next = deepAgentKit(() => WORDS, { store: kit.store, window: 50_000 });
   await next.agent.generate({ threadId: "t", prompt: WORDS });
   const { source, tokens } = next.of("compaction-check")[0]!;
   assert.equal(source, "anchored");
@@ -163,7 +163,7 @@ test("a refusal as too long is recovered from without a model: compact, learn th
   const kit = deepAgentKit(
     ({ inputTokens }) => (inputTokens > limit ? { error: tooLong(inputTokens, limit) } : WORDS),
     {
-      contextWindow: 100_000,
+      window: 100_000,
     },
   );
   for (let turn = 0; turn < 30; turn++)
@@ -197,7 +197,7 @@ test("a prompt that stays too long after recovery is an error, not a loop", asyn
 });
 
 test("summarization null turns it off, both spellings at once are an error", async () => {
-  const kit = deepAgentKit(() => WORDS, { contextWindow: 4_000, summarization: null });
+  const kit = deepAgentKit(() => WORDS, { window: 4_000, summarization: false });
   for (let turn = 0; turn < 20; turn++) await kit.agent.generate({ threadId: "t", prompt: WORDS });
   assert.equal(compacted(kit), 0);
   assert.throws(
@@ -209,7 +209,7 @@ test("summarization null turns it off, both spellings at once are an error", asy
 test("drafts can be switched off, and a keep that can't be meant is refused by name", async () => {
   const writer: SummaryWriter = async () => ({ kind: "failed", reason: "empty", detail: "nothing", calls: 1 });
   for (const drafts of [true, false]) {
-    const kit = deepAgentKit(() => WORDS, { contextWindow: 8_000, summarizer: writer, summarization: { drafts } });
+    const kit = deepAgentKit(() => WORDS, { window: 8_000, summarizer: writer, summarization: { drafts } });
     for (let turn = 0; turn < 30; turn++) await kit.agent.generate({ threadId: "t", prompt: `${turn}: ${WORDS}` });
     assert.ok(compacted(kit) > 0);
     assert.equal(kit.of("draft-start").length > 0, drafts);
@@ -220,7 +220,7 @@ test("drafts can be switched off, and a keep that can't be meant is refused by n
 test("the agent can ask for a compaction itself; it happens when the step's results are in the log", async () => {
   const kit = deepAgentKit(
     ({ index }) => (index === 12 ? { calls: [{ name: "compact_conversation", input: { focus: "parser" } }] } : WORDS),
-    { contextWindow: 100_000 },
+    { window: 100_000 },
   );
   for (let turn = 0; turn < 14; turn++)
     await kit.agent.generate({ threadId: "t", prompt: `Question ${turn}: ${WORDS}` });
@@ -271,7 +271,7 @@ test("a tool that compacts and one that writes, side by side in one step: both c
             ],
           }
         : WORDS,
-    { contextWindow: 50_000, middleware: [beside, summarization({ summarizer: null })] },
+    { window: 50_000, middleware: [beside, summarization({ summarizer: null })] },
   );
   for (let turn = 0; turn < 4; turn++)
     await kit.agent.generate({ threadId: "t", prompt: `Question ${turn}: ${WORDS}` });

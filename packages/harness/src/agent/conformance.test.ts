@@ -28,7 +28,7 @@ threadConformance("an agent", {
     const agent = createAgent({
       model: played,
       store,
-      contextWindow: window,
+      window,
       counter: charsPerToken(4),
       middleware: [summarization({ summarizer: null })],
     });

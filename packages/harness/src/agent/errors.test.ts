@@ -10,6 +10,21 @@ import { agentKit } from "../testing/agent-kit.ts";
 import { createAgent } from "./agent.ts";
 import { AgentError } from "./errors.ts";
 
+test("what a program in plain JavaScript gives by mistake is refused with a code", async (t) => {
+  const untyped = createAgent as (options?: unknown) => unknown;
+  assert.throws(() => untyped(), { code: "bad-model" });
+  assert.throws(() => untyped(null), { code: "bad-model" });
+  const { agent } = agentKit([]);
+  t.after(() => agent.close());
+  assert.throws(() => agent.stream(undefined as never), { code: "empty-prompt" });
+  await assert.rejects(agent.generate(undefined as never), { code: "empty-prompt" });
+  const given = { threadId: 5, prompt: "hi" } as never;
+  await assert.rejects(agent.generate(given), {
+    code: "bad-thread-id",
+    message: /a thread id is a text, and a number/,
+  });
+});
+
 const refusals = [
   { status: 429, code: "rate-limited", body: {}, headers: { "retry-after": "3600" }, retryAfterMs: 3_600_000 },
   { status: 429, code: "quota-exceeded", body: { error: { message: "used up", code: "insufficient_quota" } } },

@@ -3,7 +3,7 @@
  * Features add events and ends of their own (`features.ts`). Events carry values that are safe to show and to serialize,
  * never live objects.
  */
-import type { CompactionEvent } from "../compaction/events.ts";
+import type { CompactionEvent } from "../compaction/summarization.ts";
 import type { Usage } from "../models/facts.ts";
 import type { EmbeddingEvent } from "../recall/embedder.ts";
 import type { OverflowEvent } from "../thread/session.ts";

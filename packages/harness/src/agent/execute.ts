@@ -4,18 +4,17 @@
  */
 import { checkThreadId, checkUser } from "@palimpsest/core/log";
 import { aiSdkShape } from "@palimpsest/core/message";
-import { FloorError } from "../compaction/events.ts";
+import { FloorError } from "../compaction/summarization.ts";
 import { NO_USAGE } from "../models/facts.ts";
 import type { Leased } from "../stores/leases.ts";
 import { StoreError } from "../stores/store-error.ts";
 import { createThread } from "../thread/writer.ts";
 import { refuseOpen, resumeCalls, takeAnswers } from "./approval.ts";
-import { openBudget, type RunBudget } from "./ask.ts";
 import { AgentError, factsOf, messageOf } from "./errors.ts";
 import type { Emit, RunEnd, RunResult } from "./events.ts";
 import {
   emptyPrompt,
-  type Heard,
+  type HeardInput,
   heardOn,
   type Incoming,
   type OutputSpec,
@@ -24,6 +23,7 @@ import {
 } from "./input.ts";
 import { type LoopOptions, type Progress, runLoop } from "./loop.ts";
 import type { ModelSetup, RunModel } from "./model.ts";
+import { openBudget, type RunBudget } from "./run.ts";
 import { type AgentSetup, depsOf, type RunSession, withSession } from "./session.ts";
 import type { RunContext } from "./tools.ts";
 
@@ -99,8 +99,9 @@ async function runOn(
     if (forked.kind === "missing") throw new AgentError("no-message", `there is no thread ${from}`);
     if (forked.kind === "busy") return busyEnd(forked, signal);
   }
+  const place = { threadId, userId, runId };
   const attempt = () =>
-    withSession(setup, { threadId, userId, runId, signal, emit, context }, (session) =>
+    withSession(setup, { ...place, signal, emit, context, begin: "by-first-write" }, (session) =>
       runIn(session, { setup, heard, progress, output, budget, onStart: input.onStart }),
     );
   let leased = await whenFree(attempt, waiting);
@@ -121,7 +122,7 @@ interface ForkMaker {
   make(): Promise<Leased<void>>;
 }
 
-function saidAs(heard: Heard, id: string | undefined): Heard {
+function saidAs(heard: HeardInput, id: string | undefined): HeardInput {
   if (id === undefined) return heard;
   if (heard.words?.said != null) return { ...heard, words: { ...heard.words, said: { ...heard.words.said, id } } };
   const last = heard.said.at(-1);
@@ -129,7 +130,7 @@ function saidAs(heard: Heard, id: string | undefined): Heard {
   return { ...heard, said: [...heard.said.slice(0, -1), { ...last, id }] };
 }
 
-function wordsIn({ said, words }: Heard): string {
+function wordsIn({ said, words }: HeardInput): string {
   const message = words?.said?.message ?? said.at(-1)?.message;
   if (message === undefined || message.role !== "user") return "";
   return aiSdkShape
@@ -142,7 +143,7 @@ function busyEnd({ renewedAt, expiresAt }: Leased<unknown> & { kind: "busy" }, {
   return aborted ? { kind: "aborted" } : { kind: "busy", renewedAt, expiresAt };
 }
 
-interface Waiting {
+interface ThreadWaiting {
   readonly setup: AgentSetup;
   readonly signal: AbortSignal;
   readonly waitMs: number;
@@ -150,7 +151,7 @@ interface Waiting {
 }
 
 /** A run that was killed may hold its thread until its lease ends: not every store can tell it from one that is at work. */
-async function whenFree<T>(attempt: () => Promise<Leased<T>>, waiting: Waiting): Promise<Leased<T>> {
+async function whenFree<T>(attempt: () => Promise<Leased<T>>, waiting: ThreadWaiting): Promise<Leased<T>> {
   const { setup, signal, waitMs, emit } = waiting;
   const { clock } = setup.deps;
   const until = clock().getTime() + waitMs;
@@ -167,7 +168,7 @@ const LOOK_AGAIN_MS = 250;
 
 interface RunPlan extends Pick<LoopOptions, "output" | "budget"> {
   readonly setup: AgentSetup;
-  readonly heard: Heard;
+  readonly heard: HeardInput;
   readonly progress: Progress;
   readonly onStart: () => void;
 }
@@ -182,6 +183,7 @@ async function runIn(session: RunSession, plan: RunPlan): Promise<RunEnd> {
   if (said.some(({ message }) => message.role === "user")) await refuseOpen(run);
   run.question = openQuestion(run.conversation);
   for (const { message, origin, id } of said) run.question = await run.say(message, origin, { id });
+  await session.hold();
   plan.onStart();
   const { chain } = setup;
   let end: RunEnd;

@@ -145,7 +145,7 @@ test("a result that contains itself can't be written and becomes an error result
 
 test("[F46] a result of 10 MB stays in the log whole, and the next request still fits the window", async () => {
   const big = `${"line of output that goes on\n".repeat(380_000)}`;
-  const kit = deepAgentKit([call("big"), "done"], { tools: { big: returning(big) }, contextWindow: 16_000 });
+  const kit = deepAgentKit([call("big"), "done"], { tools: { big: returning(big) }, window: 16_000 });
   assert.equal((await kit.agent.generate({ threadId: "t", prompt: "go" })).text, "done");
   assert.equal(await resultIn(kit), big);
   assert.ok(kit.model.calls[1]!.inputTokens <= 14_000, `${kit.model.calls[1]!.inputTokens}`);
@@ -175,7 +175,7 @@ test("an empty prompt is refused before anything is written or sent", async () =
 });
 
 test("[F16] a prompt larger than the window is clamped in the view and kept whole in the log", async () => {
-  const kit = deepAgentKit(["read it"], { contextWindow: 4_000 });
+  const kit = deepAgentKit(["read it"], { window: 4_000 });
   const prompt = `BEGIN ${"word ".repeat(20_000)} END`;
   assert.equal((await kit.agent.generate({ threadId: "t", prompt })).text, "read it");
   assert.ok(kit.model.calls[0]!.inputTokens <= 3_500);
@@ -183,7 +183,7 @@ test("[F16] a prompt larger than the window is clamped in the view and kept whol
 });
 
 test("[F32] a window below the floor is a typed error before the model is asked", async () => {
-  const kit = deepAgentKit([], { contextWindow: 500 });
+  const kit = deepAgentKit([], { window: 500 });
   await assert.rejects(kit.agent.generate({ threadId: "t", prompt: "hi" }), { code: "floor-exceeds-window" });
   assert.equal(kit.model.calls.length, 0);
 });

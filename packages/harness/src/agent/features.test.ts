@@ -5,7 +5,7 @@ import { tool } from "ai";
 import { z } from "zod";
 import { agentKit } from "../testing/agent-kit.ts";
 import { AgentError } from "./errors.ts";
-import type { Middleware } from "./middleware.ts";
+import type { Middleware } from "./run.ts";
 
 declare module "./features.ts" {
   interface FeatureEvents {

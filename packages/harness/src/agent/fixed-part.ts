@@ -2,18 +2,16 @@
  * What a run sends beside its messages: the system prompt and the tools, rendered from the agent's own and each
  * middleware's, and what the thread's log keeps of them.
  */
-
 import { boundReasoning } from "@palimpsest/core/internal/message";
 import type { Hash } from "@palimpsest/core/log";
 import { type AiSdkMessage, aiSdkShape } from "@palimpsest/core/message";
 import type { Meter } from "@palimpsest/core/tokens";
 import { asSchema, type ToolSet } from "ai";
-import { madeUnder, type Opening, sentBefore } from "../thread/fixed-request.ts";
+import { madeUnder, type PromptOpening, sentBefore } from "../thread/fixed-request.ts";
 import type { ToolRegistry } from "../tool-facts.ts";
 import { AgentError } from "./errors.ts";
-import type { Middleware } from "./middleware.ts";
 import type { CallSettings, ModelObject } from "./model.ts";
-import type { Run } from "./run.ts";
+import type { Middleware, Run } from "./run.ts";
 
 export interface FixedPart {
   readonly prompt: SystemPrompt;
@@ -57,12 +55,12 @@ export async function renderFixed(
   return { ...rendered(registry, { prompt, schemas }, run.deps.hash), tools, date };
 }
 
-type Rendered = Pick<FixedPart, "prompt" | "schemas" | "hash">;
+type RenderedFixed = Pick<FixedPart, "prompt" | "schemas" | "hash">;
 
 /** By the registry of an agent: most runs send the same as the one before, which then is the same objects. */
-const lastRendered = new WeakMap<ToolRegistry, Rendered>();
+const lastRendered = new WeakMap<ToolRegistry, RenderedFixed>();
 
-function rendered(registry: ToolRegistry, { prompt, schemas }: Omit<Rendered, "hash">, hash: Hash): Rendered {
+function rendered(registry: ToolRegistry, { prompt, schemas }: Omit<RenderedFixed, "hash">, hash: Hash): RenderedFixed {
   const last = lastRendered.get(registry);
   if (last !== undefined && samePrompt(last.prompt, prompt) && sameItems(last.schemas, schemas)) return last;
   const fresh = { prompt, schemas, hash: hash(JSON.stringify([prompt.text, schemas])) };
@@ -119,9 +117,9 @@ export function fixedSizes({ prompt, schemas }: FixedPart, meter: Meter<AiSdkMes
 
 type FixedSizes = ReturnType<typeof sizesOf>;
 
-const lastSized = new WeakMap<Meter<AiSdkMessage>, Omit<Rendered, "hash"> & { readonly sizes: FixedSizes }>();
+const lastSized = new WeakMap<Meter<AiSdkMessage>, Omit<RenderedFixed, "hash"> & { readonly sizes: FixedSizes }>();
 
-function sizesOf({ prompt, schemas }: Omit<Rendered, "hash">, meter: Meter<AiSdkMessage>) {
+function sizesOf({ prompt, schemas }: Omit<RenderedFixed, "hash">, meter: Meter<AiSdkMessage>) {
   const { instructions, memory, skills } = prompt.parts;
   const others = { instructions: meter.text(instructions), memory: meter.text(memory), skills: meter.text(skills) };
   const rest = others.instructions + others.memory + others.skills;
@@ -271,7 +269,7 @@ export function bindRequest(request: ModelRequest, part: KnownPart, run: Binding
 }
 
 /** What stands before the messages of this part's requests. It outlives the run, so it holds nothing else of it. */
-export function openingOf({ prompt, schemas }: FixedPart, hash: Hash): Opening<AiSdkMessage> {
+export function openingOf({ prompt, schemas }: FixedPart, hash: Hash): PromptOpening<AiSdkMessage> {
   const base = { prompt: { text: prompt.text }, tools: {} };
   let last = { instructions: prompt.text, hash: fixedHash(prompt.text, schemas, hash) };
   return (messages) => {

@@ -28,15 +28,15 @@ export interface Incoming {
   readonly uiMessages?: readonly UIMessage[] | undefined;
 }
 
-interface Said {
+interface SaidMessage {
   readonly message: AiSdkMessage;
   /** The client's own name for it. */
   readonly id?: string;
   readonly origin: MessageRecord["origin"];
 }
 
-export interface Heard {
-  readonly said: readonly Said[];
+export interface HeardInput {
+  readonly said: readonly SaidMessage[];
   /** Words on calls that wait for approval. */
   readonly answers: readonly ApprovalAnswer[];
   /** What a browser says instead, until the thread is held. */
@@ -44,7 +44,7 @@ export interface Heard {
 }
 
 /** Nothing at all means: go on from where the thread stands. Throws an `AgentError` for what can't be said. */
-export function readIncoming({ prompt, messages, uiMessages }: Incoming): Heard {
+export function readIncoming({ prompt, messages, uiMessages }: Incoming): HeardInput {
   if ([prompt, messages, uiMessages].filter((one) => one !== undefined).length > 1) {
     throw new AgentError("bad-message", "give one of prompt, messages and uiMessages");
   }
@@ -55,7 +55,7 @@ export function readIncoming({ prompt, messages, uiMessages }: Incoming): Heard 
   return heard;
 }
 
-function fromMessages(messages: readonly ModelMessage[]): Heard {
+function fromMessages(messages: readonly ModelMessage[]): HeardInput {
   const split = messages.map(withoutAnswers);
   return {
     said: split.flatMap(({ message }, index) => (message === null ? [] : [said(message, index)])),
@@ -84,7 +84,7 @@ function withoutAnswers(given: ModelMessage): {
   return { message: content.length === 0 ? null : { ...given, content }, answers };
 }
 
-function said(given: unknown, index: number): Said {
+function said(given: unknown, index: number): SaidMessage {
   const read = readMessage("ai-sdk", jsonOf(given));
   if (read.kind === "problem")
     throw new AgentError("bad-message", `message ${index + 1} can't be used: ${read.detail}`);
@@ -100,13 +100,13 @@ export function emptyPrompt(): AgentError {
   return new AgentError("empty-prompt", "the prompt is empty: nothing was sent and nothing was written");
 }
 
-interface OpenThread {
+interface HeardThread {
   readonly conversation: Conversation<AiSdkMessage>;
   readonly tools: ToolSet;
 }
 
 /** What is said to the thread as it stands now. */
-export function heardOn(heard: Heard, thread: OpenThread): Pick<Heard, "said" | "answers"> {
+export function heardOn(heard: HeardInput, thread: HeardThread): Pick<HeardInput, "said" | "answers"> {
   if (heard.words === null) return { ...heard, said: withoutKnownResults(heard.said, thread.conversation) };
   const accepted = acceptedWords(heard.words, thread);
   return {
@@ -117,9 +117,9 @@ export function heardOn(heard: Heard, thread: OpenThread): Pick<Heard, "said" | 
 
 /** Without results that the thread has. Ids are unique within an answer only, so only what answers the last one counts. */
 function withoutKnownResults(
-  list: readonly Said[],
+  list: readonly SaidMessage[],
   { live, original }: Pick<Conversation<AiSdkMessage>, "live" | "original">,
-): readonly Said[] {
+): readonly SaidMessage[] {
   if (list.every(({ message }) => message.role !== "tool")) return list;
   const { answered: known } = lastCalls(live().tail.map((record) => original(record)));
   return list.flatMap((one) => {

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { AppendBatch, Store } from "../stores/store.ts";
 import { agentKit } from "../testing/agent-kit.ts";
-import type { Middleware } from "./middleware.ts";
+import type { Middleware } from "./run.ts";
 
 const learning: Middleware = {
   name: "learning",

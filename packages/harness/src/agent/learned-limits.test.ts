@@ -43,7 +43,7 @@ async function converse({ url }: ProviderServer, path: string): Promise<void> {
     model,
     store,
     counter: plainCounter,
-    contextWindow: 100_000,
+    window: 100_000,
     summarizer: null,
     limits: limitsIn(path),
     maxOutputTokens: 500,

@@ -9,8 +9,7 @@ import type { Store } from "../stores/store.ts";
 import { deepAgentKit } from "../testing/agent-kit.ts";
 import { redact } from "../thread/redact.ts";
 import { threadDeps } from "../thread/writer.ts";
-import type { Middleware } from "./middleware.ts";
-import type { Run } from "./run.ts";
+import type { Middleware, Run } from "./run.ts";
 
 test("agents made one after the other read a thread once between them", async (t) => {
   const { store, loads } = counting(opened(t));
@@ -78,7 +77,7 @@ function words(index: number): string {
 function kitOn(store: Store, modelId = "m1", middleware: readonly Middleware[] = []) {
   return deepAgentKit(() => ({ text: "By noon it turns, and the boats go out.", calls: [] }), {
     store,
-    contextWindow: 100_000,
+    window: 100_000,
     middleware,
     scripted: { modelId },
   });

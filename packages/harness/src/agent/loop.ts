@@ -3,19 +3,18 @@
  * step is in the log before the next one starts, so that a crash at any point loses nothing and leaves a thread that can
  * go on. How a run ends is a value; only what makes it fail is thrown.
  */
-
 import { addUsage } from "../models/facts.ts";
 import { overflowOf } from "../thread/window.ts";
 import { type Approving, approvalEnd, keepPending, sortCalls } from "./approval.ts";
-import { type Asking, askOneOf, type openBudget } from "./ask.ts";
+import { type AskingModel, askOneOf } from "./ask.ts";
 import { AgentError, factsOf, modelError } from "./errors.ts";
 import type { RunEnd, StepUsage } from "./events.ts";
 import type { OutputReader } from "./input.ts";
-import type { ActiveRun, Run } from "./run.ts";
+import type { ActiveRun, openBudget, Run } from "./run.ts";
 import type { Answered, StepOutcome } from "./step.ts";
 import { announceCall, clientCalls, runCalls } from "./tools.ts";
 
-export interface LoopOptions extends Asking {
+export interface LoopOptions extends AskingModel {
   readonly maxSteps: number;
   readonly toolTimeoutMs: number | null;
   readonly toolApproval: Approving["toolApproval"];
@@ -77,7 +76,7 @@ export async function runLoop(run: ActiveRun, given: LoopOptions, progress: Prog
 }
 
 /** Returns the answer's seq. With it, in one commit: what the provider reported and, for the last, what it asks of the queue. */
-async function logAnswer(run: Run, { chain, session }: LoopOptions, answer: Answered): Promise<number> {
+async function logAnswer(run: Run, { chain, session, output }: LoopOptions, answer: Answered): Promise<number> {
   const { message, usage, finish, calls, prefix = null } = answer;
   if (message === null) {
     run.emit({ type: "answer-empty", step: run.step, finish });
@@ -87,6 +86,7 @@ async function logAnswer(run: Run, { chain, session }: LoopOptions, answer: Answ
     prefix,
     inputs: (seq) => (usage === null ? [] : [session.thread.report(usage, seq)]),
     jobs: (seq) => (calls.length === 0 ? chain.jobs(run, seq) : []),
+    leaseAfter: calls.length === 0 && output === null && !chain.writesLast(run) ? "released" : "kept",
   });
 }
 

@@ -5,7 +5,7 @@ import { tool } from "ai";
 import { z } from "zod";
 import { agentKit, deepAgentKit, textOf } from "../testing/agent-kit.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
-import type { Middleware } from "./middleware.ts";
+import type { Middleware } from "./run.ts";
 
 const look = tool({ inputSchema: z.object({}), execute: () => "seen" });
 const calls = [{ name: "look", input: {} }];
@@ -89,7 +89,7 @@ test("the spare model has its own window: the thread is compacted for it, and no
   const words = "the parser reads tokens one by one and keeps a stack of what is open ".repeat(30);
   const spare = scriptedModel(["from the small one"], { modelId: "spare" });
   const script = [...Array.from({ length: 8 }, () => words), { error: refusal(529) }];
-  const kit = deepAgentKit(script, { contextWindow: 100_000, fallbacks: [{ model: spare, contextWindow: 5_000 }] });
+  const kit = deepAgentKit(script, { window: 100_000, fallbacks: [{ model: spare, window: 5_000 }] });
   t.after(() => kit.store.close());
   for (let turn = 0; turn < 8; turn++) await kit.agent.generate({ threadId: "t", prompt: `question ${turn}` });
   const { text } = await kit.agent.generate({ threadId: "t", prompt: "last question" });

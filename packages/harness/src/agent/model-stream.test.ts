@@ -6,13 +6,7 @@ import { type ToolSet, tool } from "ai";
 import { z } from "zod";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { bodyOf } from "../thread/log.ts";
-import {
-  type ModelCall,
-  type ModelStream,
-  openModelStream,
-  streamConversation,
-  streamSingleCall,
-} from "./model-stream.ts";
+import { type ModelCall, type ModelStream, openModelStream, streamConversation, streamSingleCall } from "./stream.ts";
 
 const usage: LanguageModelV4Usage = {
   inputTokens: { total: 40, noCache: 30, cacheRead: 10, cacheWrite: 0 },

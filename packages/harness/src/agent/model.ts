@@ -18,13 +18,13 @@ import type { LimitsStore } from "../models/learned-limits.ts";
 import { type GivenCounter, type ModelCounter, modelCounter } from "../models/tokenizers.ts";
 import { withoutThinking } from "../models/wrap.ts";
 import type { RequestParameters } from "../thread/fixed-request.ts";
-import { createModelWindow, type ModelWindow, type ModelWindowOptions } from "../thread/window.ts";
+import { createModelWindow, type LearnedWindow, type ModelWindowOptions } from "../thread/window.ts";
 import { AgentError } from "./errors.ts";
 
 export interface ModelOptions extends CallSettings {
   readonly model: ModelObject;
   /** The model's input window in tokens; without it the table of known models, else the summarization's fallback. */
-  readonly contextWindow?: number;
+  readonly window?: number;
   /** Tells providers apart that serve a model of the same name, for limits learned from them. */
   readonly baseUrl?: string;
   /** Whether the model takes its thoughts back only behind the prompt they were made under; by default told by its name. */
@@ -37,7 +37,7 @@ export interface ModelOptions extends CallSettings {
 
 export interface ModelSetup {
   readonly model: AgentModel;
-  readonly modelWindow: ModelWindow;
+  readonly modelWindow: LearnedWindow;
   readonly counting: () => Promise<Counting>;
 }
 
@@ -53,11 +53,11 @@ export interface ModelPlace {
 }
 
 export function modelSetup(options: ModelOptions, { clock, limitsStore, fallbackWindow }: ModelPlace): ModelSetup {
-  const { model: languageModel, contextWindow, baseUrl = null, counter } = options;
+  const { model: languageModel, window, baseUrl = null, counter } = options;
   const { provider, modelId } = languageModel;
   const model: AgentModel = {
     settings: settingsFor(languageModel, callSettingsIn(options)),
-    contextWindow: contextWindow ?? knownWindow(modelId) ?? fallbackWindow,
+    window: window ?? knownWindow(modelId) ?? fallbackWindow,
     baseUrl,
     bindsReasoning: options.bindsReasoning ?? bindsReasoning(modelId),
     prices: cachePrices(modelId, options.prices ?? null),
@@ -73,10 +73,10 @@ export function modelSetup(options: ModelOptions, { clock, limitsStore, fallback
   };
 }
 
-/** Throws an `AgentError` for what is no model. */
-export function assertModelOptions({ model, contextWindow }: Pick<ModelOptions, "model" | "contextWindow">): void {
-  assertModel(model, "model");
-  assertWindow(contextWindow);
+/** Throws an `AgentError` for what is no model, and where no options were given at all. */
+export function assertModelOptions(options: Pick<ModelOptions, "model" | "window"> | null | undefined): void {
+  assertModel(options?.model, "model");
+  assertWindow(options?.window);
 }
 
 /** One for all who count alike, so that an agent made anew finds the messages sized. */
@@ -100,14 +100,14 @@ function newCounting(counter: ModelCounter): Counting {
 export interface RunModel extends CallSettings {
   /** Instead of the agent's; the thread is the same. */
   readonly model?: ModelObject;
-  readonly contextWindow?: number;
+  readonly window?: number;
 }
 
 /** An agent's setup with the model and the settings of one run. Models that runs bring are known from then on. */
 export function modelFor(own: ModelSetup, given: RunModel, place: ModelPlace, known: KnownModels): ModelSetup {
-  const { model, contextWindow } = given;
+  const { model, window } = given;
   const settings = callSettingsIn(given);
-  const base = model === undefined && contextWindow === undefined ? own : another(own, given, place, known);
+  const base = model === undefined && window === undefined ? own : another(own, given, place, known);
   if (Object.keys(settings).length === 0) return base;
   const { languageModel, ...before } = base.model.settings;
   const changed = { ...base.model, settings: settingsFor(languageModel, { ...before, ...settings }) };
@@ -118,16 +118,16 @@ export type KnownModels = WeakMap<ModelObject, ModelSetup>;
 
 function another(own: ModelSetup, given: RunModel, place: ModelPlace, known: KnownModels): ModelSetup {
   const { languageModel, ...settings } = own.model.settings;
-  const { model = languageModel, contextWindow } = given;
-  assertModelOptions({ model, ...(contextWindow !== undefined && { contextWindow }) });
-  if (contextWindow !== undefined) return modelSetup({ ...settings, model, contextWindow }, place);
+  const { model = languageModel, window } = given;
+  assertModelOptions({ model, ...(window !== undefined && { window }) });
+  if (window !== undefined) return modelSetup({ ...settings, model, window }, place);
   const before = known.get(model) ?? modelSetup({ ...settings, model }, place);
   known.set(model, before);
   return before;
 }
 
 /** Longer answers need more of the window. */
-function withReserve(modelWindow: ModelWindow, maxOutputTokens: number | undefined): ModelWindow {
+function withReserve(modelWindow: LearnedWindow, maxOutputTokens: number | undefined): LearnedWindow {
   if (maxOutputTokens === undefined) return modelWindow;
   return {
     ...modelWindow,
@@ -156,10 +156,10 @@ function assertModel(given: unknown, option: string): asserts given is ModelObje
 
 function assertWindow(given: number | undefined): void {
   if (given === undefined || (Number.isInteger(given) && given > 0)) return;
-  throw new AgentError("bad-model", `contextWindow ${given} must be a whole number of tokens above 0`);
+  throw new AgentError("bad-model", `window ${given} must be a whole number of tokens above 0`);
 }
 
-type Given = Parameters<typeof streamText>[0];
+type GivenModel = Parameters<typeof streamText>[0];
 
 /** How a model is asked, as in the AI SDK: of every call of an agent, of a run, or of one step. */
 export interface CallSettings {
@@ -171,10 +171,10 @@ export interface CallSettings {
   readonly frequencyPenalty?: number;
   readonly stopSequences?: string[];
   readonly seed?: number;
-  readonly reasoning?: NonNullable<Given["reasoning"]>;
+  readonly reasoning?: NonNullable<GivenModel["reasoning"]>;
   /** Sent with every call, and never logged. */
   readonly headers?: Record<string, string | undefined>;
-  readonly providerOptions?: NonNullable<Given["providerOptions"]>;
+  readonly providerOptions?: NonNullable<GivenModel["providerOptions"]>;
   /** A choice that forces a call holds for a run's first step only: with it in every step no run would end. */
   readonly toolChoice?: ToolChoice<ToolSet>;
 }
@@ -214,7 +214,7 @@ export interface ModelSettings extends CallSettings {
 export interface AgentModel {
   readonly settings: ModelSettings;
   /** Configured, or the fallback. */
-  readonly contextWindow: number;
+  readonly window: number;
   readonly baseUrl: string | null;
   /** It takes a thought of its own back only while all that stands before it is unchanged. */
   readonly bindsReasoning: boolean;
@@ -238,13 +238,13 @@ export function parametersOf({ settings, bindsReasoning }: AgentModel): RequestP
 
 /** Its window. */
 function modelWindowOf(
-  { settings, contextWindow, baseUrl }: AgentModel,
+  { settings, window, baseUrl }: AgentModel,
   { clock, limitsStore }: Pick<ModelWindowOptions, "clock" | "limitsStore">,
-): ModelWindow {
+): LearnedWindow {
   const { provider, modelId } = settings.languageModel;
   return createModelWindow({
     endpoint: { provider, baseUrl, model: modelId },
-    window: () => contextWindow,
+    window: () => window,
     reserve: (size) => answerReserve(size, settings.maxOutputTokens ?? null),
     clock,
     limitsStore,

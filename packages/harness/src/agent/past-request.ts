@@ -4,7 +4,7 @@
  * What a middleware changed in `wrapModel` is not in the log, and so not here.
  */
 import { liveRecords, memoryText, sent } from "@palimpsest/core/internal/log";
-import type { Hash, Head, MessageRecord, ViewEntry } from "@palimpsest/core/log";
+import type { Hash, Head, MessageRecord, ViewEntry, ViewOptions } from "@palimpsest/core/log";
 import { type AiSdkMessage, type RuleSet, repair, rulesOf, type Shape, shapeOf } from "@palimpsest/core/message";
 import { createSizer } from "@palimpsest/core/prompt";
 import type { Meter } from "@palimpsest/core/tokens";
@@ -62,7 +62,7 @@ export async function pastRequest(
   if (system === null) return { kind: "erased", answer, what: "memory" };
   const { tools, parameters } = texts;
   const dialect = parameters?.loop?.dialect ?? "ai-sdk";
-  const conversation = conversationAt(load, shapeOf(dialect) as unknown as Shape<object>);
+  const conversation = conversationAt(load, shapeOf(dialect) as unknown as Shape<object>, parameters?.loop?.times);
   const whole = { kind: "request", answer, tools, parameters } as const;
   if (parameters?.loop === undefined) {
     // The AI SDK's dialect is the one it was opened in.
@@ -76,13 +76,17 @@ export async function pastRequest(
   };
 }
 
-function conversationAt({ header, head, records }: ThreadLoad, shape: Shape<object>): Conversation<object> {
+function conversationAt(
+  { header, head, records }: ThreadLoad,
+  shape: Shape<object>,
+  times: ViewOptions<object>["times"],
+): Conversation<object> {
   const original = (record: MessageRecord) => readBody(record, shape);
   const live = liveRecords(
     head,
     records.map(({ record }) => record),
   );
-  return inMemoryConversation({ header, shape, head, live, original });
+  return inMemoryConversation({ header, shape, head, live, original, times });
 }
 
 /** As an agent's run sends it: a leading system message in the instructions, marks for the provider's cache. */

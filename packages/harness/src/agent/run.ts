@@ -6,16 +6,24 @@ import type { CompactionOutcome } from "@palimpsest/core/compaction";
 import type { MessageRecord } from "@palimpsest/core/log";
 import type { AiSdkMessage } from "@palimpsest/core/message";
 import type { Prompt } from "@palimpsest/core/prompt";
+import type { ToolSet } from "ai";
 import type { CompactRequest } from "../compaction/compactor.ts";
+import type { Summarization } from "../compaction/summarization.ts";
+import type { TokenPrices, Usage } from "../models/facts.ts";
+import { addUsage, costOf, knownPrices, NO_USAGE } from "../models/facts.ts";
+import type { FindCorrected } from "../recall/answers.ts";
+import type { SearchHit } from "../recall/search.ts";
 import type { NewJob } from "../stores/outbox.ts";
 import type { AppendBatch } from "../stores/store.ts";
 import type { Conversation } from "../thread/conversation.ts";
-import type { OpenLog } from "../thread/log.ts";
-import { bodyOf, ThreadError } from "../thread/log.ts";
+import { bodyOf, type OpenLog, ThreadError } from "../thread/log.ts";
 import type { RecordInput, ThreadDeps } from "../thread/writer.ts";
-import { LeaseLostError } from "./errors.ts";
-import type { Emit, RunEnd } from "./events.ts";
-import type { RunContext } from "./tools.ts";
+import { AgentError, LeaseLostError } from "./errors.ts";
+import type { AgentEvent, Emit, RunEnd } from "./events.ts";
+import type { ModelRequest, PromptSection } from "./fixed-part.ts";
+import type { Summarizer } from "./model.ts";
+import type { Answered, StepOutcome } from "./step.ts";
+import type { CallOutcome, RunContext, ToolCall } from "./tools.ts";
 
 export interface Run {
   readonly threadId: string;
@@ -64,6 +72,8 @@ interface SaidBeside {
   readonly id?: string | undefined;
   readonly inputs?: (seq: number) => readonly RecordInput[];
   readonly jobs?: (throughSeq: number) => readonly NewJob[];
+  /** `released`: nothing is written after it in this run. */
+  readonly leaseAfter?: AppendBatch["leaseAfter"];
   /** The hash of the request it answers, where its reasoning is bound to it. */
   readonly prefix?: string | null;
 }
@@ -115,12 +125,16 @@ export function startRun(options: RunOptions): ActiveRun {
     get ending() {
       return ending;
     },
-    async say(message, origin, { id = deps.ids(), inputs = () => [], jobs = () => [], prefix = null } = {}) {
+    async say(
+      message,
+      origin,
+      { id = deps.ids(), inputs = () => [], jobs = () => [], prefix = null, leaseAfter = "kept" } = {},
+    ) {
       const body = { kind: "message", id, dialect: "ai-sdk", origin, body: bodyOf(message) } as const;
       const first: RecordInput = prefix === null ? body : { ...body, prefix };
       const make = () => {
         const seq = conversation.head().version + 1;
-        return { inputs: [first, ...inputs(seq)], jobs: jobs(seq) };
+        return { inputs: [first, ...inputs(seq)], jobs: jobs(seq), leaseAfter };
       };
       const [seq] = await log.write(make).catch(lost);
       emit({ type: "message-append", seq: seq!, role: message.role });
@@ -128,6 +142,173 @@ export function startRun(options: RunOptions): ActiveRun {
     },
     finish(end) {
       ending ??= end;
+    },
+  };
+}
+
+// What a middleware is, and how a list of them becomes one. `before` hooks run in the list's order, `after` hooks in
+// reverse, and the first in the list wraps all others. A middleware adds to a run; the loop itself stays as it is.
+
+export interface Middleware {
+  readonly name: string;
+  /** Tools it brings; as a function, made anew for each run. */
+  readonly tools?: ToolSet | ((run: Run) => ToolSet | Promise<ToolSet>);
+  /** Names of the tools that a function makes, so that a clash shows when the agent is made and not in its first run. */
+  readonly brings?: readonly string[];
+  /** Its sections of the system prompt, asked for when a run starts and after each compaction. */
+  readonly prompt?: (run: Run) => readonly PromptSection[] | Promise<readonly PromptSection[]>;
+  /**
+   * How every compaction of this agent is done; the last one in the list holds. It is data, not a hook, since it also holds
+   * where no hook runs: for a manual compaction, and for a draft that outlives its run.
+   */
+  readonly compaction?: CompactionSetup;
+  /** Which hits of a search state something that was corrected since; it is data, like `compaction`: recall's tool asks it. */
+  readonly corrected?: (hits: readonly SearchHit[], run: Run) => ReturnType<FindCorrected>;
+  /** Once per run, after the user's message is in the log. */
+  readonly beforeAgent?: (run: Run) => void | Promise<void>;
+  /** Before every step; what it commits is in the prompt. */
+  readonly beforeModel?: (run: Run) => void | Promise<void>;
+  /** Around every attempt of a model call. */
+  readonly wrapModel?: (request: ModelRequest, next: AskModel, run: Run) => Promise<StepOutcome>;
+  /** Around every tool call that can be carried out; what it throws becomes the call's error result. */
+  readonly wrapTool?: (call: ToolCall, next: CarryOut, run: Run) => Promise<CallOutcome>;
+  /** After every answered step, when the answer and its results are in the log. */
+  readonly afterModel?: (run: Run, answer: Answered) => void | Promise<void>;
+  /** Work that the turn's last answer asks for, queued in the transaction that writes it. Must be quick: it waits. */
+  readonly jobs?: (run: Run, throughSeq: number) => readonly NewJob[];
+  /** Once per run, however it ended, while the thread is still held, unless `writesLast` says that this one needn't be. */
+  readonly afterAgent?: (run: Run, end: RunEnd) => void | Promise<void>;
+  /**
+   * Whether `afterModel` of the last answer or `afterAgent` may write to the thread. Yes unless it is said: then the thread is held
+   * until they are done, else it is given back with the last answer, which saves a round trip.
+   */
+  readonly writesLast?: (run: Run) => boolean;
+  /** Hears every event of every run, from the first to the last, also of one that never got its thread. Must be quick. */
+  readonly onEvent?: (event: AgentEvent, of: RunFacts) => void;
+  /** When the agent is closed: ends what this one has running beside the runs. */
+  readonly close?: () => void | Promise<void>;
+}
+
+/** What is known of a run before it has its thread. */
+export interface RunFacts {
+  readonly threadId: string;
+  readonly runId: string;
+  readonly userId: string;
+  readonly provider: string;
+  readonly modelId: string;
+}
+
+export interface CompactionSetup {
+  readonly settings: Summarization;
+  readonly summarizer: Summarizer;
+}
+
+export type AskModel = (request: ModelRequest) => Promise<StepOutcome>;
+export type CarryOut = (call: ToolCall) => Promise<CallOutcome>;
+
+/** All middleware of an agent as one. */
+export interface Chain {
+  beforeAgent(run: Run): Promise<void>;
+  beforeModel(run: Run): Promise<void>;
+  model(request: ModelRequest, call: AskModel, run: Run): Promise<StepOutcome>;
+  tool(call: ToolCall, carryOut: CarryOut, run: Run): Promise<CallOutcome>;
+  afterModel(run: Run, answer: Answered): Promise<void>;
+  jobs(run: Run, throughSeq: number): readonly NewJob[];
+  afterAgent(run: Run, end: RunEnd): Promise<void>;
+  writesLast(run: Run): boolean;
+  hear(event: AgentEvent, of: RunFacts): void;
+  close(): Promise<void>;
+}
+
+export function compose(list: readonly Middleware[]): Chain {
+  const inner = list.toReversed();
+  return {
+    async beforeAgent(run) {
+      for (const one of list) await one.beforeAgent?.(run);
+    },
+    async beforeModel(run) {
+      for (const one of list) await one.beforeModel?.(run);
+    },
+    model(request, call, run) {
+      const whole = inner.reduce<AskModel>((next, { wrapModel }) => {
+        return wrapModel === undefined ? next : (given) => wrapModel(given, next, run);
+      }, call);
+      return whole(request);
+    },
+    tool(call, carryOut, run) {
+      const whole = inner.reduce<CarryOut>((next, { wrapTool }) => {
+        return wrapTool === undefined ? next : (given) => wrapTool(given, next, run);
+      }, carryOut);
+      return whole(call);
+    },
+    async afterModel(run, answer) {
+      for (const one of inner) await one.afterModel?.(run, answer);
+    },
+    jobs: (run, throughSeq) => list.flatMap((one) => one.jobs?.(run, throughSeq) ?? []),
+    async afterAgent(run, end) {
+      for (const one of inner) await one.afterAgent?.(run, end);
+    },
+    writesLast: (run) =>
+      list.some(({ afterModel, afterAgent, writesLast }) => {
+        return (afterModel !== undefined || afterAgent !== undefined) && (writesLast?.(run) ?? true);
+      }),
+    hear(event, of) {
+      for (const one of list) one.onEvent?.(event, of);
+    },
+    async close() {
+      await Promise.allSettled(list.map(async (one) => one.close?.()));
+    },
+  };
+}
+
+// What one run may spend, in tokens or money: its own calls, its summaries and its children together. It is looked
+// at before each model call, so that a run ends between two steps, with everything in the log.
+
+export interface RunBudget {
+  /** Input and output of all calls together; what is read from a cache counts in full. */
+  readonly tokens?: number;
+  /** In US dollars. */
+  readonly cost?: number;
+  /** Per million tokens; without them the table of known models, in US dollars. */
+  readonly prices?: TokenPrices;
+}
+
+interface OpenBudget {
+  /** What the run tells also says what was spent beside its own calls. */
+  hear(event: AgentEvent): void;
+  spend(usage: Usage | null): void;
+  /** The end, if the next call has no room: its prompt alone, read without a cache, would go beyond. */
+  endBefore(promptTokens: number): RunEnd | null;
+}
+
+/** Throws an `AgentError` for a budget that can't be kept. */
+export function openBudget({ tokens, cost, prices: given }: RunBudget, model: string): OpenBudget {
+  for (const [name, limit] of Object.entries({ tokens, cost })) {
+    if (limit !== undefined && !(limit > 0))
+      throw new AgentError("bad-budget", `budget.${name} must be above 0, it is ${limit}`);
+  }
+  const prices = given ?? knownPrices(model);
+  if (cost !== undefined && prices === null) {
+    throw new AgentError("bad-budget", `no price is known for ${model}: give budget.prices, or a budget in tokens`);
+  }
+  let spent: Usage = NO_USAGE;
+  let money = 0;
+  const spend = (usage: Usage | null, at = prices): void => {
+    spent = addUsage(spent, usage);
+    if (usage !== null && at !== null) money += costOf(usage, at).spent;
+  };
+  return {
+    spend: (usage) => spend(usage),
+    hear(event) {
+      if (event.type === "summary-usage") spend({ ...NO_USAGE, input: event.input, output: event.output });
+      if (event.type === "subagent-end") spend(event.usage, given ?? knownPrices(event.model) ?? prices);
+    },
+    endBefore(promptTokens) {
+      const total = spent.input + spent.output;
+      const next = prices === null ? 0 : costOf({ ...NO_USAGE, input: promptTokens }, prices).spent;
+      const over =
+        (tokens !== undefined && total + promptTokens > tokens) || (cost !== undefined && money + next > cost);
+      return over ? { kind: "budget", tokens: total, cost: prices === null ? null : money } : null;
     },
   };
 }

@@ -57,7 +57,7 @@ test("a name clash of tools is refused when the agent is made", () => {
 test("whatever a deep agent wires can be left out, and its names are then free", async (t) => {
   const own = tool({ inputSchema: z.object({}), execute: () => "mine" });
   const without = { recall: false, todos: false, clarification: false, compactTool: false, loopGuard: false };
-  const kit = deepAgentKit(["done"], { ...without, subagents: null, title: null, tools: { recall: own } });
+  const kit = deepAgentKit(["done"], { ...without, subagents: false, title: false, tools: { recall: own } });
   t.after(() => kit.store.close());
   await kit.agent.generate({ threadId: "t", prompt: "go" });
   assert.deepEqual(

@@ -11,20 +11,21 @@ import type { Originals } from "@palimpsest/core/summary";
 import type { ToolSet } from "ai";
 import { ensureParts, homeOriginals } from "../compaction/part-files.ts";
 import type { CachedPrefix } from "../compaction/summarize.ts";
-import { type Leased, withLease } from "../stores/leases.ts";
-import type { Store } from "../stores/store.ts";
-import { asUser } from "../stores/users.ts";
-import { LeftOpen } from "../thread/continue-thread.ts";
+import { untilAborted } from "../long-work.ts";
+import { asUser } from "../stores/driver-rules.ts";
+import { type ClaimedLease, ClaimRefused, claimLease, type Leased } from "../stores/leases.ts";
+import type { HeldLease, Store } from "../stores/store.ts";
+import { StoreError } from "../stores/store-error.ts";
 import type { Conversation } from "../thread/conversation.ts";
 import { fixedChange, type SentFixed } from "../thread/fixed-request.ts";
 import type { OpenSizer } from "../thread/live-prompt.ts";
 import { type OpenLog, openLog } from "../thread/log.ts";
-import { openSession, type Session } from "../thread/session.ts";
+import { LeftOpen, openSession, type Session } from "../thread/session.ts";
 import { cutMessages, markedMessages, needsMarks } from "../thread/window.ts";
 import type { ThreadDeps } from "../thread/writer.ts";
 import type { ToolRegistry } from "../tool-facts.ts";
 import type { ToolApproval } from "./approval.ts";
-import type { Asking, RunBudget } from "./ask.ts";
+import type { AskingModel } from "./ask.ts";
 import { AgentError, LeaseLostError } from "./errors.ts";
 import type { Emit } from "./events.ts";
 import type { Lifetime } from "./execute.ts";
@@ -38,14 +39,14 @@ import {
   renderFixed,
   requestWith,
 } from "./fixed-part.ts";
-import type { Chain, CompactionSetup, Middleware } from "./middleware.ts";
 import type { ModelSetup } from "./model.ts";
 import { parametersOf, summarizerLabel, writerFor } from "./model.ts";
+import type { Chain, CompactionSetup, Middleware, RunBudget } from "./run.ts";
 import { type ActiveRun, startRun } from "./run.ts";
 import type { RunContext } from "./tools.ts";
 
 /** An agent's options, resolved. */
-export interface AgentSetup extends Omit<Asking, "session" | "output">, ModelSetup {
+export interface AgentSetup extends Omit<AskingModel, "session" | "output">, ModelSetup {
   readonly deps: ThreadDeps;
   /** How it reads messages, with what its tools say of themselves. */
   readonly shape: Shape<AiSdkMessage>;
@@ -82,6 +83,8 @@ export interface RunSession {
   bind(request: ModelRequest): BoundRequest;
   /** The same run on the same thread for another model: its own window, count and requests. */
   turnTo(other: ModelSetup): Promise<void>;
+  /** Takes the lease if no write has taken it yet: from here on the run does what can't be done twice. */
+  hold(): Promise<void>;
   /** Throws once the thread has been taken over. */
   assertHeld(): void;
 }
@@ -93,38 +96,89 @@ export interface RunSessionOptions {
   readonly signal: AbortSignal | undefined;
   readonly emit: Emit;
   readonly context?: RunContext & { readonly asked?: string };
+  /** `by-first-write`: work can be begun anew until it has called `hold`. By default the lease is taken before anything else. */
+  readonly begin?: "held" | "by-first-write";
 }
 
-export function withSession<T>(
+/**
+ * A run that may begin by its first write takes the lease with it, on the log as this process left it. Where the log has moved
+ * on since, or nothing can be told of it by what is known, the run begins anew under the lease.
+ */
+export async function withSession<T>(
   setup: AgentSetup,
   options: RunSessionOptions,
   work: (session: RunSession) => Promise<T>,
 ): Promise<Leased<T>> {
-  const { threadId, userId, runId } = options;
+  const { threadId, userId } = options;
   const deps = depsOf(setup, userId);
+  const open = leftOpenIn(setup.deps.store);
   const key = keyOf(options);
-  const leaseOptions = { owner: deps.ids(), abandon: setup.lifetime.over };
-  return withLease(deps.store, threadId, leaseOptions, async (lease, lost) => {
-    const open = leftOpenIn(setup.deps.store);
-    // The conversation outlives the run, and may outlive the agent: no function of this scope may go into it.
-    const before = open.take(key);
-    const place = { deps, id: threadId, shape: setup.shape, lease: { lease, lost }, runId };
-    const opened = await openLog({ ...place, before: before?.conversation ?? null });
-    if (opened.kind !== "open") throw new LeaseLostError(threadId);
-    const { log } = opened;
-    const { conversation } = log;
-    const moved = before?.conversation.live() !== conversation.live();
-    const sized = before === null ? null : { ...before.sized, moved };
-    const session = await openRunSession(setup, options, { log, deps, lost, sized });
-    try {
-      const result = await work(session);
-      open.leave(key, { conversation, sized: session.thread.opened() });
-      return result;
-    } finally {
-      if (setup.lifetime.closing.aborted) await session.thread.close();
-      else letDraft(setup, key, session.thread);
-    }
-  });
+  const before = open.take(key);
+  const claim = claimLease(deps.store, threadId, { owner: deps.ids() });
+  const attempt = async (): Promise<Leased<T>> => {
+    const value = await inSession(setup, options, { deps, claim, before, leave: (run) => open.leave(key, run) }, work);
+    return { kind: "done", value };
+  };
+  const quickly = async (): Promise<Leased<T> | "held" | "unknown"> => {
+    const isQuick = options.begin === "by-first-write" && before !== null && deps.store.appendFirst !== undefined;
+    return isQuick ? attempt().catch((error: unknown) => refusalOf(error, claim)) : "unknown";
+  };
+  const begun = async (): Promise<Leased<T>> => {
+    const first = await quickly();
+    if (first !== "held" && first !== "unknown") return first;
+    claim.beginAnew();
+    const taken = first === "held" ? "taken" : await claim.take();
+    return taken === "taken" ? attempt() : taken;
+  };
+  try {
+    const leased = await untilAborted(setup.lifetime.over, begun);
+    if (leased.kind === "busy" && before !== null) open.leave(key, before);
+    return leased;
+  } finally {
+    await claim.release();
+  }
+}
+
+/** What is known of a thread whose run has written nothing yet. Throws everything else. */
+function refusalOf(error: unknown, claim: ClaimedLease): "held" | "unknown" | HeldLease | { readonly kind: "missing" } {
+  if (error instanceof ClaimRefused)
+    return error.reason.kind === "moved" ? "held" : (error.reason as HeldLease | { kind: "missing" });
+  // It was decided on a log that may have moved on. The store's own failures are the same the second time.
+  if (claim.lease.epoch === 0 && !(error instanceof StoreError)) return "unknown";
+  throw error;
+}
+
+interface ClaimedRun {
+  readonly deps: ThreadDeps;
+  readonly claim: ClaimedLease;
+  readonly before: OpenRun | null;
+  readonly leave: (run: OpenRun) => void;
+}
+
+async function inSession<T>(
+  setup: AgentSetup,
+  options: RunSessionOptions,
+  { deps, claim, before, leave }: ClaimedRun,
+  work: (session: RunSession) => Promise<T>,
+): Promise<T> {
+  const { threadId, runId } = options;
+  // The conversation outlives the run, and may outlive the agent: no function of this scope may go into it.
+  const place = { deps, id: threadId, shape: setup.shape, lease: claim, runId };
+  const opened = await openLog({ ...place, before: before?.conversation ?? null });
+  if (opened.kind !== "open") throw new LeaseLostError(threadId);
+  const { log } = opened;
+  const { conversation } = log;
+  const moved = before?.conversation.live() !== conversation.live();
+  const sized = before === null ? null : { ...before.sized, moved };
+  const session = await openRunSession(setup, options, { log, deps, claim, sized });
+  try {
+    const result = await work(session);
+    leave({ conversation, sized: session.thread.opened() });
+    return result;
+  } finally {
+    if (setup.lifetime.closing.aborted) await session.thread.close();
+    else letDraft(setup, keyOf(options), session.thread);
+  }
 }
 
 interface OpenRun {
@@ -142,17 +196,18 @@ function leftOpenIn(store: Store): LeftOpen<OpenRun> {
 const leftOpenRuns = new WeakMap<Store, LeftOpen<OpenRun>>();
 const MOST_OPEN = 16;
 
-interface HeldThread {
+interface RunThread {
   readonly log: OpenLog<AiSdkMessage>;
   readonly deps: ThreadDeps;
-  readonly lost: AbortSignal;
+  readonly claim: ClaimedLease;
   /** What the run before has counted with. */
   readonly sized: OpenSizer<AiSdkMessage> | null;
 }
 
-async function openRunSession(setup: AgentSetup, options: RunSessionOptions, held: HeldThread): Promise<RunSession> {
+async function openRunSession(setup: AgentSetup, options: RunSessionOptions, held: RunThread): Promise<RunSession> {
   const { threadId, userId, runId, signal: stop, emit, context = {} } = options;
-  const { log, deps, lost } = held;
+  const { log, deps, claim } = held;
+  const { lost } = claim;
   let model: ModelSetup = setup;
   const run: ActiveRun = startRun({
     runId,
@@ -209,6 +264,14 @@ async function openRunSession(setup: AgentSetup, options: RunSessionOptions, hel
       part = await renderFixed(run, setup);
       ({ thread, fixed } = await openModelThread({ ...place, model, part: () => part, before: null }));
       await record();
+    },
+    async hold() {
+      claim.assertNotRefused();
+      if (claim.lease.epoch > 0) return;
+      const taken = await claim.take();
+      if (taken !== "taken") throw new ClaimRefused(taken);
+      if ((await log.conversation.catchUp()) !== "current")
+        throw new ClaimRefused({ kind: "moved", lease: claim.lease });
     },
     assertHeld() {
       if (lost.aborted) throw new LeaseLostError(threadId);

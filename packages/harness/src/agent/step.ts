@@ -2,11 +2,10 @@
  * One attempt of one model call, read to its end, whose tools nobody runs here. Whatever happens
  * comes back as a value: answered, failed or aborted, with the text that was shown until then. Writes nothing.
  */
-
 import type { LanguageModelV4Source } from "@ai-sdk/provider";
 import type { AiSdkMessage } from "@palimpsest/core/message";
 import { type ModelMessage, wrapLanguageModel } from "ai";
-import { scoped, startTimer } from "../abort.ts";
+import { scoped, startTimer } from "../long-work.ts";
 import { withoutExecute } from "../models/wrap.ts";
 import { isOverflowFinish, markedInstructions, markedMessages } from "../thread/window.ts";
 import { AgentError, messageOf } from "./errors.ts";
@@ -14,7 +13,7 @@ import type { Emit, StepUsage } from "./events.ts";
 import type { ModelRequest } from "./fixed-part.ts";
 import type { ResponseFormat } from "./input.ts";
 import type { ModelObject, ModelSettings } from "./model.ts";
-import { openModelStream } from "./model-stream.ts";
+import { openModelStream } from "./stream.ts";
 import { shown, type ToolCall } from "./tools.ts";
 
 export interface Answered {
@@ -168,13 +167,13 @@ type StreamPart =
   | { readonly type: "text-delta" | "reasoning-delta"; readonly id: string; readonly text: string }
   | { readonly type: "tool-input-start"; readonly id: string; readonly toolName: string }
   | { readonly type: "tool-input-delta"; readonly id: string; readonly delta: string }
-  | (CallPart & {
+  | (AnswerCallPart & {
       readonly type: "tool-call";
       readonly invalid?: boolean;
       readonly error?: unknown;
     })
-  | (CallPart & { readonly type: "tool-result"; readonly output: unknown; readonly preliminary?: boolean })
-  | (CallPart & { readonly type: "tool-error"; readonly error: unknown })
+  | (AnswerCallPart & { readonly type: "tool-result"; readonly output: unknown; readonly preliminary?: boolean })
+  | (AnswerCallPart & { readonly type: "tool-error"; readonly error: unknown })
   | LanguageModelV4Source
   | {
       readonly type: "file" | "reasoning-file";
@@ -182,7 +181,7 @@ type StreamPart =
     }
   | { readonly type: "error"; readonly error: unknown };
 
-interface CallPart {
+interface AnswerCallPart {
   readonly toolCallId: string;
   readonly toolName: string;
   readonly input: unknown;
@@ -258,7 +257,7 @@ class Seen {
     this.#context.emit({ type: "file-add", of, mediaType, data });
   }
 
-  #startTool({ toolCallId: callId, toolName: name, input }: CallPart): void {
+  #startTool({ toolCallId: callId, toolName: name, input }: AnswerCallPart): void {
     const { emit, clock } = this.#context;
     this.shown = true;
     this.#called.set(callId, clock().getTime());

@@ -13,7 +13,7 @@ const PATCH = JSON.stringify({
 
 test("summaries are written by the agent's own model, in calls of their own that nobody is shown", async () => {
   const kit = deepAgentKit(({ kind }) => (kind === "generate" ? PATCH : WORDS), {
-    contextWindow: 8_000,
+    window: 8_000,
     summarizer: "agent",
   });
   await talk(kit, 25);
@@ -28,7 +28,7 @@ test("summaries are written by the agent's own model, in calls of their own that
 
 test("[F10] with a warm cache the own model is asked on the conversation's own prefix", async () => {
   const kit = deepAgentKit(({ kind }) => (kind === "generate" ? PATCH : WORDS), {
-    contextWindow: 32_000,
+    window: 32_000,
     summarizer: "agent",
   });
   await talk(kit, 60);
@@ -40,7 +40,7 @@ test("[F10] with a warm cache the own model is asked on the conversation's own p
 
 test("another model may write them, and the conversation's model is not asked", async () => {
   const light = scriptedModel(() => PATCH, { modelId: "light" });
-  const kit = deepAgentKit(() => WORDS, { contextWindow: 8_000, summarizer: light });
+  const kit = deepAgentKit(() => WORDS, { window: 8_000, summarizer: light });
   await talk(kit, 25);
   assert.ok(light.calls.length > 0);
   assert.ok(kit.model.calls.every(({ kind }) => kind === "stream"));
@@ -48,7 +48,7 @@ test("another model may write them, and the conversation's model is not asked", 
 
 test("a summarizer that is down costs nothing but its calls: the extract stands in, nothing is lost", async () => {
   const down = scriptedModel(() => ({ error: new Error("down") }));
-  const kit = deepAgentKit(() => WORDS, { contextWindow: 8_000, summarizer: down });
+  const kit = deepAgentKit(() => WORDS, { window: 8_000, summarizer: down });
   await talk(kit, 25);
   assert.ok(kit.of("compaction-end").some(({ outcome }) => outcome.kind === "compacted" && outcome.rung === "extract"));
   assert.equal((await kit.said()).length, 50);

@@ -83,7 +83,7 @@ interface Talk extends Pick<DeepAgentOptions, "providerOptions"> {
 /** Turns until summaries were written; what the strict provider saw of it. */
 async function talk(t: TestContext, { modelOf, window = 16_000, ...options }: Talk) {
   const server = await startProviderServer({ window, respond: ({ stream }) => (stream ? WORDS : PATCH) });
-  const agent = createDeepAgent({ ...options, model: modelOf(server), contextWindow: window, counter: plainCounter });
+  const agent = createDeepAgent({ ...options, model: modelOf(server), window, counter: plainCounter });
   t.after(async () => {
     await agent.close();
     await server.close();

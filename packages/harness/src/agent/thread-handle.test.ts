@@ -4,7 +4,7 @@ import { modelMessageSchema, tool } from "ai";
 import { z } from "zod";
 import { appendUnindexed } from "../../test/recall/unindexed.ts";
 import { createDeepAgent } from "../home/create-deep-agent.ts";
-import { SHARE_RECORDS } from "../recall/index-steps.ts";
+import { SHARE_RECORDS } from "../recall/stored-index.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import { agentKit, deepAgentKit, textOf } from "../testing/agent-kit.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
@@ -18,7 +18,7 @@ const WORDS = "the parser reads tokens one by one and keeps a stack of what is o
 
 test("a thread's context counts the system prompt and the tools the agent sends, and matches what was reported", async () => {
   const kit = deepAgentKit(() => WORDS, {
-    contextWindow: 20_000,
+    window: 20_000,
     middleware: [{ name: "notes", prompt: () => [{ slot: "memory", text: "The user likes tea." }] }],
   });
   for (let turn = 0; turn < 3; turn++) await kit.agent.generate({ threadId: "t", prompt: WORDS });
@@ -41,7 +41,7 @@ test("before the first report a context counts what the agent would send, by the
   await withWriter(kit, "t", (writer) =>
     commit(writer, [{ ...message, body: JSON.stringify({ role: "user", content: "Hello there, how are you?" }) }]),
   );
-  const { agent, model } = deepAgentKit(() => "ok", { store, counter: (text) => text.length, contextWindow: 50_000 });
+  const { agent, model } = deepAgentKit(() => "ok", { store, counter: (text) => text.length, window: 50_000 });
   const version = async (): Promise<number> => (await store.head("t"))!.version;
   const before = await version();
   const context = await agent.thread("t").context();
@@ -65,10 +65,10 @@ for (const given of ["openai/gpt-5", null, undefined, {}]) {
   });
 }
 
-for (const contextWindow of [0, -5, 0.5, Number.NaN]) {
-  test(`a window of ${contextWindow} tokens is refused when the agent is made`, () => {
-    const refused = { code: "bad-model", message: /contextWindow .* must be a whole number of tokens above 0/ };
-    assert.throws(() => createAgent({ model: scriptedModel([]), contextWindow }), refused);
+for (const window of [0, -5, 0.5, Number.NaN]) {
+  test(`a window of ${window} tokens is refused when the agent is made`, () => {
+    const refused = { code: "bad-model", message: /window .* must be a whole number of tokens above 0/ };
+    assert.throws(() => createAgent({ model: scriptedModel([]), window }), refused);
   });
 }
 
@@ -94,7 +94,7 @@ test("what was sent beside the messages is in the log once, until it changes", a
 });
 
 test("a thread is read, taken back, pinned and forked by its handle; a missing one says so", async () => {
-  const kit = deepAgentKit(() => WORDS, { contextWindow: 50_000 });
+  const kit = deepAgentKit(() => WORDS, { window: 50_000 });
   for (let turn = 0; turn < 12; turn++)
     await kit.agent.generate({ threadId: "t", prompt: `Question ${turn}: ${WORDS}` });
   const thread = kit.agent.thread("t");

@@ -9,8 +9,7 @@ import { type DeletedThread, deleteThread, type FileCopier, type ThreadActs, thr
 import type { Asker } from "../thread/sized-thread.ts";
 import { type ThreadPrompt, threadPrompt } from "../thread/thread-prompt.ts";
 import type { ThreadDeps, Writer } from "../thread/writer.ts";
-import { type Approved, approve, callsOf, pendingIn } from "./approval.ts";
-import type { ClientCall } from "./events.ts";
+import { type Approved, approve, type WaitingCall, waitingCalls } from "./approval.ts";
 
 /** The acts of every thread, and what an agent adds: what it would send, and the calls that wait for approval. */
 export interface ThreadHandle extends ThreadActs<Busy> {
@@ -27,12 +26,6 @@ export interface ThreadHandle extends ThreadActs<Busy> {
   approve(callId: string, answer: "yes" | "no", reason?: string): Promise<Approved | Busy>;
   /** For good, with its files, its sub-agents' threads and what was quoted of it elsewhere. What memory has learned stays. */
   delete(): Promise<DeletedThread>;
-}
-
-export interface WaitingCall extends ClientCall {
-  readonly answer: "yes" | "no" | null;
-  /** Why it is asked, where the agent says so; once answered, what the person said. */
-  readonly reason: string | null;
 }
 
 type Busy = { readonly kind: "busy" };
@@ -63,11 +56,7 @@ export function threadHandle(id: string, { deps, window, asker, files }: HandleO
       return prompt.kind === "prompt" ? asModelMessages(prompt.messages, prompt.dialect) : [];
     },
     messages: () => modelMessages(replay(deps, id)),
-    async approvals() {
-      const pending = pendingIn((await deps.store.head(id))?.state ?? {}, id);
-      const calls = await callsOf(deps.store, id, pending);
-      return calls.map(({ pending: { answer, reason }, ...call }) => ({ ...call, answer, reason }));
-    },
+    approvals: () => waitingCalls(deps.store, id),
     approve: (callId, answer, reason) => held((writer) => approve(writer, { callId, answer, reason })),
     delete: () => deleteThread(deps, id, files),
   };

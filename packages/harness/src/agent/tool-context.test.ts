@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { tool } from "ai";
 import { z } from "zod";
 import { agentKit, textOf } from "../testing/agent-kit.ts";
-import type { Middleware } from "./middleware.ts";
+import type { Middleware } from "./run.ts";
 import { runOf, type ToolRun } from "./tools.ts";
 
 const contextSchema = z.object({ apiKey: z.string(), retries: z.number().default(3) });

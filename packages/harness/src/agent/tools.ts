@@ -5,13 +5,12 @@
  */
 import type { AiSdkMessage, AiSdkOutput } from "@palimpsest/core/message";
 import { asSchema, type FlexibleSchema, type Tool, type ToolExecutionOptions, type ToolSet } from "ai";
-import { within } from "../abort.ts";
+import { within } from "../long-work.ts";
 import { bodyOf, jsonOf } from "../thread/log.ts";
 import { factsOfTool } from "../tool-facts.ts";
 import { messageOf } from "./errors.ts";
 import type { RunEnd } from "./events.ts";
-import type { Chain } from "./middleware.ts";
-import type { Run } from "./run.ts";
+import type { Chain, Run } from "./run.ts";
 
 export interface ToolCall {
   readonly id: string;
@@ -100,7 +99,7 @@ async function settle(call: ToolCall, run: Run, context: ToolContext): Promise<C
   if (call.invalid !== null) return failed(call.invalid);
   if (run.signal.aborted) return failed(STOPPED);
   const ms = factsOfTool(context.tools[call.name])?.timeLimit === "own" ? null : context.timeoutMs;
-  const tooLong = (): TooSlow => new TooSlow(tooSlow(call.name, ms ?? 0));
+  const tooLong = (): SlowTool => new SlowTool(tooSlow(call.name, ms ?? 0));
   try {
     // A tool that ignores its signal goes on alone: its late result has no place in the log any more.
     return await within({ ms, signal: run.signal, tooLong }, (signal) =>
@@ -108,12 +107,12 @@ async function settle(call: ToolCall, run: Run, context: ToolContext): Promise<C
     );
   } catch (error) {
     if (run.signal.aborted) return failed(STOPPED);
-    if (error instanceof TooSlow) return failed(error.message);
+    if (error instanceof SlowTool) return failed(error.message);
     return failed(`${call.name} failed: ${messageOf(error)}`);
   }
 }
 
-class TooSlow extends Error {}
+class SlowTool extends Error {}
 
 interface Execution {
   readonly tools: ToolSet;

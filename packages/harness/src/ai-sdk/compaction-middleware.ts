@@ -29,13 +29,13 @@ export function compactionMiddleware(options: CompactionMiddlewareOptions): Lang
   };
 }
 
-type Usage = Awaited<ReturnType<LanguageModelV4["doGenerate"]>>["usage"];
-type Parts = Awaited<ReturnType<LanguageModelV4["doStream"]>>["stream"];
+type WrappedUsage = Awaited<ReturnType<LanguageModelV4["doGenerate"]>>["usage"];
+type CallParts = Awaited<ReturnType<LanguageModelV4["doStream"]>>["stream"];
 
-const report = (call: FittedCall<unknown>, { inputTokens, outputTokens }: Usage): void =>
+const report = (call: FittedCall<unknown>, { inputTokens, outputTokens }: WrappedUsage): void =>
   call.report({ input: inputTokens.total, output: outputTokens.total });
 
-function reporting(parts: Parts, call: FittedCall<unknown>): Parts {
+function reporting(parts: CallParts, call: FittedCall<unknown>): CallParts {
   return parts.pipeThrough(
     new TransformStream({
       transform(part, controller) {

@@ -22,7 +22,7 @@ export interface FittedCall<T> {
   report(usage: { readonly input: number | undefined; readonly output: number | undefined }): void;
 }
 
-interface Conversation<M extends object> {
+interface FittedConversation<M extends object> {
   compactor: MessageCompactor<M>;
   window: number;
 }
@@ -33,9 +33,9 @@ const TRIES = 4;
 const SMALLER = 0.8;
 
 export function fittingCalls<M extends object>(options: FittingOptions<M>): FittingCalls<M> {
-  const conversations = new Map<string, Conversation<M>>();
+  const conversations = new Map<string, FittedConversation<M>>();
 
-  const conversationOf = (begins: unknown): Conversation<M> => {
+  const conversationOf = (begins: unknown): FittedConversation<M> => {
     const key = JSON.stringify(begins) ?? "";
     const known = conversations.get(key);
     const conversation = known ?? { compactor: createMessageCompactor(options), window: options.window };
@@ -46,7 +46,7 @@ export function fittingCalls<M extends object>(options: FittingOptions<M>): Fitt
     return conversation;
   };
 
-  const shrink = (conversation: Conversation<M>, limit: number | null): void => {
+  const shrink = (conversation: FittedConversation<M>, limit: number | null): void => {
     const smaller = Math.floor(conversation.window * SMALLER);
     conversation.window = limit !== null && limit < conversation.window ? limit : smaller;
     const { state } = conversation.compactor;

@@ -1,13 +1,13 @@
 /** What was heard of a step that has not ended, so that a stop loses none of it. Writes nothing. */
 import type { ContentPart, ModelMessage, TextStreamPart, ToolResultPart, ToolSet } from "ai";
-import { answerMessage, resultOutput } from "../agent/model-stream.ts";
+import { answerMessage, resultOutput } from "../agent/stream.ts";
 import type { IdentifiedMessage } from "../thread/log.ts";
 
 export class HeardStep {
   #text = "";
   /** The whole answer, once the model's call has ended; its tools run then. */
   #answer: readonly ContentPart<ToolSet>[] | null = null;
-  readonly #results: Result[] = [];
+  readonly #results: HeardResult[] = [];
 
   hear(chunk: TextStreamPart<ToolSet>): void {
     if (chunk.type === "text-delta") this.#text += chunk.text;
@@ -36,9 +36,9 @@ export class HeardStep {
   }
 }
 
-type Result = Extract<TextStreamPart<ToolSet>, { type: "tool-result" | "tool-error" }>;
+type HeardResult = Extract<TextStreamPart<ToolSet>, { type: "tool-result" | "tool-error" }>;
 
-async function resultPart(result: Result, tools: ToolSet): Promise<ToolResultPart> {
+async function resultPart(result: HeardResult, tools: ToolSet): Promise<ToolResultPart> {
   const { toolCallId, toolName } = result;
   const output =
     result.type === "tool-error"

@@ -6,16 +6,16 @@ import { randomUUID } from "node:crypto";
 import { shapeOf } from "@palimpsest/core/message";
 import type { ContentPart, LanguageModel, LanguageModelUsage, ModelMessage, TextStreamPart, ToolSet } from "ai";
 import { windowOf } from "../models/facts.ts";
-import { asUser } from "../stores/users.ts";
+import { asUser } from "../stores/driver-rules.ts";
 import type { IdentifiedMessage } from "../thread/log.ts";
 import { type OpenThreadOptions, openThread } from "../thread/open-thread.ts";
 import type { OpenThread } from "../thread/thread-session.ts";
 import { HeardStep } from "./heard-step.ts";
 
-type Taken = "id" | "shape" | "hold" | "window" | "fixed";
+type TakenStep = "id" | "shape" | "hold" | "window" | "fixed";
 
 /** Beside these, those of a thread. */
-export interface PalimpsestOptions extends Omit<OpenThreadOptions<ModelMessage>, Taken> {
+export interface PalimpsestOptions extends Omit<OpenThreadOptions<ModelMessage>, TakenStep> {
   readonly threadId: string;
   /** The model's input window in tokens; by default what is known of the model by its name. */
   readonly window?: number | undefined;
@@ -79,7 +79,7 @@ function threadSteps(options: PalimpsestOptions): PalimpsestSteps {
   /** Names what the run answers; another run of the same request answers anew. */
   let run: string = randomUUID();
   let isUsed = false;
-  let unwritten: (Answer & { readonly id: string })[] = [];
+  let unwritten: (StepAnswer & { readonly id: string })[] = [];
   let answered = 0;
   let heard = new HeardStep();
 
@@ -91,7 +91,7 @@ function threadSteps(options: PalimpsestOptions): PalimpsestSteps {
     });
     return open;
   };
-  const write = async (messages: readonly Answer[], from: number): Promise<void> => {
+  const write = async (messages: readonly StepAnswer[], from: number): Promise<void> => {
     const answers = messages.map((one, at) => ({ ...one, id: `${run}:${from + at}` }));
     unwritten = [...unwritten.filter(({ id }) => !answers.some((one) => one.id === id)), ...answers];
     await (await opened()).append(unwritten);
@@ -147,9 +147,9 @@ function threadSteps(options: PalimpsestOptions): PalimpsestSteps {
   };
 }
 
-type Answer = Pick<IdentifiedMessage<ModelMessage>, "message" | "origin">;
+type StepAnswer = Pick<IdentifiedMessage<ModelMessage>, "message" | "origin">;
 
-const asAnswer = (message: ModelMessage): Answer => ({ message });
+const asAnswer = (message: ModelMessage): StepAnswer => ({ message });
 
 async function openNow(options: Omit<OpenThreadOptions<ModelMessage>, "shape">): Promise<OpenThread<ModelMessage>> {
   const opened = await openThread({ ...options, shape: shapeOf<ModelMessage>("ai-sdk") });

@@ -29,16 +29,16 @@ export async function errorOf(response: Response): Promise<ClientError> {
   });
 }
 
-interface Told {
+interface ErrorAnswer {
   readonly code?: string;
   readonly message?: string;
   readonly details?: unknown;
 }
 
 /** Of `{"error": {code, message, details?}}`; nothing where it is something else. */
-export function errorIn(text: string): Told {
+export function errorIn(text: string): ErrorAnswer {
   try {
-    const { error } = JSON.parse(text) as { readonly error?: Told };
+    const { error } = JSON.parse(text) as { readonly error?: ErrorAnswer };
     return typeof error?.code === "string" ? error : {};
   } catch {
     return {};

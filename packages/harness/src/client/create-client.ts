@@ -28,11 +28,11 @@ export interface Client {
 }
 
 /** What a route takes, and `signal`; nothing where everything of it may be left out. */
-type InputOf<R> = Record<never, never> extends Omit<R, "answer"> ? [input?: Input<R>] : [input: Input<R>];
+type InputOf<R> = Record<never, never> extends Omit<R, "answer"> ? [input?: RouteInput<R>] : [input: RouteInput<R>];
 
-type Input<R> = Omit<R, "answer"> & { readonly signal?: AbortSignal };
+type RouteInput<R> = Omit<R, "answer"> & { readonly signal?: AbortSignal };
 
-interface Request {
+interface RouteRequest {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly body?: unknown;
@@ -43,7 +43,7 @@ interface Request {
 export function createClient(options: ClientOptions = {}): Client {
   const { wait = pause } = options;
   const send = sender(options);
-  const call = async (name: string, input: Request = {}): Promise<unknown> => {
+  const call = async (name: string, input: RouteRequest = {}): Promise<unknown> => {
     const response = await send(name, input);
     if (!response.ok) throw await errorOf(response);
     return response.headers.get("content-type")?.startsWith("application/json") ? response.json() : response.text();
@@ -73,7 +73,7 @@ export function createClient(options: ClientOptions = {}): Client {
     };
   };
   return {
-    call: (name, ...[input]) => call(name, input as Request) as Promise<never>,
+    call: (name, ...[input]) => call(name, input as RouteRequest) as Promise<never>,
     async run(threadId, body, { signal } = {}) {
       const request = { params: { id: threadId }, body: { ...body, stream: true }, signal };
       const first = await send("POST /api/threads/{id}/runs", request);
@@ -94,7 +94,10 @@ export function createClient(options: ClientOptions = {}): Client {
 function sender({ url = "", key, user, fetch: given }: ClientOptions) {
   // Not taken before it is needed: others may have put their own in its place.
   const ask = given ?? ((address: string, init: RequestInit) => fetch(address, init));
-  return async (name: string, { params = {}, query = {}, body, signal, headers = {} }: Request): Promise<Response> => {
+  return async (
+    name: string,
+    { params = {}, query = {}, body, signal, headers = {} }: RouteRequest,
+  ): Promise<Response> => {
     const [method = "GET", path = ""] = name.split(" ");
     const address = url.replace(/\/$/, "") + filled(path, params) + queryText(query);
     const { content, type } = written(method === "GET" ? undefined : (body ?? {}));
@@ -131,7 +134,7 @@ function filled(path: string, params: Readonly<Record<string, string>>): string 
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ""));
 }
 
-function queryText(query: NonNullable<Request["query"]>): string {
+function queryText(query: NonNullable<RouteRequest["query"]>): string {
   const pairs = Object.entries(query).flatMap(([name, value]) =>
     value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`],
   );

@@ -18,9 +18,9 @@ import { redact } from "../thread/redact.ts";
 import { createThread, threadDeps, type Writer } from "../thread/writer.ts";
 import { type Compactor, type CompactorOptions, createCompactor } from "./compactor.ts";
 import { type DraftTable, drafting, draftTable } from "./drafts.ts";
-import { type CompactionEvent, logLine } from "./events.ts";
 import { modelSummarize } from "./model-summarize.ts";
 import { createModelWriter } from "./model-writer.ts";
+import { type CompactionEvent, logLine } from "./summarization.ts";
 import type { Summarize } from "./summarize.ts";
 
 const meter = createMeter(openaiShape, { counter: charsPerToken(4) });
@@ -184,7 +184,7 @@ for (const [what, touch] of Object.entries(touches)) {
         await thread.sayUntil(compactor, () => thread.types("draft-start").length > 0);
         if (when === "ready") await compactor.settled();
         await touch(thread, thread.conversation);
-        await thread.conversation.reload();
+        await thread.conversation.catchUp();
         gate.release();
         await compactor.settled();
         if (when === "ready") await compactor.compact({ cause: "overflow" });

@@ -24,12 +24,10 @@ import {
 import { NOWHERE } from "@palimpsest/core/internal/summary";
 import type { Prompt, SizedEntry } from "@palimpsest/core/prompt";
 import type { Originals } from "@palimpsest/core/summary";
-import { nextTask } from "../abort.ts";
+import { nextTask } from "../long-work.ts";
 import type { Conversation } from "../thread/conversation.ts";
 import type { OpenBackground } from "./drafts.ts";
-import type { OnCompactionEvent } from "./events.ts";
-import { FloorError, shortfallOf, unchanged } from "./events.ts";
-import { SettingsError } from "./summarization.ts";
+import { FloorError, type OnCompactionEvent, SettingsError, shortfallOf, unchanged } from "./summarization.ts";
 import type { SummaryWriter } from "./summarize.ts";
 import type { QuoteSource } from "./summary.ts";
 import { type CarryOutContext, carryOutFitting, createSummaryStep, requestedPolicy, withFigures } from "./summary.ts";

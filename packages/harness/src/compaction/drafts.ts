@@ -3,7 +3,6 @@
  * at a time; it is kept beside the log and committed only if it still holds. It never touches the thread, and whatever
  * goes wrong is an event, since the trigger can always do without.
  */
-
 import { createHash } from "node:crypto";
 import {
   type Cut,
@@ -16,14 +15,14 @@ import {
   type WrittenSummary,
 } from "@palimpsest/core/compaction";
 import { isCeilings, limitsOf, usableWindow } from "@palimpsest/core/internal/compaction";
-import { applyDelta, deltaOf } from "@palimpsest/core/internal/log";
+import { applyDelta, deltaOf, summaryEdits } from "@palimpsest/core/internal/log";
 import { entryTokens } from "@palimpsest/core/internal/prompt";
 import { PATCH_PROMPT_VERSION, PROSE_PROMPT_VERSION } from "@palimpsest/core/internal/summary";
 import { errorText } from "@palimpsest/core/internal/text";
 import type { Delta, Json } from "@palimpsest/core/log";
 import type { Prompt } from "@palimpsest/core/prompt";
 import { readState } from "@palimpsest/core/summary";
-import { untilAborted } from "../abort.ts";
+import { untilAborted } from "../long-work.ts";
 import type { Drafts } from "../stores/store.ts";
 import type { Conversation } from "../thread/conversation.ts";
 import { type EarlierSummary, type SummaryJobOptions, type SummaryStep, summaryJob } from "./summary.ts";
@@ -36,7 +35,7 @@ export interface BackgroundOptions {
   readonly ahead?: "yes" | "no";
 }
 
-export interface Background<M> {
+export interface SummaryBackground<M> {
   /** Starts a draft if the view is near enough to its trigger. Returns at once. */
   consider(prompt: Prompt<M>): void;
   /** The draft that covers most of the wanted range from its beginning on, if it holds. */
@@ -72,7 +71,7 @@ interface Setting<M> extends BackgroundDeps<M> {
 /** Where finished parts are kept, and how drafting begins. A compactor is given it: what drafts needs a store, a compactor doesn't. */
 export interface OpenBackground {
   readonly table: DraftTable;
-  open<M>(deps: BackgroundDeps<M>, summaryStep: SummaryStep): Background<M>;
+  open<M>(deps: BackgroundDeps<M>, summaryStep: SummaryStep): SummaryBackground<M>;
 }
 
 export function drafting(background: BackgroundOptions): OpenBackground {
@@ -82,7 +81,7 @@ export function drafting(background: BackgroundOptions): OpenBackground {
   };
 }
 
-class Drafting<M> implements Background<M> {
+class Drafting<M> implements SummaryBackground<M> {
   readonly #options: Setting<M>;
   readonly #summaryStep: SummaryStep;
   #stop = new AbortController();
@@ -296,7 +295,7 @@ function fingerprint<M>(conversation: Conversation<M>, cut: Cut, policy: Policy,
   const hash = createHash("sha256");
   const pins = conversation.head().pins.filter((seq) => seq <= last);
   const versions = [PATCH_PROMPT_VERSION, PROSE_PROMPT_VERSION, label];
-  const folded = live.compaction === null ? null : [live.compaction.seq, live.compaction.summary];
+  const folded = live.compaction === null ? null : [live.compaction.seq, live.compaction.summary, summaryEdits(live)];
   hash.update(JSON.stringify([versions, policy, cut.covers, folded, pins]));
   for (const { seq, body } of live.tail) if (seq <= last) hash.update(`\n${seq} ${body}`);
   return hash.digest("hex");

@@ -7,7 +7,7 @@ const WORDS = "the parser reads tokens one by one and keeps a stack of what is o
 
 test("a plain agent compacts automatically once summarization is among its middleware", async () => {
   const kit = agentKit(() => WORDS, {
-    contextWindow: 100_000,
+    window: 100_000,
     middleware: [
       summarization({
         summarizer: null,

@@ -1,14 +1,16 @@
 /**
  * Compaction as middleware. Automatic: before every model call the request is measured, and where a threshold is met the
- * thread is compacted first; its settings also hold for compactions that a person or the agent asks for. And as a tool:
- * the agent asks, and it happens before the next model call, when every call of the step has its result in the log.
+ * thread is compacted first; its settings also hold for compactions that a person or the agent asks for. And as a tool: the
+ * agent asks, and it happens before the next model call, when every call of the step has its result in the log.
  */
+
 import { tool } from "ai";
 import { z } from "zod/v4";
-import type { Middleware } from "../agent/middleware.ts";
 import type { Summarizer } from "../agent/model.ts";
+import type { Middleware } from "../agent/run.ts";
 import { toolFacts } from "../tool-facts.ts";
-import { type Summarization, type SummarizationOptions, summarizationFromOptions } from "./summarization.ts";
+import type { Summarization, SummarizationOptions } from "./summarization.ts";
+import { summarizationFromOptions } from "./summarization.ts";
 
 export interface SummarizationMiddlewareOptions extends SummarizationOptions {
   /** Who writes the summaries: by default the agent's own model. */
@@ -55,6 +57,7 @@ export function compactTool(): Middleware {
       wanted.delete(run.runId);
       await run.compact({ cause: "manual", signal: run.signal, ...(focus === null ? {} : { focus }) });
     },
+    writesLast: () => false,
     afterAgent: ({ runId }) => void wanted.delete(runId),
   };
 }

@@ -15,14 +15,21 @@ import {
   type ToolSet,
   wrapLanguageModel,
 } from "ai";
+import type { ConfigFile } from "../home/schema.ts";
 import { retryAfterMs, worthAnotherTry } from "../models/call-error.ts";
+import { lightweightModel } from "../models/resolve.ts";
 import { type QuietCall, structuredOutputs, withoutExecute, withoutThinking } from "../models/wrap.ts";
+import type { Store } from "../stores/store.ts";
+import { draftTable } from "./drafts.ts";
+import { createModelWriter } from "./model-writer.ts";
+import type { Summarization } from "./summarization.ts";
 import {
   type Summarize,
   SummarizeError,
   type SummaryAnswer,
   type SummaryRequest,
   type SummaryUsage,
+  type SummaryWriter,
 } from "./summarize.ts";
 
 export interface ModelSummarizeOptions {
@@ -148,4 +155,30 @@ function asSummarizeError(error: unknown): unknown {
   const status = error.statusCode === undefined ? "" : `${error.statusCode} `;
   const afterMs = retry === "never" ? 0 : (retryAfterMs(error, Date.now()) ?? USUAL_PAUSE_MS);
   return new SummarizeError(`${status}${error.message}`, { retry, afterMs, cause: error });
+}
+
+// The summary writer a configuration asks for: its summarization model, or none where only the offline model is
+// there, since the extract does the same without it. The model is made at the first summary; one that can't be made
+// (no key, an unknown provider) is a failed summary like any other, so the extract stands in and an event says why.
+
+export function configuredWriter(
+  config: ConfigFile,
+  settings: Summarization,
+  /** Where finished parts are kept, for a caller whose jobs don't bring that along. */
+  place: { readonly store: Store; readonly threadId: string } | null = null,
+): SummaryWriter | null {
+  if (config.models.every(({ provider }) => provider === "offline")) return null;
+  return async (job, signal) => {
+    const model = await lightweightModel(config, settings.modelName);
+    const write = createModelWriter({
+      summarize: modelSummarize(model.language),
+      window: model.window.tokens,
+      reservedOutputTokens: settings.reservedOutputTokens,
+      trimTokensToSummarize: settings.trimTokensToSummarize,
+      maxSummarizerCalls: settings.maxSummarizerCalls,
+      summaryPrompt: settings.summaryPrompt,
+      ...(place !== null && { drafts: draftTable(place.store.drafts, place.threadId, () => new Date()) }),
+    });
+    return write(job, signal);
+  };
 }

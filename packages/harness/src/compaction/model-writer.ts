@@ -21,9 +21,9 @@ import {
   type PatchPrompt,
   type SummaryState,
 } from "@palimpsest/core/summary";
-import { pause } from "../abort.ts";
+import { pause } from "../long-work.ts";
 import { SUMMARIZER_BOUNDS } from "./summarization.ts";
-import type { Correction, SummaryResult, SummaryWriter } from "./summarize.ts";
+import type { SummaryCorrection, SummaryResult, SummaryWriter } from "./summarize.ts";
 import {
   askAll,
   budgetOf,
@@ -161,7 +161,7 @@ function settle<M>(call: SummaryCall<M>, sections: readonly Section[], digested:
 
 interface MergedSections {
   readonly state: SummaryState;
-  readonly corrected: readonly Correction[];
+  readonly corrected: readonly SummaryCorrection[];
   /** `nothing`: what was said of the hidden part was dropped, so that the state says nothing of it. */
   readonly stands: "something" | "nothing";
 }
@@ -170,7 +170,7 @@ interface MergedSections {
 function mergeAll<M>({ job }: SummaryCall<M>, sections: readonly Section[]): MergedSections {
   const prior = job.input.prior ?? emptyState();
   let state = prior;
-  const corrected: Correction[] = [];
+  const corrected: SummaryCorrection[] = [];
   const locators = locatorsFor(job);
   for (const { first, last, knownIds, read } of sections) {
     const locate = locators(first, last);

@@ -44,12 +44,12 @@ for (const [name, summarizer] of Object.entries(SUMMARIZERS))
         const outcome = await thread.compact();
         if (outcome.kind === "compacted") rounds += 1;
         const prompt = JSON.stringify((await thread.prompt()).messages);
-        // The block alone: the summary may quote what the user said before.
         const first = /Standing rules[^\]]*\]((?:\\n- [^\\"]*)*)/.exec(prompt)?.[1] ?? "";
         for (const [type, text] of Object.entries(RULES)) assert.ok(first.includes(text), `round ${round}: ${type}`);
         const language = round < 8 ? OLD : NEW;
         assert.ok(first.includes(`- ${language}`), `round ${round}: ${language}`);
-        if (round >= 8) assert.ok(!first.includes(`- ${OLD}`), `round ${round}: an outdated rule is shown`);
+        // In no place: the summary quoted it before it was outdated, and a summarizer may go on saying it.
+        if (round >= 8) assert.ok(!prompt.includes(OLD), `round ${round}: an outdated rule is shown`);
       }
       assert.equal(rounds, 20);
       await thread.close();

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { NO_RULES, NOTHING_LIVE, rulesInForce } from "@palimpsest/core/internal/log";
+import { NO_RULES, NOTHING_LIVE, readRules, rulesInForce } from "@palimpsest/core/internal/log";
 import type { MessageRecord, Origin } from "@palimpsest/core/log";
 import { type Part, shapeOf } from "@palimpsest/core/message";
+import { openSqlite } from "../stores/sqlite.ts";
+import { openThread } from "../thread/open-thread.ts";
 import { HOSTILE_TEXTS } from "./fixtures/hostile-rules.ts";
 import { statedRules } from "./summary.ts";
 
@@ -25,8 +27,10 @@ function stated(said: readonly Said[]): readonly string[] {
   });
   const live = () => ({ ...NOTHING_LIVE, tail });
   const original = ({ seq }: MessageRecord) => messages[seq - 1]!;
-  const rules = statedRules({ shape, original, live }, NO_RULES, "2026-11-18");
-  return rulesInForce(rules).map(({ text }) => text);
+  const steps = statedRules({ shape, original, live }, NO_RULES, "2026-11-18");
+  let step = steps.next();
+  while (step.done !== true) step = steps.next();
+  return rulesInForce(step.value).map(({ text }) => text);
 }
 
 test(`none of ${HOSTILE_TEXTS.length} hostile texts becomes a rule`, () => {
@@ -56,4 +60,30 @@ test("a later statement ends an older one", () => {
     "Never push to main.",
     "From now on answer in English.",
   ]);
+});
+
+test("a goal that a summarizing model words as a standing instruction waits as a proposal and is not shown", async () => {
+  const store = openSqlite({ path: ":memory:" });
+  const answer = {
+    add: {
+      goals: [
+        { text: "Always use tabs.", seqs: [1] },
+        { text: "Fix the cart.", seqs: [1] },
+      ],
+    },
+  };
+  const summarizer = () => JSON.stringify(answer);
+  const opened = await openThread({ store, id: "t", shape, window: 8000, summarizer });
+  assert.ok(opened.kind === "open");
+  const { thread } = opened;
+  const talk = "The build printed many lines about modules that were compiled. ".repeat(30);
+  for (let turn = 0; turn < 6; turn += 1)
+    await thread.append([shape.turn("user", talk), shape.turn("assistant", talk)]);
+  assert.equal((await thread.compact()).kind, "compacted");
+  const [proposal, ...others] = readRules((await store.head("t"))!.state).list;
+  assert.deepEqual([proposal?.text, proposal?.status, proposal?.by], ["Always use tabs.", "proposed", "model"]);
+  assert.deepEqual(others, []);
+  assert.doesNotMatch(JSON.stringify((await thread.prompt()).messages), /Standing rules/);
+  await thread.close();
+  await store.close();
 });

@@ -95,7 +95,7 @@ export type SummaryResult =
       /** Tool outputs it saw only as digests. */
       readonly digested: number;
       /** What the summarizer said that could not stand, or not as it was said. */
-      readonly corrected?: readonly Correction[];
+      readonly corrected?: readonly SummaryCorrection[];
       readonly usage?: SummaryUsage;
     }
   | {
@@ -106,7 +106,7 @@ export type SummaryResult =
       readonly usage?: SummaryUsage;
     };
 
-export interface Correction {
+export interface SummaryCorrection {
   readonly what: string;
   readonly why: DropReason | "not-understood";
 }

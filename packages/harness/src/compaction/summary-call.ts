@@ -4,11 +4,10 @@
  * failure, with more room after an answer that was cut. Finished answers are kept by what was asked, so that a crash
  * repeats none of them. What an answer is worth is the caller's to read.
  */
-
 import { parsePatch, validateSummary } from "@palimpsest/core/internal/summary";
 import { errorText } from "@palimpsest/core/internal/text";
 import type { InvalidReason, ParsedPatch, SummaryPatch } from "@palimpsest/core/summary";
-import { within } from "../abort.ts";
+import { within } from "../long-work.ts";
 import { addUsage, NO_USAGE } from "../models/facts.ts";
 import type { DraftTable } from "./drafts.ts";
 import type { SUMMARIZER_BOUNDS } from "./summarization.ts";
@@ -57,19 +56,19 @@ export interface SummaryCall<M> {
   readonly job: SummaryJob<M>;
   readonly options: WriterSettings;
   readonly count: (text: string) => number;
-  readonly budget: Budget;
-  readonly asker: Asker;
+  readonly budget: CallBudget;
+  readonly asker: SummaryAsker;
   readonly signal: AbortSignal;
 }
 
-interface Budget {
+interface CallBudget {
   /** The most one prompt may count. */
   readonly input: number;
   /** What an answer may take at first; reasoning counts too. */
   readonly output: number;
 }
 
-export function budgetOf({ window, reservedOutputTokens }: WriterSettings): Budget {
+export function budgetOf({ window, reservedOutputTokens }: WriterSettings): CallBudget {
   const output = Math.max(1, Math.floor(Math.min(reservedOutputTokens, window / 4)));
   return { input: window - output, output };
 }
@@ -98,11 +97,11 @@ export async function askAll<M, T>(
   { options, asker, signal, job }: SummaryCall<M>,
   count: number,
   question: (index: number) => Question<T>,
-): Promise<Asked<readonly T[]>> {
+): Promise<AskedSummary<readonly T[]>> {
   const values = new Array<T>(count);
   const stop = new AbortController();
   const until = AbortSignal.any([signal, stop.signal]);
-  let failure: Exclude<Asked<T>, { kind: "answered" }> | null = null;
+  let failure: Exclude<AskedSummary<T>, { kind: "answered" }> | null = null;
   let next = 0;
   let done = 0;
   const work = async (): Promise<void> => {
@@ -123,11 +122,15 @@ export async function askAll<M, T>(
   return failure ?? { kind: "answered", value: values };
 }
 
-export function failedResult<M>(call: SummaryCall<M>, reason: Failure["reason"], detail: string): Failure {
+export function failedResult<M>(
+  call: SummaryCall<M>,
+  reason: SummaryCallFailure["reason"],
+  detail: string,
+): SummaryCallFailure {
   return { kind: "failed", reason, detail, ...call.asker.spent() };
 }
 
-type Failure = Extract<SummaryResult, { kind: "failed" }>;
+type SummaryCallFailure = Extract<SummaryResult, { kind: "failed" }>;
 
 interface AskerOptions {
   readonly summarize: Summarize;
@@ -136,7 +139,7 @@ interface AskerOptions {
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-type Reading<T> =
+type AnswerReading<T> =
   | { readonly kind: "usable"; readonly value: T }
   /** It was cut at the output limit; `value` is what could be saved of it. */
   | { readonly kind: "cut"; readonly value: T | null }
@@ -146,19 +149,19 @@ export interface Question<T> {
   readonly request: SummaryRequest;
   /** The most the answer may take when the first room was not enough. */
   readonly maxOutputTokens: number;
-  readonly read: (answer: SummaryAnswer) => Reading<T>;
+  readonly read: (answer: SummaryAnswer) => AnswerReading<T>;
 }
 
-type Asked<T> = { readonly kind: "answered"; readonly value: T } | Failed;
+type AskedSummary<T> = { readonly kind: "answered"; readonly value: T } | FailedCall;
 
-interface Failed {
+interface FailedCall {
   readonly kind: "failed";
   readonly reason: SummaryFailure;
   readonly detail: string;
 }
 
-interface Asker {
-  ask<T>(question: Question<T>, signal: AbortSignal): Promise<Asked<T>>;
+interface SummaryAsker {
+  ask<T>(question: Question<T>, signal: AbortSignal): Promise<AskedSummary<T>>;
   /** What was spent so far. */
   spent(): { readonly calls: number; readonly usage: SummaryUsage };
 }
@@ -166,7 +169,7 @@ interface Asker {
 const ATTEMPTS = 2;
 const LONGEST_PAUSE_MS = 20_000;
 
-export function createAsker({ summarize, drafts, timeoutMs, sleep }: AskerOptions): Asker {
+export function createAsker({ summarize, drafts, timeoutMs, sleep }: AskerOptions): SummaryAsker {
   let calls = 0;
   let usage = NO_USAGE;
 
@@ -178,10 +181,10 @@ export function createAsker({ summarize, drafts, timeoutMs, sleep }: AskerOption
     return answer;
   };
 
-  const askAnew = async <T>(question: Question<T>, signal: AbortSignal, keep: Keep): Promise<Asked<T>> => {
+  const askAnew = async <T>(question: Question<T>, signal: AbortSignal, keep: KeepParts): Promise<AskedSummary<T>> => {
     let { request } = question;
     let saved: { readonly value: T; readonly answer: SummaryAnswer } | null = null;
-    let failure: Failed = failed("aborted", "it was stopped before the summarizer was asked");
+    let failure: FailedCall = failed("aborted", "it was stopped before the summarizer was asked");
     for (let attempt = 0; attempt < ATTEMPTS && !signal.aborted; attempt++) {
       const tried = await attemptOnce(() => call(request, signal), question, signal);
       if (tried.kind === "threw") {
@@ -225,11 +228,11 @@ export function createAsker({ summarize, drafts, timeoutMs, sleep }: AskerOption
   };
 }
 
-type Keep = (answer: SummaryAnswer) => Promise<void>;
+type KeepParts = (answer: SummaryAnswer) => Promise<void>;
 
 type Tried<T> =
-  | { readonly kind: "answer"; readonly answer: SummaryAnswer; readonly reading: Reading<T> }
-  | { readonly kind: "threw"; readonly failure: Failed; readonly retry: "now" | "never"; readonly afterMs: number };
+  | { readonly kind: "answer"; readonly answer: SummaryAnswer; readonly reading: AnswerReading<T> }
+  | { readonly kind: "threw"; readonly failure: FailedCall; readonly retry: "now" | "never"; readonly afterMs: number };
 
 async function attemptOnce<T>(
   call: () => Promise<SummaryAnswer>,
@@ -265,7 +268,7 @@ function readKept(stored: string | null): SummaryAnswer | null {
   }
 }
 
-function failed(reason: SummaryFailure, detail: string): Failed {
+function failed(reason: SummaryFailure, detail: string): FailedCall {
   return { kind: "failed", reason, detail };
 }
 
@@ -281,7 +284,7 @@ export interface ReadPatch {
 }
 
 /** `shown` is the whole prompt, to recognize an echo of it. */
-export function readPatchAnswer(answer: SummaryAnswer, shown: string): Reading<ReadPatch> {
+export function readPatchAnswer(answer: SummaryAnswer, shown: string): AnswerReading<ReadPatch> {
   const verdict = validateSummary(answer.text, { hiddenTokens: 1, count: () => 0, transcript: shown });
   const refused = verdict.kind === "invalid" ? verdict.reason : null;
   if (refused === "echo" || refused === "error-text" || refused === "html") return unusable(refused, answer);
@@ -299,7 +302,7 @@ export function readPatchAnswer(answer: SummaryAnswer, shown: string): Reading<R
 export function readProseAnswer(
   answer: SummaryAnswer,
   options: { readonly hiddenTokens: number; readonly count: (text: string) => number; readonly transcript: string },
-): Reading<string> {
+): AnswerReading<string> {
   if (answer.finish === "length") return { kind: "cut", value: null };
   const verdict = validateSummary(answer.text, options);
   if (verdict.kind === "invalid") return unusable(verdict.reason, answer);
@@ -335,7 +338,7 @@ const FAILURE: Readonly<Record<InvalidReason, SummaryFailure>> = {
   echo: "invalid",
 };
 
-function unusable(reason: InvalidReason, answer: SummaryAnswer): Extract<Reading<never>, { kind: "unusable" }> {
+function unusable(reason: InvalidReason, answer: SummaryAnswer): Extract<AnswerReading<never>, { kind: "unusable" }> {
   return { kind: "unusable", reason: FAILURE[reason], detail: `${reason}: ${start(answer)}` };
 }
 

@@ -19,20 +19,20 @@ import {
 import { NO_RULES, readRules, recognizeRules } from "@palimpsest/core/internal/log";
 import { mayBecomeRule } from "@palimpsest/core/internal/memory";
 import { sizesOf } from "@palimpsest/core/internal/prompt";
-import { typedInstructions } from "@palimpsest/core/internal/recall";
+import { standingSentences, typedSteps } from "@palimpsest/core/internal/recall";
 import { NOWHERE, ownText, quotable, quoteWork, wordRoom } from "@palimpsest/core/internal/summary";
 import { errorText } from "@palimpsest/core/internal/text";
 import type { MessageRecord, RuleList, Rung } from "@palimpsest/core/log";
 import type { Prompt } from "@palimpsest/core/prompt";
 import type { Originals, Pin } from "@palimpsest/core/summary";
 import { archivePath } from "../history-parts.ts";
-import { inTurns } from "../pace.ts";
+import { inTurns } from "../long-work.ts";
 import type { Store } from "../stores/store.ts";
 import type { Conversation } from "../thread/conversation.ts";
 import type { CompactorOptions, CompactRequest } from "./compactor.ts";
-import type { Background, DraftTable } from "./drafts.ts";
-import type { OnCompactionEvent } from "./events.ts";
+import type { DraftTable, SummaryBackground } from "./drafts.ts";
 import { stateLines } from "./state-chain.ts";
+import type { OnCompactionEvent } from "./summarization.ts";
 import type { SummaryJob, SummaryResult, SummaryWriter } from "./summarize.ts";
 
 interface SummaryStepOptions {
@@ -262,7 +262,7 @@ export function readQuotes(store: Store, threadId: string): QuoteSource {
 export interface CarryOutContext<M> {
   readonly options: CompactorOptions<M>;
   /** Null: nothing is drafted ahead. */
-  readonly background: Background<M> | null;
+  readonly background: SummaryBackground<M> | null;
   readonly prompt: Prompt<M>;
   readonly summaryStep: SummaryStep;
   /** The plan with what is known now. */
@@ -316,12 +316,12 @@ async function carryOutPlan<M>(
   earlier: EarlierSummary | null,
 ): Promise<CarriedOut<M>> {
   const { conversation, policy, on } = options;
-  const { viewOf } = conversation;
-  const thread = { live: conversation.live(), version: conversation.head().version, viewOf, rules: newRules(options) };
-  const applying = { thread, format: policy.summaryFormat };
-  const { cut } = plan;
+  const { viewOf, live, head } = conversation;
+  const thread = { live: live(), version: head().version, viewOf };
+  const [format, cut] = [policy.summaryFormat, plan.cut];
   if (cut === null) {
-    const applied = applyPlan(prompt, plan, null, applying);
+    const rules = await newRules(options, []);
+    const applied = applyPlan(prompt, plan, null, { thread: { ...thread, rules }, format });
     return { ...applied, earlier, rung: rungOf(plan, "extract"), calls: 0, digested: 0, archive: null };
   }
   on({ type: "compaction-start", hide: cut.hidden, keep: cut.kept });
@@ -337,33 +337,46 @@ async function carryOutPlan<M>(
   const written = rollover ? { ...summary, ...fresh } : summary;
   const archive = options.archive === null ? null : archivePath(cut.covers);
   const { input, maxTokens } = job;
+  const rules = await newRules(options, proposals(written, input));
+  const applying = { thread: { ...thread, rules }, format };
   const applied = applyPlan(prompt, plan, { input, written, maxTokens, archive }, applying);
   on({ type: "summary-written", by: written.rung, tokens: applied.summaryTokens });
-  const { calls, digested } = written;
-  return { ...applied, earlier: { cut, written }, rung: rungOf(plan, written.rung), calls, digested, archive };
+  const { calls, digested, rung } = written;
+  return { ...applied, earlier: { cut, written }, rung: rungOf(plan, rung), calls, digested, archive };
 }
 
 function isRollover<M>(request: CompactRequest, { policy }: CompactorOptions<M>): boolean {
   return (request.style ?? policy.style) === "rollover";
 }
 
+type StatedRule = Parameters<typeof recognizeRules>[1][number];
+
+/** Goals that a model wrote into this summary and that read as standing instructions. They wait for a person. */
+function proposals<M>({ rung, state }: WrittenSummary, { prior }: Covered<M>): StatedRule[] {
+  const known = new Set(prior?.sections.goals.map(({ id }) => id));
+  const goals = rung === "summarize" ? state.sections.goals.filter(({ id }) => !known.has(id)) : [];
+  const binding = goals.filter(({ text }) => standingSentences(text).length > 0 && mayBecomeRule(text));
+  return binding.map(({ text, seqs: [source = 0] }) => ({ text, source, by: "model" }));
+}
+
 /** The thread's rules with those that its visible messages state; null if they are as they were. */
-function newRules<M>({ conversation, clock }: CompactorOptions<M>): RuleList | null {
+async function newRules<M>(options: CompactorOptions<M>, proposed: readonly StatedRule[]): Promise<RuleList | null> {
+  const { conversation, clock } = options;
   const { state } = conversation.head();
   const rules = state["rules"] == null ? NO_RULES : readRules(state);
-  const now = statedRules(conversation, rules, clock().toISOString());
+  const at = clock().toISOString();
+  const stated = await inTurns(statedRules(conversation, rules, at));
+  const now = proposed.length === 0 ? stated : recognizeRules(stated, proposed, at);
   return now === rules ? null : now;
 }
 
 /** The list with what a person typed in the visible messages and what may bind later turns. The same list if nothing is new. */
-export function statedRules<M>(
+export function* statedRules<M>(
   { shape, original, live }: Pick<Conversation<M>, "shape" | "original" | "live">,
   rules: RuleList,
   at: string,
-): RuleList {
-  const stated = live().tail.flatMap((record) =>
-    typedInstructions(original(record), shape, record.origin).map(({ text }) => ({ text, source: record.seq })),
-  );
+): Generator<void, RuleList> {
+  const stated = yield* typedSteps(live().tail, original, shape);
   const binding = stated.filter(({ text }) => mayBecomeRule(text));
   return binding.length === 0 ? rules : recognizeRules(rules, binding, at);
 }

@@ -4,22 +4,34 @@ import type { ExportedMessage } from "./export-thread.ts";
 
 export function htmlHead(title: string): string {
   return `<!doctype html>
-<html lang="">
+<html lang="en">
 <head>
 <meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escaped(title)}</title>
 <style>
-:root { color-scheme: light dark; }
+:root { color-scheme: light dark; background: light-dark(#fff, #16171b); color: light-dark(#1d1f24, #e7e7e2); }
+a { color: inherit; }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem; }
 article { border-top: 1px solid color-mix(in srgb, currentColor 20%, transparent); padding: .5rem 0; }
 h2 { font-size: .9rem; margin: 0; opacity: .7; font-weight: 600; }
 p, pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: .5rem 0; }
 pre { background: color-mix(in srgb, currentColor 8%, transparent); padding: .5rem; border-radius: .3rem; font-size: .85rem; }
 .reasoning { opacity: .7; font-style: italic; }
+section > h2 { font-size: 1.15rem; opacity: 1; margin: 1.5rem 0 .5rem; }
+table { border-collapse: collapse; width: 100%; font-size: .85rem; font-variant-numeric: tabular-nums; }
+td, th { text-align: start; vertical-align: top; padding: .2rem .6rem .2rem 0; border-bottom: 1px solid color-mix(in srgb, currentColor 12%, transparent); overflow-wrap: anywhere; }
+.n { text-align: end; white-space: nowrap; }
+.bar { display: flex; height: 1.6rem; border-radius: .3rem; overflow: hidden; background: color-mix(in srgb, currentColor 10%, transparent); }
+.bar i { min-width: 1px; }
+details { margin: .3rem 0; }
+summary { cursor: pointer; }
+svg { width: 100%; height: auto; }
 </style>
 </head>
 <body>
+<main>
 <h1>${escaped(title)}</h1>
 `;
 }
@@ -30,7 +42,7 @@ export function htmlMessage({ seq, at, role, parts }: ExportedMessage): string {
 }
 
 export function htmlFoot(): string {
-  return "</body>\n</html>\n";
+  return "</main>\n</body>\n</html>\n";
 }
 
 function partHtml(part: Part): string {
@@ -52,6 +64,6 @@ function partHtml(part: Part): string {
   }
 }
 
-function escaped(text: string): string {
+export function escaped(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -1,6 +1,7 @@
 /** What our own packages use of this folder beyond its public names. No promise is made about it. */
 
 export { mcpTools } from "../mcp/middleware.ts";
+export { forgetWindows, windowsOf } from "../models/learned-limits.ts";
 export { switchSkill } from "../skills/middleware.ts";
 export { threadCost } from "./cost.ts";
 export { eventLog } from "./from-config.ts";
@@ -16,4 +17,3 @@ export {
 } from "./home-acts.ts";
 export { type HomeParts, homeOfParts } from "./home-of-parts.ts";
 export { probeModel } from "./probe-model.ts";
-export { forgetWindows, windowsOf } from "./shared-windows.ts";

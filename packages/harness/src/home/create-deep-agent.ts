@@ -3,9 +3,8 @@
 import { rm } from "node:fs/promises";
 import type { ThreadName } from "@palimpsest/core/log";
 import { type Agent, type AgentOptions, createAgent } from "../agent/agent.ts";
-import type { Middleware } from "../agent/middleware.ts";
 import type { Summarizer } from "../agent/model.ts";
-import type { Run } from "../agent/run.ts";
+import type { Middleware, Run } from "../agent/run.ts";
 import { compactTool, summarizationWith } from "../compaction/middleware.ts";
 import {
   type Summarization,
@@ -17,13 +16,12 @@ import { loopGuard } from "../loop-guard/middleware.ts";
 import type { Memory } from "../memory/create-memory.ts";
 import { memoryFiles } from "../memory-tool/create-memory-tool.ts";
 import { clarification, danglingCalls, type TitleOptions, threadData, title, todos } from "../middleware/basics.ts";
-import { contextTools } from "../middleware/context-tools.ts";
+import { contextTools, type StandingRulesOptions, standingRules } from "../middleware/context-tools.ts";
 import { recall } from "../recall/middleware.ts";
 import { type SkillsOptions, skills } from "../skills/middleware.ts";
 import { type SubagentsOptions, subagents } from "../subagents/middleware.ts";
-import { answerFiles, type KeepAnswer } from "../subagents/run-child.ts";
 import type { SubagentModel } from "../subagents/spec.ts";
-import { workspaceFor } from "../subagents/spec.ts";
+import { answerFiles, type KeepAnswer, workspaceFor } from "../subagents/spec.ts";
 import type { FileCopier } from "../thread/handle.ts";
 import { type ToolOutputOptions, toolOutput } from "../tool-output/middleware.ts";
 import { QUOTA, VIRTUAL_ROOT } from "../workspace/inside.ts";
@@ -31,14 +29,14 @@ import { forkedFiles, viewImage, type WorkspaceOptions, workspaceFiles } from ".
 import { fileCopier, type Quota, threadWorkspace, type Workspace } from "../workspace/workspace.ts";
 
 export interface DeepAgentOptions extends AgentOptions {
-  /** Null turns automatic compaction off. Settings resolved before, such as a file's, are taken as they are. */
-  readonly summarization?: SummarizationOptions | Summarization | null;
+  /** `false` turns automatic compaction off. Settings resolved before, such as a file's, are taken as they are. */
+  readonly summarization?: SummarizationOptions | Summarization | false;
   /** Who writes the summaries: by default the agent's own model; null: they are extracted without one. */
   readonly summarizer?: Summarizer;
-  /** Null: no `task` tool. Children have the agent's tools, files and model unless told otherwise. */
-  readonly subagents?: Omit<SubagentsOptions, keyof SubagentModel> | null;
-  /** Null: threads get no title. */
-  readonly title?: TitleOptions | null;
+  /** `false`: no `task` tool. Children have the agent's tools, files and model unless told otherwise. */
+  readonly subagents?: Omit<SubagentsOptions, keyof SubagentModel> | false;
+  /** `false`: threads get no title. */
+  readonly title?: TitleOptions | false;
   /** What else is wired by default, each to be left out by `false`: its tools and what it adds to runs are then not there. */
   readonly recall?: boolean;
   readonly todos?: boolean;
@@ -47,6 +45,8 @@ export interface DeepAgentOptions extends AgentOptions {
   readonly loopGuard?: boolean;
   /** What it remembers of its users, made by `createMemory(...)`; without it nothing is learned or recalled across threads. */
   readonly memory?: Middleware | Pick<Memory, "middleware">;
+  /** Rules that hold in all its threads: of the agent, of each user, of files such as AGENTS.md. */
+  readonly rules?: StandingRulesOptions | undefined;
   /** Folders, a shell, stored tool outputs and skills; without it the agent has no files. */
   readonly files?: DeepFilesOptions;
 }
@@ -60,7 +60,9 @@ export function createDeepAgent(all: DeepAgentOptions): Agent {
     loopGuard: guards,
     ...given
   } = all;
-  const { summarization, summarizer = "agent", subagents: delegating, files, memory, title: naming, ...asked } = given;
+  const { summarization, summarizer = "agent", subagents: delegating, files, memory, title: naming, ...rest } = given;
+  const { rules, ...asked } = rest;
+  const standing = rules === undefined ? [] : [standingRules(rules)];
   const compacting = summarizationWith(settingsOf(summarization), summarizer);
   const own = files === undefined ? null : deepFiles(files);
   const remembering = memory !== undefined && "middleware" in memory ? memory.middleware : memory;
@@ -69,9 +71,12 @@ export function createDeepAgent(all: DeepAgentOptions): Agent {
     threadData(),
     ...(own?.workspace ?? []),
     danglingCalls(),
+    ...standing,
     ...(remembering === undefined ? [] : [remembering]),
     ...(own?.skills ?? []),
-    ...(delegating === null ? [] : [subagents({ ...childrenOf(options, compacting, own, all), ...delegating })]),
+    ...(delegating === false
+      ? []
+      : [subagents({ ...childrenOf(options, compacting, own, all, standing), ...delegating })]),
     compacting,
     ...(compacts === false ? [] : [compactTool()]),
     ...(compacting.compaction?.settings.policy.style === "rollover" ? [contextTools()] : []),
@@ -79,7 +84,7 @@ export function createDeepAgent(all: DeepAgentOptions): Agent {
     ...(plans === false ? [] : [todos()]),
     ...(own?.viewImage ?? []),
     ...(own?.memories ?? []),
-    ...(naming === null ? [] : [title(naming)]),
+    ...(naming === false ? [] : [title(naming)]),
     ...(asks === false ? [] : [clarification()]),
     ...(guards === false ? [] : [loopGuard()]),
     ...(options.middleware ?? []),
@@ -88,8 +93,10 @@ export function createDeepAgent(all: DeepAgentOptions): Agent {
 }
 
 function settingsOf(given: DeepAgentOptions["summarization"]): Summarization {
-  if (given != null && "policy" in given) return given;
-  return { ...summarizationFromOptions(given ?? {}), automatic: given !== null };
+  if (given === false) return { ...summarizationFromOptions({}), automatic: false };
+  return given !== undefined && "policy" in given
+    ? given
+    : { ...summarizationFromOptions(given ?? {}), automatic: true };
 }
 
 /** Children keep what holds for tool calls, such as asking for permission; everything else of the parent stays its own. */
@@ -98,6 +105,7 @@ function childrenOf(
   compacting: Middleware,
   files: DeepFiles | null,
   wired: Pick<DeepAgentOptions, "recall" | "loopGuard">,
+  standing: readonly Middleware[],
 ): SubagentsOptions {
   const {
     middleware: own = [],
@@ -121,6 +129,7 @@ function childrenOf(
     childMiddleware: ({ skills = null }) => [
       ...(files?.workspace ?? []),
       danglingCalls(),
+      ...standing,
       ...(files?.skillsFor(skills) ?? []),
       compaction,
       ...(wired.recall === false ? [] : [recall()]),

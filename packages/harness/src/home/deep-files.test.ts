@@ -78,7 +78,7 @@ describe("an agent with files", () => {
       },
       {
         files: { base },
-        contextWindow: 16_000,
+        window: 16_000,
         tools: { fetch_log: tool({ inputSchema: z.object({}), execute: async () => LOG }) },
       },
     );

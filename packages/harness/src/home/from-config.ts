@@ -2,23 +2,27 @@
  * The assistant that a home and its configuration describe: model, summaries, memory, approvals, files, log lines. The
  * command, the chat and the demo all start here. The middleware every assistant has is named in `create-deep-agent.ts`.
  */
-import { resolve } from "node:path";
+import { basename, resolve } from "node:path";
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { generateText } from "ai";
 import type { Agent, AgentOptions } from "../agent/agent.ts";
 import type { AgentEvent } from "../agent/events.ts";
-import type { Middleware } from "../agent/middleware.ts";
 import type { Summarizer } from "../agent/model.ts";
-import { configuredWriter } from "../compaction/configured-writer.ts";
-import { type CompactionEvent, logLine } from "../compaction/events.ts";
-import { type Summarization, summarizationForThreads } from "../compaction/summarization.ts";
+import type { Middleware } from "../agent/run.ts";
+import { configuredWriter } from "../compaction/model-summarize.ts";
+import {
+  type CompactionEvent,
+  logLine,
+  type Summarization,
+  summarizationForThreads,
+} from "../compaction/summarization.ts";
 import { mcpTools } from "../mcp/middleware.ts";
-import { type Memory, wireMemory } from "../memory/create-memory.ts";
-import { openStorage } from "../memory/open-storage.ts";
+import { type Memory, openStorage, wireMemory } from "../memory/create-memory.ts";
 import { givenBlockTokens } from "../memory/repository.ts";
 import { type EmitMemory, type MemoryEvent, memoryLogLine } from "../memory/storage.ts";
 import type { Extract } from "../memory/updater.ts";
 import { pricesOf, pricingOf, readUsage } from "../models/facts.ts";
+import { windowsOf } from "../models/learned-limits.ts";
 import {
   givenModel,
   lightweightModel,
@@ -36,11 +40,10 @@ import { usedBy } from "../workspace/inside.ts";
 import type { Root } from "../workspace/workspace.ts";
 import { configuredEmbedding, embeddingLogLine, noteEmbedding } from "./configured-embedding.ts";
 import { noteCharge, noteSummary } from "./cost.ts";
-import type { DeepFilesOptions } from "./create-deep-agent.ts";
+import type { DeepAgentOptions, DeepFilesOptions } from "./create-deep-agent.ts";
 import { createDeepAgent } from "./create-deep-agent.ts";
 import { workspaceQuota } from "./limits.ts";
 import type { ConfigFile } from "./schema.ts";
-import { windowsOf } from "./shared-windows.ts";
 
 export interface ConfiguredAgentOptions extends Pick<AgentOptions, "onEvent" | "tools" | "middleware"> {
   /** Where the threads' files are kept. */
@@ -97,7 +100,7 @@ export async function createAgentFromConfig(options: ConfiguredAgentOptions): Pr
   const agent = createDeepAgent({
     model: model.language,
     store,
-    contextWindow: model.window.tokens,
+    window: model.window.tokens,
     bindsReasoning: model.bindsReasoning,
     ...(prices !== null && { prices }),
     ...(model.maxOutputTokens !== null && { maxOutputTokens: model.maxOutputTokens }),
@@ -116,7 +119,8 @@ export async function createAgentFromConfig(options: ConfiguredAgentOptions): Pr
     files: { ...filesOf(home, config, model), ...(await workspaceOf(options)) },
     subagents: subagentsFromConfig(config, model.name),
     ...(memory !== null && { memory: memory.middleware }),
-    title: config.title.enabled ? { maxWords: config.title.max_words } : null,
+    ...rulesOf(config, options.workspace ?? home),
+    title: config.title.enabled ? { maxWords: config.title.max_words } : false,
     ...approvalOf(config, { ...options, middleware: [...middleware, ...(servers === null ? [] : [servers])] }),
     summarization: settings,
     summarizer,
@@ -161,6 +165,13 @@ function summarizerOf(config: ConfigFile, settings: Summarization, isGiven: bool
   return other || offline ? configuredWriter(config, settings) : "agent";
 }
 
+/** Files are those of the workspace where the agent works in one, else of the home. */
+function rulesOf({ rules: { agent, users, files } }: ConfigFile, directory: string): Pick<DeepAgentOptions, "rules"> {
+  if (agent.length + files.length + Object.keys(users).length === 0) return {};
+  const paths = files.map((file) => resolve(directory, file));
+  return { rules: { agent, user: (userId) => users[userId] ?? [], files: paths } };
+}
+
 function filesOf(home: string, config: ConfigFile, model: ResolvedModel): DeepFilesOptions {
   const { max_tokens: maxTokens, per_tool: perTool, exempt } = config.tool_output;
   return {
@@ -177,7 +188,9 @@ function filesOf(home: string, config: ConfigFile, model: ResolvedModel): DeepFi
 /** The directory may be large already: the quota is what may be added to it. */
 async function workspaceOf({ home, config, workspace }: ConfiguredAgentOptions): Promise<Partial<DeepFilesOptions>> {
   if (workspace == null) return {};
-  const root: Root = { directory: workspace, access: "read-write", protect: config.workspace.protected };
+  // What it writes must not become a rule.
+  const protect = [...config.workspace.protected, ...config.rules.files.map((file) => basename(file))];
+  const root: Root = { directory: workspace, access: "read-write", protect };
   const limit = workspaceQuota(config);
   const used = limit === null ? null : await usedBy({ roots: { workspace: root } });
   const quota =

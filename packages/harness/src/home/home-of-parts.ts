@@ -4,7 +4,7 @@
  */
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { DEFAULT_USER } from "@palimpsest/core/log";
-import { openStorage } from "../memory/open-storage.ts";
+import { openStorage } from "../memory/create-memory.ts";
 import { openRepository } from "../memory/repository.ts";
 import { limitsOfHome } from "../models/learned-limits.ts";
 import type { Store } from "../stores/store.ts";

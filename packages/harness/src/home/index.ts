@@ -4,7 +4,7 @@ export {
   type Summarization,
   type SummarizationOptions,
 } from "../compaction/summarization.ts";
-export type { IndexProgress } from "../recall/index-steps.ts";
+export type { IndexProgress } from "../recall/stored-index.ts";
 export type { DeletedThread } from "../thread/handle.ts";
 export {
   type LoadConfigOptions,

@@ -10,9 +10,9 @@ import { DEFAULT_USER } from "@palimpsest/core/log";
 import type { LearnedLimits } from "@palimpsest/core/tokens";
 import type { EraseDeps } from "../memory/erase-message.ts";
 import type { Repository } from "../memory/repository.ts";
+import { asUser } from "../stores/driver-rules.ts";
 import { openStore, storeTarget } from "../stores/open.ts";
 import type { Store } from "../stores/store.ts";
-import { asUser } from "../stores/users.ts";
 import { type ThreadDeps, threadDeps } from "../thread/writer.ts";
 import type { WarningListener } from "./config.ts";
 import type { HomeEmbedding } from "./configured-embedding.ts";
@@ -165,7 +165,7 @@ export function locateHome(options: HomeOptions): LocatedHome {
     embedding: once(() => embeddingOf({ directory, configuration, settings }, options.onError)),
     async memory(store) {
       const [{ openStorage }, { openRepository }] = await Promise.all([
-        import("../memory/open-storage.ts"),
+        import("../memory/create-memory.ts"),
         import("../memory/repository.ts"),
       ]);
       const { memory } = await settings();

@@ -27,6 +27,7 @@ export function powersOf(written: unknown): Power[] {
       : [power("approval", "approval.tools", "decide which calls you are asked about")]),
     ...elsewhere(memory["storage_path"], "memory.storage_path", "keep memory in"),
     ...elsewhere(fields(root["skills"])["path"], "skills.path", "read instructions from"),
+    ...[fields(root["rules"])["files"]].flat().flatMap((file) => elsewhere(file, "rules.files", "read rules from")),
     ...elsewhere(fields(root["store"])["url"], "store.url", "keep threads in"),
     ...elsewhere(fields(root["store"])["listen_url"], "store.listen_url", "listen at"),
     ...environmentPowers(written, endpoints),
@@ -106,6 +107,9 @@ function promptPowers(root: WrittenFields): Power[] {
       "summarization.summary_prompt",
       "tell the model that writes summaries what to keep",
     ),
+    words(fields(root["rules"]), "rules.agent", "give the agent standing rules"),
+    words(fields(root["rules"]), "rules.users", "give the agent standing rules of users"),
+    words(fields(root["rules"]), "rules.files", "give the agent the rules in files"),
     ...agents.flatMap(([name, agent]) => [
       words(fields(agent), `subagents.agents.${name}.description`, `tell the agent when to use the sub-agent ${name}`),
       words(fields(agent), `subagents.agents.${name}.system_prompt`, `give the sub-agent ${name} its instructions`),
@@ -115,7 +119,8 @@ function promptPowers(root: WrittenFields): Power[] {
 
 function words(section: WrittenFields, key: string, detail: string): Power[] {
   const value = section[key.slice(key.lastIndexOf(".") + 1)];
-  return value === undefined || value === null ? [] : [power("prompt", key, detail)];
+  const isEmpty = typeof value === "object" && Object.keys(value ?? {}).length === 0;
+  return value === undefined || isEmpty ? [] : [power("prompt", key, detail)];
 }
 
 function listening(host: unknown): Power[] {

@@ -81,8 +81,11 @@ const summarizationSchema = z
     fallback_context_window: wholeAboveZero.default(32768).describe("The window of a model that doesn't state one."),
     max_summary_tokens: wholeAboveZero.nullable().default(null).describe("Null: a tenth of the window, at most 4000."),
     low_water: share
-      .default(0.6)
-      .describe("A compaction aims at this share of what the trigger leaves to the conversation."),
+      .nullable()
+      .default(null)
+      .describe(
+        "A compaction aims at this share of what the trigger leaves to the conversation. Null: 0.6; without `keep` 0.54 from 32000 tokens on.",
+      ),
     min_gain: z
       .number()
       .min(0)
@@ -275,6 +278,8 @@ const PROTECTED_NAMES = [
   ".mcp.json",
 ];
 
+const ruleText = z.string().min(1).max(500);
+
 const levels = ["debug", "info", "warn", "error", "silent"] as const;
 
 export const configSchema = z.strictObject({
@@ -292,6 +297,17 @@ export const configSchema = z.strictObject({
   approval: approvalSchema.prefault({}),
   tool_output: toolOutputSchema.prefault({}),
   skills: z.strictObject({ path: z.string().min(1).default("skills") }).prefault({}),
+  rules: z
+    .strictObject({
+      agent: z.array(ruleText).default([]).describe("Standing rules of every thread."),
+      users: z.record(z.string(), z.array(ruleText)).default({}).describe("Those of each user, by name."),
+      files: z
+        .array(z.string().min(1))
+        .default([])
+        .describe("Files whose standing instructions are rules, such as AGENTS.md."),
+    })
+    .prefault({})
+    .describe("Standing rules that hold in all threads; they are copied into a thread's log when a run starts."),
   title: z.strictObject({ enabled: z.boolean().default(true), max_words: wholeAboveZero.default(6) }).prefault({}),
   workspace: z
     .strictObject({

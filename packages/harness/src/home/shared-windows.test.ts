@@ -5,10 +5,9 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { learnLimit } from "@palimpsest/core/internal/tokens";
 import type { LearnedLimits } from "@palimpsest/core/tokens";
-import { type LimitsStore, limitsOfHome } from "../models/learned-limits.ts";
+import { forgetWindows, type LimitsStore, limitsOfHome, sharedWindows } from "../models/learned-limits.ts";
 import type { SharedLimits, StatedWindow } from "../stores/shared.ts";
 import { createModelWindow } from "../thread/window.ts";
-import { forgetWindows, sharedWindows } from "./shared-windows.ts";
 
 const endpoint = { provider: "p", baseUrl: null, model: "m" };
 

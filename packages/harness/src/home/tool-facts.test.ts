@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { asSchema, type ToolSet, tool } from "ai";
 import { z } from "zod";
-import type { Middleware } from "../agent/middleware.ts";
+import type { Middleware } from "../agent/run.ts";
 import { recall } from "../recall/middleware.ts";
 import { agentKit, deepAgentKit } from "../testing/agent-kit.ts";
 import { factsOfTool, toolFacts } from "../tool-facts.ts";

@@ -73,7 +73,8 @@ function contentOf(directory: string) {
   const config = join(directory, CONFIG_NAME);
   const text = smallText(config);
   const written = writtenIn(text);
-  const settings = (written ?? {}) as { skills?: { path?: unknown } };
+  const settings = (written ?? {}) as { skills?: { path?: unknown }; rules?: { files?: unknown } };
+  const files = [settings.rules?.files ?? []].flat().map((file) => resolve(directory, String(file)));
   const skills = resolve(directory, String(settings.skills?.path ?? "skills"));
   const database = join(directory, "palimpsest.db");
   const folders = entriesOf(skills).filter((entry) => entry.isDirectory());
@@ -93,6 +94,7 @@ function contentOf(directory: string) {
   const parts = {
     config: fileDigest(config),
     skills: folderDigest(skills),
+    ...(files.length > 0 && { rules: files.map(fileDigest).join() }),
     database: identityOf(database),
     ...moduleDigests(written, directory),
   };

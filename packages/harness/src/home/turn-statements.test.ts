@@ -20,7 +20,7 @@ test("statements and transactions of one turn in SQLite", async (t) => {
   const heard = await heardBySqlite(turn);
   // Of each record also the shape of its header is looked up, and of each usage its prompt, in the same transaction; each append
   // marks the thread as one whose index lacks records.
-  assert.deepEqual(summaryOf(heard), { statements: 41, transactions: 7 }, heard.statements.join("\n"));
+  assert.deepEqual(summaryOf(heard), { statements: 37, transactions: 4 }, heard.statements.join("\n"));
 });
 
 test("an agent that knows nothing of a thread reads its records once, what was reported on them included", async (t) => {
@@ -28,7 +28,7 @@ test("an agent that knows nothing of a thread reads its records once, what was r
   t.after(() => rmSync(folder, { recursive: true }));
   const store = await openStore(join(folder, "threads.db"));
   await laterTurn(t, store);
-  const options = { model: scriptedModel(() => "It is noted."), counter: plainCounter, contextWindow: 1_000_000 };
+  const options = { model: scriptedModel(() => "It is noted."), counter: plainCounter, window: 1_000_000 };
   const agent = createDeepAgent({ ...options, store: store.forUser(store.userId), summarizer: null });
   t.after(() => agent.close());
   const { statements } = await heardBySqlite(() => agent.generate({ threadId: "t", prompt: "And now?" }));
@@ -45,7 +45,7 @@ test("statements, transactions and round trips of one turn in PostgreSQL", async
   const heard = await ear.heard(turn);
   assert.deepEqual(
     { ...summaryOf(heard), roundTrips: heard.roundTrips },
-    { statements: 7, transactions: 7, roundTrips: 7 },
+    { statements: 4, transactions: 4, roundTrips: 4 },
     heard.statements.join("\n"),
   );
   const client = new Client({ connectionString: server.url() });
@@ -72,7 +72,7 @@ async function laterTurn(t: TestContext, store: Store): Promise<() => Promise<vo
   const model = scriptedModel(({ index }) =>
     index % 2 === 0 ? { text: "I'll note it.", calls: [{ name: "write_todos", input: "not a list" }] } : "It is noted.",
   );
-  const agent = createDeepAgent({ model, store, counter: plainCounter, contextWindow: 1_000_000, summarizer: null });
+  const agent = createDeepAgent({ model, store, counter: plainCounter, window: 1_000_000, summarizer: null });
   t.after(async () => {
     await agent.close();
     await store.close();

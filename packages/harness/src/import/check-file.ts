@@ -9,7 +9,7 @@ import type { ByteSource } from "./byte-source.ts";
 import type { ImportedMessage, Problem } from "./conversation.ts";
 import { type Gatherer, gatherer } from "./gather.ts";
 import { type Omissions, omissions } from "./omissions.ts";
-import type { OpenedThread, Piece, ThreadPiece } from "./piece.ts";
+import type { ImportedThread, ImportPiece, ThreadPiece } from "./piece.ts";
 import { type PieceStream, pieceStream } from "./piece-stream.ts";
 import { messageProblem, nestingProblem, strayResults } from "./validate.ts";
 
@@ -27,11 +27,11 @@ export interface Checked {
   /** SHA-256 of the file. */
   readonly digest: string;
   /** The valid pieces once more. */
-  pieces(onBytes: OnBytes): AsyncIterable<readonly Piece[]>;
+  pieces(onBytes: OnBytes): AsyncIterable<readonly ImportPiece[]>;
 }
 
 export interface CheckedThread {
-  readonly opened: OpenedThread;
+  readonly opened: ImportedThread;
   /** Valid ones. */
   readonly messages: number;
 }
@@ -54,7 +54,7 @@ export async function checkFile(
   const digest = createHash("sha256");
   const votes = dialectVotes();
   const stream = pieceStream();
-  let early: Piece[] = [];
+  let early: ImportPiece[] = [];
   let check: Checker | null = null;
   const dialect = (): Dialect => stream.format()?.dialect ?? votes.detection().dialect;
   const settle = (): Checker => {
@@ -64,7 +64,7 @@ export async function checkFile(
     return settled;
   };
   let messages = 0;
-  const add = (pieces: readonly Piece[]): void => {
+  const add = (pieces: readonly ImportPiece[]): void => {
     for (const piece of pieces) {
       if (piece.kind !== "message") continue;
       votes.add(piece.message.value);
@@ -90,7 +90,7 @@ export async function checkFile(
 /** Bytes that are parsed without a pause. */
 const PORTION = 64 * 1024;
 
-interface Ending {
+interface FileEnding {
   readonly source: ByteSource;
   readonly stream: PieceStream;
   readonly digest: string;
@@ -99,7 +99,7 @@ interface Ending {
 type Checker = ReturnType<typeof checker>;
 
 interface Tally {
-  readonly opened: OpenedThread;
+  readonly opened: ImportedThread;
   readonly gather: Gatherer;
   readonly called: Set<string>;
   messages: number;
@@ -112,7 +112,7 @@ function checker(dialect: Dialect, held: number, isFormat: boolean) {
   const invalid: Problem[] = [];
   const depths = forkDepths(invalid);
   const warnings: Problem[] = [];
-  let kept: Piece[] | null = [];
+  let kept: ImportPiece[] | null = [];
   let keptLength = 0;
   const count = (tally: Tally, pieces: readonly ThreadPiece[]): void => {
     for (const piece of pieces) {
@@ -121,7 +121,7 @@ function checker(dialect: Dialect, held: number, isFormat: boolean) {
       if (warnings.length < NAMED) warnings.push(...strayResults([piece.message], dialect, tally.called));
     }
   };
-  const take = (piece: Piece): void => {
+  const take = (piece: ImportPiece): void => {
     omitted.add(piece);
     if (piece.kind === "thread") {
       // A copy for each of many forks would be as large as all before them.
@@ -139,7 +139,7 @@ function checker(dialect: Dialect, held: number, isFormat: boolean) {
   };
   return {
     dialect,
-    add(pieces: readonly Piece[]): void {
+    add(pieces: readonly ImportPiece[]): void {
       for (const piece of pieces) {
         if (!depths.add(piece)) continue;
         take(piece);
@@ -147,7 +147,7 @@ function checker(dialect: Dialect, held: number, isFormat: boolean) {
       }
       if (keptLength > held) kept = null;
     },
-    result({ source, stream, digest }: Ending): Checked {
+    result({ source, stream, digest }: FileEnding): Checked {
       for (const tally of tallies.values()) count(tally, tally.gather.end());
       const all = [...tallies.values()].map(({ opened, messages }) => ({ opened, messages }));
       const problems = [...omitted.problems(), ...invalid];
@@ -181,11 +181,11 @@ const TOO_DEEP = `a fork of forks that are nested more than ${MAX_FORK_DEPTH} de
 
 function forkDepths(invalid: Problem[]) {
   const depths = new Map<string, number>();
-  const isTaken = (piece: Piece): boolean => !("key" in piece) || (depths.get(piece.key) ?? 0) <= MAX_FORK_DEPTH;
+  const isTaken = (piece: ImportPiece): boolean => !("key" in piece) || (depths.get(piece.key) ?? 0) <= MAX_FORK_DEPTH;
   return {
     isTaken,
     /** To be called with each piece; whether it is taken. */
-    add(piece: Piece): boolean {
+    add(piece: ImportPiece): boolean {
       if (piece.kind !== "thread") return isTaken(piece);
       depths.set(piece.key, piece.fork === undefined ? 0 : (depths.get(piece.fork.of) ?? 0) + 1);
       if (isTaken(piece)) return true;
@@ -196,17 +196,17 @@ function forkDepths(invalid: Problem[]) {
 }
 
 async function* validPieces(
-  batches: AsyncIterable<readonly Piece[]> | Iterable<readonly Piece[]>,
-  isValid: (piece: Piece) => boolean,
-): AsyncGenerator<readonly Piece[]> {
+  batches: AsyncIterable<readonly ImportPiece[]> | Iterable<readonly ImportPiece[]>,
+  isValid: (piece: ImportPiece) => boolean,
+): AsyncGenerator<readonly ImportPiece[]> {
   for await (const pieces of batches) yield pieces.filter(isValid);
 }
 
 /** Pieces that are handled without a pause. */
 const SLICE = 1000;
 
-function* slicesOf(pieces: Iterable<Piece>): Generator<readonly Piece[]> {
-  let slice: Piece[] = [];
+function* slicesOf(pieces: Iterable<ImportPiece>): Generator<readonly ImportPiece[]> {
+  let slice: ImportPiece[] = [];
   for (const piece of pieces) {
     slice.push(piece);
     if (slice.length < SLICE) continue;
@@ -226,7 +226,7 @@ async function* streamed(
   stream: PieceStream,
   onBytes: OnBytes,
   onChunk?: (chunk: Buffer) => void,
-): AsyncGenerator<readonly Piece[]> {
+): AsyncGenerator<readonly ImportPiece[]> {
   let bytes = 0;
   for await (const chunk of source.chunks()) {
     onChunk?.(chunk);

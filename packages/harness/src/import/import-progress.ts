@@ -1,5 +1,5 @@
 /** How far an import is, told often enough that it never seems to stand still; and the moments at which it can be ended. */
-import { pace } from "../pace.ts";
+import { pace } from "../long-work.ts";
 import type { ImportOptions } from "./import-file.ts";
 
 export function progressOf(size: number, { onProgress, signal }: Pick<ImportOptions, "onProgress" | "signal">) {

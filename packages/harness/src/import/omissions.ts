@@ -1,9 +1,9 @@
 /** Counts what of a file isn't carried over, by kind: a long conversation would name the same a thousand times. */
 import type { Problem } from "./conversation.ts";
-import type { Piece } from "./piece.ts";
+import type { ImportPiece } from "./piece.ts";
 
 export interface Omissions {
-  add(piece: Piece): void;
+  add(piece: ImportPiece): void;
   skipped(): number;
   problems(): readonly Problem[];
   /** What was left out of conversations, and what was kept as a mark. */

@@ -3,17 +3,17 @@ import { isRecord } from "@palimpsest/core/internal/text";
 import type { Format, PieceReader, PlacedValue } from "./formats/format.ts";
 import { formatOf, notRecognized } from "./formats/index.ts";
 import { openMessages } from "./formats/messages.ts";
-import type { Piece } from "./piece.ts";
-import { type Cut, type ValueSplitter, valueSplitter } from "./value-splitter.ts";
+import type { ImportPiece } from "./piece.ts";
+import { type ValueCut, type ValueSplitter, valueSplitter } from "./value-splitter.ts";
 
 /** Pieces are made while they are asked for, all of which has to be done before the next call: a conversation may have very many. */
 export interface PieceStream {
-  push(chunk: Buffer): Iterable<Piece>;
+  push(chunk: Buffer): Iterable<ImportPiece>;
   /**
    * `wait`: the file goes on, so what isn't whole is left for later. `settled`: it may go on, but what was held back because
    * more could belong to it no longer is.
    */
-  end(rest?: "report" | "wait" | "settled"): Iterable<Piece>;
+  end(rest?: "report" | "wait" | "settled"): Iterable<ImportPiece>;
   /** Whose file it is, once that is known; null: a dialect's messages as they are. */
   format(): Format | null;
   /** What the file has and what could be read, for somebody in whose file nothing was found. */
@@ -30,7 +30,7 @@ export function pieceStream(given?: Format): PieceStream {
   /** Values that wait for the format. */
   let early: PlacedValue[] = [];
   let earlyLength = 0;
-  function* settle(): Generator<Piece> {
+  function* settle(): Generator<ImportPiece> {
     format = formatOf(early);
     const opened = format?.open() ?? openMessages(early);
     reader = opened;
@@ -38,7 +38,7 @@ export function pieceStream(given?: Format): PieceStream {
     early = [];
     for (const value of values) yield* opened.read(value);
   }
-  const take = (cut: Cut): Iterable<Piece> => {
+  const take = (cut: ValueCut): Iterable<ImportPiece> => {
     if ("problem" in cut) return [{ kind: "problem", ...cut.problem }];
     const { value, text, place } = cut;
     first ??= value;

@@ -5,10 +5,10 @@
  */
 import type { ImportedConversation, ImportedMessage, ImportedUsage, Problem } from "./conversation.ts";
 
-export type Piece = OpenedThread | ThreadPiece | Omission;
+export type ImportPiece = ImportedThread | ThreadPiece | Omission;
 
 /** The first of a thread's pieces. */
-export interface OpenedThread extends Pick<ImportedConversation, "place" | "title" | "request" | "questions"> {
+export interface ImportedThread extends Pick<ImportedConversation, "place" | "title" | "request" | "questions"> {
   readonly kind: "thread";
   /** Names it among the threads of its file. */
   readonly key: string;
@@ -41,12 +41,12 @@ export type ThreadPiece =
   /** Of the message before it. */
   | { readonly kind: "usage"; readonly key: string; readonly usage: ImportedUsage; readonly model: string | null }
   /** What the other program did to the conversation, such as a compaction; kept as an event. */
-  | { readonly kind: "mark"; readonly key: string; readonly event: Mark }
+  | { readonly kind: "mark"; readonly key: string; readonly event: PieceMark }
   | { readonly kind: "title"; readonly key: string; readonly title: string }
   /** Nothing more is said in it, in its forks and by its sub-agents. */
   | { readonly kind: "end"; readonly key: string };
 
-export interface Mark {
+export interface PieceMark {
   readonly type: "source-compacted";
   readonly program: string;
   readonly [detail: string]: unknown;

@@ -5,7 +5,7 @@
  */
 import type { ImportedConversation, ImportedMessage, Problem } from "./conversation.ts";
 import { omissions } from "./omissions.ts";
-import type { OpenedThread, Piece } from "./piece.ts";
+import type { ImportedThread, ImportPiece } from "./piece.ts";
 import { pieceStream } from "./piece-stream.ts";
 
 export interface Reading {
@@ -47,17 +47,17 @@ export async function readConversations(file: Buffer, options: ReadingOptions = 
 
 const STEP = 4 * 1024 * 1024;
 
-interface Open {
-  readonly thread: OpenedThread;
+interface OpenConversationFile {
+  readonly thread: ImportedThread;
   readonly messages: ImportedMessage[];
   readonly marks: { readonly after: number; readonly summary: string }[];
   title: string | undefined;
 }
 
 function collector() {
-  const threads = new Map<string, Open>();
+  const threads = new Map<string, OpenConversationFile>();
   const omitted = omissions();
-  const add = (pieces: Iterable<Piece>): void => {
+  const add = (pieces: Iterable<ImportPiece>): void => {
     for (const piece of pieces) {
       omitted.add(piece);
       if (piece.kind === "thread") {

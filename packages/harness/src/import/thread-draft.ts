@@ -8,7 +8,7 @@ import { type TitleLimits, titleOf } from "../thread/title.ts";
 import type { RecordInput } from "../thread/writer.ts";
 import type { ImportedUsage } from "./conversation.ts";
 import { type Gatherer, gatherer } from "./gather.ts";
-import type { OpenedThread, ThreadPiece } from "./piece.ts";
+import type { ImportedThread, ThreadPiece } from "./piece.ts";
 
 export interface DraftOptions {
   readonly dialect: Dialect;
@@ -40,7 +40,7 @@ export interface Divergence {
 export const NOTHING_STORED: Stored = { version: 0, seqs: [], pieces: 0 };
 
 export class ThreadDraft {
-  readonly opened: OpenedThread;
+  readonly opened: ImportedThread;
   readonly #dialect: Dialect;
   readonly #ids: () => string;
   readonly #gather: Gatherer;
@@ -65,7 +65,7 @@ export class ThreadDraft {
   #title: string | undefined;
   #firstWords = "";
 
-  constructor(opened: OpenedThread, { dialect, ids, hash, stored, parent }: DraftOptions) {
+  constructor(opened: ImportedThread, { dialect, ids, hash, stored, parent }: DraftOptions) {
     this.opened = opened;
     this.#dialect = dialect;
     this.#ids = ids;

@@ -14,12 +14,12 @@ interface FileValue {
   readonly place: string;
 }
 
-export type Cut = FileValue | { readonly problem: Problem };
+export type ValueCut = FileValue | { readonly problem: Problem };
 
 export interface ValueSplitter {
-  push(chunk: Buffer): readonly Cut[];
+  push(chunk: Buffer): readonly ValueCut[];
   /** What is left at the end of the file. */
-  end(rest?: Rest): readonly Cut[];
+  end(rest?: Rest): readonly ValueCut[];
 }
 
 /** `report`: nothing follows, so what isn't whole is named. `wait`: a last line that isn't whole is left for later. */
@@ -29,14 +29,14 @@ type Layout = "unknown" | "lines" | "array" | "document";
 
 export function valueSplitter(): ValueSplitter {
   let layout: Layout = "unknown";
-  let head = new Pieces();
+  let head = new SplitPieces();
   let splitter: ValueSplitter | null = null;
-  const settle = (isWhole: boolean): readonly Cut[] => {
+  const settle = (isWhole: boolean): readonly ValueCut[] => {
     const bytes = withoutByteOrderMark(head.joined());
     layout = layoutOf(bytes, isWhole);
     if (layout === "unknown") return [];
     splitter = layout === "array" ? new ArraySplitter() : layout === "lines" ? lineSplitter() : documentSplitter();
-    head = new Pieces();
+    head = new SplitPieces();
     return splitter.push(bytes);
   };
   return {
@@ -78,9 +78,9 @@ function layoutOf(bytes: Buffer, isWhole: boolean): Layout {
 }
 
 function lineSplitter(): ValueSplitter {
-  let line = new Pieces();
+  let line = new SplitPieces();
   let number = 0;
-  const take = (): Cut[] => {
+  const take = (): ValueCut[] => {
     number += 1;
     const place = `line ${number}`;
     if (line.length > LONGEST) return [{ problem: tooLong(place) }];
@@ -91,12 +91,12 @@ function lineSplitter(): ValueSplitter {
   };
   return {
     push(chunk) {
-      const cuts: Cut[] = [];
+      const cuts: ValueCut[] = [];
       let start = 0;
       for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
         line.add(chunk.subarray(start, end));
         cuts.push(...take());
-        line = new Pieces();
+        line = new SplitPieces();
         start = end + 1;
       }
       if (start < chunk.length) line.add(chunk.subarray(start));
@@ -112,7 +112,7 @@ function lineSplitter(): ValueSplitter {
 
 /** Depth and strings are followed byte by byte; what an element is, `JSON.parse` says. */
 class ArraySplitter implements ValueSplitter {
-  #element = new Pieces();
+  #element = new SplitPieces();
   #state: "before" | "between" | "value" | "after" = "before";
   #depth = 0;
   #inString = false;
@@ -127,10 +127,10 @@ class ArraySplitter implements ValueSplitter {
   #from = 0;
   #fromLine = 1;
   #fromColumn = 0;
-  readonly #problems: Cut[] = [];
+  readonly #problems: ValueCut[] = [];
 
-  push(chunk: Buffer): readonly Cut[] {
-    const cuts: Cut[] = [];
+  push(chunk: Buffer): readonly ValueCut[] {
+    const cuts: ValueCut[] = [];
     for (let at = 0; at < chunk.length; at += 1) {
       const byte = chunk[at]!;
       if (byte === NEWLINE) {
@@ -152,7 +152,7 @@ class ArraySplitter implements ValueSplitter {
     return cuts;
   }
 
-  end(rest: Rest = "report"): readonly Cut[] {
+  end(rest: Rest = "report"): readonly ValueCut[] {
     if (rest === "wait") return [];
     if (this.#state !== "after")
       this.#complain(`it ends in the middle of message ${this.#count + 1}: is the file truncated?`);
@@ -191,11 +191,11 @@ class ArraySplitter implements ValueSplitter {
     }
   }
 
-  #take(): Cut {
+  #take(): ValueCut {
     this.#count += 1;
     const place = `message ${this.#count}`;
     const element = this.#element;
-    this.#element = new Pieces();
+    this.#element = new SplitPieces();
     if (element.length > LONGEST) return { problem: tooLong(place) };
     const bytes = element.joined();
     const text = decoded(bytes);
@@ -209,7 +209,7 @@ class ArraySplitter implements ValueSplitter {
 }
 
 function documentSplitter(): ValueSplitter {
-  const whole = new Pieces();
+  const whole = new SplitPieces();
   return {
     push(chunk) {
       whole.add(chunk);
@@ -226,7 +226,7 @@ function documentSplitter(): ValueSplitter {
 }
 
 /** Bytes that come in pieces and are joined once. */
-class Pieces {
+class SplitPieces {
   length = 0;
   readonly #pieces: Buffer[] = [];
 
@@ -264,7 +264,7 @@ function badByteIn(bytes: Buffer, firstLine: number, column: number): Problem {
   return notUtf8(`line ${line}`, before + firstBadByte(bytes.subarray(start)));
 }
 
-function parsed(text: string, place: string): Cut {
+function parsed(text: string, place: string): ValueCut {
   try {
     return { value: JSON.parse(text), text, place };
   } catch (error) {

@@ -8,7 +8,7 @@ import { fork, withWriter } from "../thread/acts.ts";
 import type { TitleLimits } from "../thread/title.ts";
 import { commit, createThread, type RecordInput, type ThreadDeps } from "../thread/writer.ts";
 import { HeadTrail } from "./head-trail.ts";
-import type { OpenedThread, Piece } from "./piece.ts";
+import type { ImportedThread, ImportPiece } from "./piece.ts";
 import { NOTHING_STORED, type Stored, ThreadDraft } from "./thread-draft.ts";
 
 /** A thread to be written. */
@@ -22,7 +22,7 @@ declare module "../thread/writer.ts" {
 }
 
 export interface ThreadJob {
-  readonly opened: OpenedThread;
+  readonly opened: ImportedThread;
   readonly threadId: string;
   readonly receipt: Receipt;
   /** How far an earlier run of the same import has come with it. */
@@ -60,7 +60,7 @@ export type Written = { readonly kind: "written" } | { readonly kind: "exists" |
 export async function writeThreads(
   deps: ThreadDeps,
   jobs: readonly ThreadJob[],
-  pieces: AsyncIterable<readonly Piece[]>,
+  pieces: AsyncIterable<readonly ImportPiece[]>,
   options: WriteOptions,
 ): Promise<Written> {
   const writer = new ThreadsWriter(deps, jobs, options);
@@ -77,7 +77,7 @@ export async function writeThreads(
   return writer.failure ?? { kind: "written" };
 }
 
-interface Open {
+interface OpenImport {
   readonly job: ThreadJob;
   readonly draft: ThreadDraft;
   /** Its heads, for those that fork it. */
@@ -94,7 +94,7 @@ class ThreadsWriter {
   readonly #deps: ThreadDeps;
   readonly #jobs: ReadonlyMap<string, ThreadJob>;
   readonly #options: WriteOptions;
-  readonly #open = new Map<string, Open>();
+  readonly #open = new Map<string, OpenImport>();
 
   constructor(deps: ThreadDeps, jobs: readonly ThreadJob[], options: WriteOptions) {
     this.#deps = deps;
@@ -102,7 +102,7 @@ class ThreadsWriter {
     this.#options = options;
   }
 
-  add(piece: Piece): void {
+  add(piece: ImportPiece): void {
     if (piece.kind === "thread") this.#begin(piece);
     else if ("key" in piece && piece.kind !== "end") this.#open.get(piece.key)?.draft.add(piece);
   }
@@ -122,7 +122,7 @@ class ThreadsWriter {
     for (const open of this.#open.values()) await this.#inTurn(open, "begun");
   }
 
-  #begin(opened: OpenedThread): void {
+  #begin(opened: ImportedThread): void {
     const job = this.#jobs.get(opened.key);
     if (job === undefined) return;
     const from = opened.fork?.of ?? opened.childOf;
@@ -136,14 +136,14 @@ class ThreadsWriter {
   }
 
   /** A conversation may have thousands of branches. */
-  async #inTurn(open: Open, extent: "whole" | "begun"): Promise<void> {
+  async #inTurn(open: OpenImport, extent: "whole" | "begun"): Promise<void> {
     if (this.failure !== null) return;
     await this.#options.pause();
     await this.#write(open, extent);
   }
 
   /** `begun`: more will follow. */
-  async #write(open: Open, extent: "whole" | "begun"): Promise<void> {
+  async #write(open: OpenImport, extent: "whole" | "begun"): Promise<void> {
     const { job, draft } = open;
     if (job.before.kind === "done") return;
     if (extent === "whole") draft.end();
@@ -171,12 +171,12 @@ class ThreadsWriter {
     else if (extent === "whole") await this.#options.onThread();
   }
 
-  #parentOf({ job }: Open): Open | undefined {
+  #parentOf({ job }: OpenImport): OpenImport | undefined {
     const from = job.opened.fork?.of ?? job.opened.childOf;
     return from === undefined ? undefined : this.#open.get(from);
   }
 
-  async #fork(open: Open): Promise<boolean> {
+  async #fork(open: OpenImport): Promise<boolean> {
     const { job, draft } = open;
     const parent = this.#parentOf(open)!;
     const { digest, part } = job.receipt;
@@ -195,9 +195,9 @@ class ThreadsWriter {
     return true;
   }
 
-  #trailOf(open: Open): HeadTrail {
-    const missing: Open[] = [];
-    for (let one: Open | undefined = open; one?.trail === null; one = this.#forkedFrom(one)) missing.push(one);
+  #trailOf(open: OpenImport): HeadTrail {
+    const missing: OpenImport[] = [];
+    for (let one: OpenImport | undefined = open; one?.trail === null; one = this.#forkedFrom(one)) missing.push(one);
     for (const one of missing.toReversed()) {
       const from = this.#forkedFrom(one);
       const seq = from?.draft.seqAfter(one.job.opened.fork!.after) ?? 0;
@@ -207,11 +207,15 @@ class ThreadsWriter {
     return open.trail!;
   }
 
-  #forkedFrom({ job }: Open): Open | undefined {
+  #forkedFrom({ job }: OpenImport): OpenImport | undefined {
     return job.opened.fork && this.#open.get(job.opened.fork.of);
   }
 
-  async #create(deps: ThreadDeps, open: Open, inputs: readonly RecordInput[]): Promise<"written" | "exists" | "busy"> {
+  async #create(
+    deps: ThreadDeps,
+    open: OpenImport,
+    inputs: readonly RecordInput[],
+  ): Promise<"written" | "exists" | "busy"> {
     const { job } = open;
     const { agentName } = this.#options;
     const parent = this.#parentOf(open);

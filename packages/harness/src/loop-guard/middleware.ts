@@ -3,8 +3,7 @@
  * first; if it goes on, the call is not carried out and the run ends with the reason.
  */
 import type { AiSdkOutput } from "@palimpsest/core/message";
-import type { Middleware } from "../agent/middleware.ts";
-import type { Run } from "../agent/run.ts";
+import type { Middleware, Run } from "../agent/run.ts";
 import type { CallOutcome, ToolCall } from "../agent/tools.ts";
 
 declare module "../agent/features.ts" {

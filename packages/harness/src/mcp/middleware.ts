@@ -2,11 +2,10 @@
  * Gives the agent the tools of the servers that the configuration names. A server that can't be reached costs a warning,
  * never the run; one that went away is connected to again by the next run or call.
  */
-
 import type { Client } from "@modelcontextprotocol/client";
 import { errorText } from "@palimpsest/core/internal/text";
 import { jsonSchema, type Tool, type ToolSet, tool } from "ai";
-import type { Middleware } from "../agent/middleware.ts";
+import type { Middleware } from "../agent/run.ts";
 import { directFetch } from "../direct-fetch.ts";
 import type { ConfigFile } from "../home/schema.ts";
 import { explainMissing } from "../optional-package.ts";
@@ -41,7 +40,7 @@ export function mcpTools(servers: ConfigFile["mcp_servers"], options: McpToolsOp
 interface ConnectedServer {
   readonly name: string;
   readonly settings: McpServerSettings;
-  readonly connection: Connection;
+  readonly connection: McpConnection;
 }
 
 async function toolsOf(server: ConnectedServer, options: McpToolsOptions): Promise<ToolSet> {
@@ -106,14 +105,14 @@ function toolOf({ connection }: ConnectedServer, served: ServedTool, { asks }: {
 type McpServerSettings = ConfigFile["mcp_servers"][string];
 type ServedTool = Awaited<ReturnType<Client["listTools"]>>["tools"][number];
 
-interface Connection {
+interface McpConnection {
   /** Throws where the server can't be reached within its time. */
   tools(): Promise<readonly ServedTool[]>;
   call(tool: string, input: Record<string, unknown>, signal: AbortSignal | undefined): ReturnType<Client["callTool"]>;
   close(): Promise<void>;
 }
 
-export function connectionTo(settings: McpServerSettings): Connection {
+export function connectionTo(settings: McpServerSettings): McpConnection {
   let connected: Promise<Client> | null = null;
   const timeout = settings.timeout_seconds * 1000;
   const client = (): Promise<Client> => {

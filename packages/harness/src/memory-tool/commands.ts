@@ -41,9 +41,9 @@ export function runMemoryCommand(files: MemoryFiles, command: MemoryCommand): Pr
   }
 }
 
-type Given<C extends MemoryCommand["command"]> = Extract<MemoryCommand, { readonly command: C }>;
+type CommandInput<C extends MemoryCommand["command"]> = Extract<MemoryCommand, { readonly command: C }>;
 
-async function view(files: MemoryFiles, { path, view_range: range }: Given<"view">): Promise<string> {
+async function view(files: MemoryFiles, { path, view_range: range }: CommandInput<"view">): Promise<string> {
   const segments = memorySegments(path);
   const entry = await files.look(segments);
   if (entry?.kind === "folder" || segments.length === 0) return listing(files, path, segments);
@@ -89,7 +89,7 @@ async function visible(files: MemoryFiles, segments: Segments | null): Promise<r
   return (await files.list(segments)).filter(({ name }) => !name.startsWith(".") && name !== "node_modules");
 }
 
-async function create(files: MemoryFiles, { path, file_text: text }: Given<"create">): Promise<string> {
+async function create(files: MemoryFiles, { path, file_text: text }: CommandInput<"create">): Promise<string> {
   const segments = fileSegments(path);
   assertText(text, "file_text");
   if ((await files.look(segments)) !== null) throw new ToolFailure(`File ${path} already exists`);
@@ -97,7 +97,7 @@ async function create(files: MemoryFiles, { path, file_text: text }: Given<"crea
   return `File created successfully at: ${path}`;
 }
 
-async function replace(files: MemoryFiles, given: Given<"str_replace">): Promise<string> {
+async function replace(files: MemoryFiles, given: CommandInput<"str_replace">): Promise<string> {
   const { path, old_str: old, new_str: by = "" } = given;
   const segments = fileSegments(path);
   assertText(old, "old_str");
@@ -122,7 +122,7 @@ async function replace(files: MemoryFiles, given: Given<"str_replace">): Promise
   return `The memory file has been edited. Here is the snippet showing the change (with line numbers):\n${snippet}`;
 }
 
-async function insert(files: MemoryFiles, given: Given<"insert">): Promise<string> {
+async function insert(files: MemoryFiles, given: CommandInput<"insert">): Promise<string> {
   const { path, insert_line: line, insert_text: text } = given;
   const segments = fileSegments(path);
   assertText(text, "insert_text");
@@ -137,7 +137,7 @@ async function insert(files: MemoryFiles, given: Given<"insert">): Promise<strin
   return `The file ${path} has been edited.`;
 }
 
-async function remove(files: MemoryFiles, { path }: Given<"delete">): Promise<string> {
+async function remove(files: MemoryFiles, { path }: CommandInput<"delete">): Promise<string> {
   const segments = memorySegments(path);
   if (segments.length === 0) throw new ToolFailure("Cannot delete the /memories directory itself");
   if ((await files.look(segments)) === null) throw new ToolFailure(`The path ${path} does not exist`);
@@ -145,7 +145,7 @@ async function remove(files: MemoryFiles, { path }: Given<"delete">): Promise<st
   return `Successfully deleted ${path}`;
 }
 
-async function rename(files: MemoryFiles, { old_path: path, new_path: to }: Given<"rename">): Promise<string> {
+async function rename(files: MemoryFiles, { old_path: path, new_path: to }: CommandInput<"rename">): Promise<string> {
   const [from, target] = [memorySegments(path, "old_path"), memorySegments(to, "new_path")];
   if (from.length === 0) throw new ToolFailure("Cannot rename the /memories directory itself");
   if (target.length === 0 || (await files.look(target)) !== null)

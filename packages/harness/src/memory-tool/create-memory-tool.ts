@@ -2,12 +2,11 @@
  * Anthropic's memory tool over a folder, for any client: an object with one function per command, as the official SDK's
  * `betaMemoryTool(...)` takes it.
  */
-
 import { lstat, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type Tool, tool } from "ai";
 import { z } from "zod/v4";
-import type { Middleware } from "../agent/middleware.ts";
+import type { Middleware } from "../agent/run.ts";
 import { userFolder } from "../home-folders.ts";
 import { withFileLock } from "../memory/file-storage.ts";
 import { toolFacts } from "../tool-facts.ts";

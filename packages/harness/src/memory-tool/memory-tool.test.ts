@@ -155,7 +155,7 @@ describe("the memory tool", () => {
     ]);
     const store = await openStore(":memory:");
     const home = join(base, "home");
-    const agent = createDeepAgent({ model, store, contextWindow: 50_000, files: { base: home, memories: true } });
+    const agent = createDeepAgent({ model, store, window: 50_000, files: { base: home, memories: true } });
     t.after(async () => {
       await agent.close();
       await store.close();

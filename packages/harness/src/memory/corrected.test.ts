@@ -5,8 +5,8 @@ import fc from "fast-check";
 import { createDeepAgent } from "../home/create-deep-agent.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
+import { storeStorage } from "./create-memory.ts";
 import { memory } from "./middleware.ts";
-import { storeStorage } from "./open-storage.ts";
 import type { ScopeName } from "./repository.ts";
 import { openRepository } from "./repository.ts";
 import { memoryService } from "./service.ts";
@@ -106,6 +106,34 @@ for (const { title, agentName, turns, question, correct, now } of CASES)
     await kit.close();
   });
 
+test("corrected: evidence that a thread has shown before leaves its prompt", async () => {
+  const kit = open();
+  const fact = await kit.service.add(OWN, { content: LIVES });
+  assert.ok(fact.kind === "added");
+  await kit.ask("past", "I live in Bergen, near the harbor.", { answer: "Noted: you live in Bergen." });
+  assert.match(await kit.ask("same", "Where do I live?"), /<evidence>[\s\S]*Bergen/);
+  kit.time += 60_000;
+  await edit(kit, fact.fact.id);
+  const sent = await kit.ask("same", "And where do I live now?");
+  assert.doesNotMatch(sent, /Bergen/);
+  assert.match(sent, /User lives in Oslo/);
+  await kit.close();
+});
+
+test("corrected: what the conversation itself says is marked beside the question", async () => {
+  const kit = open();
+  const fact = await kit.service.add(OWN, { content: LIVES });
+  assert.ok(fact.kind === "added");
+  await kit.ask("same", "I live in Bergen, near the harbor.");
+  kit.time += 60_000;
+  await edit(kit, fact.fact.id);
+  const sent = await kit.ask("same", "Where do I live?");
+  assert.match(sent, /<evidence>[^<]*User lives in Oslo \(holds now; this conversation says otherwise above\)/);
+  assert.equal(sent.split("Bergen").length - 1, 1);
+  assert.doesNotMatch(await kit.ask("other", "Where do I live?"), /says otherwise/);
+  await kit.close();
+});
+
 test("a user who says it again after the correction is heard", async () => {
   const kit = open();
   const fact = await kit.service.add(OWN, { content: LIVES });
@@ -154,8 +182,8 @@ function open() {
     model,
     store,
     deps: { clock },
-    title: null,
-    subagents: null,
+    title: false,
+    subagents: false,
     memory: memory({ repository }),
   });
   let ids = 0;

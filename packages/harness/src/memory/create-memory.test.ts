@@ -29,7 +29,7 @@ for (const user of ["auth0|123", "ann@example.org", "did:web:x", "Ada", "ada"]) 
           learned.reject(new Error(inspect(event)));
       },
     });
-    const agent = createDeepAgent({ model: scriptedModel(["Noted.", "Green."]), store, memory, contextWindow: 50_000 });
+    const agent = createDeepAgent({ model: scriptedModel(["Noted.", "Green."]), store, memory, window: 50_000 });
     // As a server's socket would: the worker keeps no process alive.
     const alive = setInterval(() => {}, 1000);
     t.after(async () => {
@@ -63,7 +63,7 @@ test("closing learns what is still to be learned, by a function of one's own", a
     model: scriptedModel(["Noted."]),
     store,
     middleware: [memory.middleware],
-    contextWindow: 50_000,
+    window: 50_000,
   });
   t.after(() => store.close());
   await agent.generate({ threadId: "t", prompt: SAID });

@@ -7,15 +7,14 @@ import { bindTurns, escapeLine, meaning, planMemoryErasure } from "@palimpsest/c
 import type { EvidenceRecord, ThreadHeader } from "@palimpsest/core/log";
 import type { Fact, MemoryErasure } from "@palimpsest/core/memory";
 import { readTurns, refOf } from "../recall/messages.ts";
-import { scrub } from "../stores/capabilities.ts";
+import { asUser, everyThread, scrub } from "../stores/driver-rules.ts";
 import type { Scrubbed } from "../stores/store.ts";
-import { asUser, everyThread } from "../stores/users.ts";
 import { withWriter } from "../thread/acts.ts";
 import { eraseFacts, type Redacted, redact } from "../thread/redact.ts";
 import { commit, type ThreadDeps } from "../thread/writer.ts";
 import { checkScope, type MemoryScope, type Repository } from "./repository.ts";
 import type { Forgotten, MemoryService } from "./service.ts";
-import { childCopies, dropStaleTurns, echoesOf } from "./source-turns.ts";
+import { childCopies, DROP_EVIDENCE, dropStaleTurns, echoesOf } from "./source-turns.ts";
 
 export interface EraseDeps {
   readonly deps: ThreadDeps;
@@ -176,9 +175,7 @@ export async function forgetEverywhere(
   const gone = new Set([...forgotten.facts.map(({ id }) => id), ...forgotten.fenced]);
   const evidence: string[] = [];
   for (const threadId of await threadsWithEvidence(context.deps, gone)) {
-    // An empty batch: evidence is dropped at each one.
-    const drop = { kind: "prune", entries: [], tokensBefore: 0, tokensAfter: 0 } as const;
-    const write = await withWriter(context.deps, threadId, (writer) => commit(writer, [drop]));
+    const write = await withWriter(context.deps, threadId, (writer) => commit(writer, [DROP_EVIDENCE]));
     if (write.kind === "done" && write.value.kind === "committed") evidence.push(threadId);
     else busy.add(threadId);
   }

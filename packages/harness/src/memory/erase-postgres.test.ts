@@ -5,7 +5,7 @@ import pg from "pg";
 import { eraseSuite } from "../../test/memory/erase-suite.ts";
 import { openPostgres } from "../stores/postgres.ts";
 import { startPostgres } from "../testing/postgres-server.ts";
-import { storeStorage } from "./open-storage.ts";
+import { storeStorage } from "./create-memory.ts";
 
 eraseSuite("PostgreSQL, memory in the database", async () => {
   const home = mkdtempSync(join(tmpdir(), "palimpsest-erase-"));

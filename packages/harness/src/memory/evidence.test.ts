@@ -68,9 +68,9 @@ test("a question in the turn that compacts the thread gets evidence from what th
   const agent = createDeepAgent({
     model,
     store,
-    contextWindow: 10_000,
+    window: 10_000,
     summarizer: null,
-    title: null,
+    title: false,
     memory: memory({ repository }),
   });
   t.after(() => agent.close());

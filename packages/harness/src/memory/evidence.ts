@@ -4,7 +4,7 @@
  * and those that state what was corrected or forgotten since are left out. A tool's result counts as a turn where it belongs to
  * the thread that asks and holds an identifier that the question quotes. Reads only.
  */
-import { asksNothing, escapeLine, isBound, isFenced } from "@palimpsest/core/internal/memory";
+import { asksNothing, type Correction, escapeLine, isBound, isFenced } from "@palimpsest/core/internal/memory";
 import { holdsQuoted } from "@palimpsest/core/internal/recall";
 import type { EvidenceRecord } from "@palimpsest/core/log";
 import { type Fact, type MemoryDocument, renderMemory } from "@palimpsest/core/memory";
@@ -20,7 +20,7 @@ import type { Store } from "../stores/store.ts";
 import { openConversation } from "../thread/conversation.ts";
 import { commit, type Writer } from "../thread/writer.ts";
 import { blockBudget, type FactHit, relevanceTo, searchFacts } from "./repository.ts";
-import { correctedHits } from "./source-turns.ts";
+import { correctedHits, DROP_EVIDENCE, isOutdated } from "./source-turns.ts";
 
 export interface EvidenceRequest {
   readonly question: string;
@@ -58,14 +58,14 @@ export async function gatherEvidence(
   const { question, count, threadId, tools, embedder, onEmbedding, scope = "user", earlier = [] } = request;
   const limit = hitsWithin(request.tokens);
   const settings = { limit, tools, embedder, onEmbedding, askedBy: threadId, standing: "with" } as const;
-  const [ownHits, facts] = await Promise.all(
+  const [found, facts] = await Promise.all(
     scope === "thread"
       ? [searchThread(store, threadId, question, settings), []]
       : [searchAll(store, question, settings), searchFacts(document, question, FACTS)],
   );
   const bound = (hit: SearchHit): boolean => isBound(document, { ref: refOf(hit), id: hit.id });
-  const hits = await fuse(store, ownHits.kind === "found" ? ownHits.hits : [], { facts, bound });
-  const standing = ownHits.standing ?? [];
+  const hits = await fuse(store, found.kind === "found" ? found.hits : [], { facts, bound });
+  const standing = found.standing ?? [];
   const corrected = await correctedHits(store, document, [...hits, ...standing]);
   const holds = (hit: SearchHit): boolean => !corrected.has(refOf(hit));
   // The same question, asked before, says nothing about its answer.
@@ -76,7 +76,8 @@ export async function gatherEvidence(
     (await usable(store, document, request, hits)).filter((hit) => holds(hit) && isOther(hit)),
   );
   const rules = (await usable(store, document, request, standing)).filter(holds);
-  const room = request.tokens - count(layOut(["-"], "x"));
+  const marks = marksOf(await visibleHits(store, request, hits), corrected);
+  const room = request.tokens - count(layOut(["-", ...marks], "x"));
   // A fact that no turn can stand for comes first; one whose turn is shown would say it twice.
   const unsaid = chooseFacts(
     facts.filter(isUnsaid(turns, hits)),
@@ -87,7 +88,7 @@ export async function gatherEvidence(
     tokens: room - unsaid.tokens,
     count,
     question,
-    weights: ownHits.weights,
+    weights: found.weights,
     standing: rules.map(shownHit),
     already: earlier.length === 0 ? undefined : earlier.join("\n"),
   });
@@ -96,12 +97,18 @@ export async function gatherEvidence(
     ({ fact }) => !unsaid.facts.includes(fact) && !fact.sourceMessageIds?.some((ref) => refs.includes(ref)),
   );
   const more = chooseFacts(rest, request, room - unsaid.tokens - rendered.tokens);
-  const lines = [...unsaid.lines, ...more.lines];
+  const lines = [...marks, ...unsaid.lines, ...more.lines];
   if (rendered.text === "" && lines.length === 0) return null;
   const text = layOut(lines, rendered.text);
   const tokens = count(text);
   if (tokens > request.tokens) return null;
   return { text, tokens, ids: [...[...unsaid.facts, ...more.facts].map(({ id }) => id), ...refs] };
+}
+
+/** What holds in place of what the prompt itself still says: nothing can take that out of the conversation. */
+function marksOf(visible: readonly SearchHit[], corrected: ReadonlyMap<string, Correction>): readonly string[] {
+  const now = visible.flatMap((hit) => corrected.get(refOf(hit))?.now ?? []);
+  return [...new Set(now)].map((fact) => `- ${escapeLine(fact)} (holds now; this conversation says otherwise above)`);
 }
 
 /** A turn whose fact the prompt shows already comes after those that nothing stands for. */
@@ -165,13 +172,11 @@ function descending(scores: readonly number[]): number[] {
 async function usable(
   store: Store,
   document: MemoryDocument,
-  { question, threadId, visibleAfter, agentName, scope }: EvidenceRequest,
+  request: EvidenceRequest,
   hits: readonly SearchHit[],
 ): Promise<SearchHit[]> {
-  // A fork shows what it shares with its parent under the parent's name.
-  const lineage = (await store.search?.lineage(threadId)) ?? [];
-  const isOwn = (hit: SearchHit): boolean =>
-    hit.threadId === threadId || lineage.some((one) => one.threadId === hit.threadId && hit.seq <= one.through);
+  const { question, visibleAfter, agentName, scope } = request;
+  const isOwn = await ownHits(store, request);
   // What a tool said may be anybody's words: only this thread's own, and only where the question names it.
   const isNamed = holdsQuoted(question);
   const open = new Set<string>();
@@ -187,6 +192,23 @@ async function usable(
       !isFenced(document, { ref: refOf(hit), id: hit.id }) &&
       (hit.role === "user" || hit.role === "assistant" || (hit.role === "tool" && isOwn(hit) && isNamed(hit.text))),
   );
+}
+
+/** A fork shows what it shares with its parent under the parent's name. */
+async function ownHits(store: Store, { threadId }: EvidenceRequest): Promise<(hit: SearchHit) => boolean> {
+  const lineage = (await store.search?.lineage(threadId)) ?? [];
+  return (hit) =>
+    hit.threadId === threadId || lineage.some((one) => one.threadId === hit.threadId && hit.seq <= one.through);
+}
+
+/** Of the hits, those that the prompt shows as a part of its conversation. */
+async function visibleHits(
+  store: Store,
+  request: EvidenceRequest,
+  hits: readonly SearchHit[],
+): Promise<readonly SearchHit[]> {
+  const isOwn = await ownHits(store, request);
+  return hits.filter((hit) => hit.seq > request.visibleAfter && isOwn(hit));
 }
 
 interface ChosenFacts {
@@ -287,15 +309,19 @@ export async function addQuestionEvidence<M extends object>(
 }
 
 async function evidenceFor<M extends object>(
-  { store, lease, tools, embedder, onEmbedding }: Writer,
+  writer: Writer,
   { words, window, agentName, scope, document, evidenceTokens, memoryTokens }: QuestionRequest<M>,
 ): Promise<Evidence | null> {
+  const { store, lease, tools, embedder, onEmbedding } = writer;
   const { threadId } = lease;
   const head = await store.head(threadId);
   if (head === undefined || words.trim() === "") return null;
   if (head.hiddenThrough === 0 && asksNothing(words)) return null;
-  const earlier = await recordsAt(store, threadId, head.evidence);
+  const shownBefore = await recordsAt(store, threadId, head.evidence);
   const known = await document();
+  const outdated = isOutdated(known, shownBefore);
+  if (outdated && (await commit(writer, [DROP_EVIDENCE])).kind !== "committed") return null;
+  const earlier = outdated ? [] : shownBefore;
   const count = charsPerToken(4);
   const most = memoryTokens === undefined ? blockBudget(window) : Math.min(memoryTokens, Math.floor(window / 16));
   const block =

@@ -10,7 +10,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as wait } from "node:timers/promises";
 import { type MemoryDocument, parseDocument, writeDocument } from "@palimpsest/core/memory";
 import { makeFile, makeFolder, PRIVATE_FILE, PRIVATE_FOLDER } from "../home-folders.ts";
-import { openDatabase } from "../stores/sqlite/database.ts";
+import { openDatabase } from "../stores/sqlite/connection.ts";
 import { adoptOldMemory } from "./old-memory.ts";
 import { type MemoryPlace, type MemoryScope, memoryPath } from "./repository.ts";
 import { type MemoryStorage, MemoryStorageError } from "./storage.ts";

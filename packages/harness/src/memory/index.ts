@@ -1,8 +1,8 @@
+export type { OpenStorageOptions } from "./create-memory.ts";
+export { storeStorage } from "./create-memory.ts";
 export type { EraseDeps, ErasedMessage, ForgetRequest, ForgottenEverywhere } from "./erase-message.ts";
 export type { Evidence, EvidenceRequest } from "./evidence.ts";
 export { type FileStorageOptions, fileStorage } from "./file-storage.ts";
-export type { OpenStorageOptions } from "./open-storage.ts";
-export { storeStorage } from "./open-storage.ts";
 export type { Drained, MemoryJob, MemoryPayload, MemoryQueue, MemoryQueueOptions, MemoryTurn } from "./queue.ts";
 export type { Changed, Edit, MemoryPlace, MemoryScope, Repository, ScopeCheck, ScopeName } from "./repository.ts";
 export type {

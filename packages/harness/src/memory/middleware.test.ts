@@ -184,7 +184,7 @@ test("a sentence that asks nothing gets no evidence while nothing is hidden", as
 });
 
 test("in a small window questions get less evidence, and nothing twice that the prompt still shows", async () => {
-  const kit = open("on", { contextWindow: 8000 });
+  const kit = open("on", { window: 8000 });
   const places = ["lamp room", "north stair", "engine shed", "kitchen", "oil store", "slipway", "watch room", "cellar"];
   const about = (place: string) =>
     `In the ${place} the lighthouse keeper ${"counted the loose bolts again ".repeat(12)}`;
@@ -283,7 +283,7 @@ let count = 0;
 
 function open(
   injection: "on" | "off" = "on",
-  model: { readonly contextWindow?: number; readonly bindsReasoning?: boolean } = {},
+  model: { readonly window?: number; readonly bindsReasoning?: boolean } = {},
 ) {
   count += 1;
   const store = openSqlite({ path: ":memory:" });

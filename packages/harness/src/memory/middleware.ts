@@ -3,7 +3,6 @@
  * and after the run a job for the updater. It never stops a run: trouble with memory is an event, and the run goes on
  * without it.
  */
-
 import { asksNothing, extractInput } from "@palimpsest/core/internal/memory";
 import { errorText } from "@palimpsest/core/internal/text";
 import type { MemoryDocument } from "@palimpsest/core/memory";
@@ -11,14 +10,13 @@ import { aiSdkShape } from "@palimpsest/core/message";
 import { charsPerToken } from "@palimpsest/core/tokens";
 import { LeaseLostError } from "../agent/errors.ts";
 import type { PromptSection } from "../agent/fixed-part.ts";
-import type { Middleware } from "../agent/middleware.ts";
-import type { Run } from "../agent/run.ts";
+import type { Middleware, Run } from "../agent/run.ts";
 import { readTurns, refOf } from "../recall/messages.ts";
 import { evidenceBudget, gatherEvidence } from "./evidence.ts";
 import type { MemoryQueue } from "./queue.ts";
 import type { Repository } from "./repository.ts";
 import { blockBudget, checkScope, frozenIn, newestByHand, relevanceTo, stableLane } from "./repository.ts";
-import { correctedHits } from "./source-turns.ts";
+import { correctedHits, DROP_EVIDENCE, isOutdated } from "./source-turns.ts";
 import type { MemoryEvent } from "./storage.ts";
 
 declare module "../agent/features.ts" {
@@ -74,6 +72,7 @@ export function memory(options: MemoryMiddlewareOptions): Middleware {
       return [queue.job({ agentName: run.agentName, throughSeq })];
     },
     close: async () => queue?.stop?.(),
+    writesLast: () => false,
     async afterAgent(run, end) {
       if (queue === undefined || !remembers(run) || end.kind !== "answered") return;
       const { turns, content } = turnOf(run);
@@ -148,15 +147,18 @@ async function addEvidence(run: Run, options: MemoryMiddlewareOptions, time: "fi
   const head = conversation.head();
   // Where nothing is hidden the prompt holds all that was said here; other threads matter to what is asked.
   if (head.hiddenThrough === 0 && asksNothing(words)) return;
+  const document = await readDocument(run, options);
+  if (isOutdated(document, live.evidence)) await run.commit([DROP_EVIDENCE]);
+  const earlier = conversation.live().evidence;
   const count = options.count ?? charsPerToken(4);
-  const current = live.evidence.reduce((sum, { text }) => sum + count(text), 0);
-  const evidence = await gatherEvidence(deps.store, await readDocument(run, options), {
+  const current = earlier.reduce((sum, { text }) => sum + count(text), 0);
+  const evidence = await gatherEvidence(deps.store, document, {
     question: words,
     agentName: run.agentName,
     threadId,
     visibleAfter: head.hiddenThrough,
-    shown: new Set([...(frozenIn(head)?.factIds ?? []), ...live.evidence.flatMap(({ ids }) => ids)]),
-    earlier: live.evidence.map(({ text }) => text),
+    shown: new Set([...(frozenIn(head)?.factIds ?? []), ...earlier.flatMap(({ ids }) => ids)]),
+    earlier: earlier.map(({ text }) => text),
     tokens: evidenceBudget({ limit: options.evidenceTokens ?? 1000, window: run.window(), current }),
     count,
     tools: deps.tools,

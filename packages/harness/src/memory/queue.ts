@@ -5,6 +5,7 @@
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { errorText } from "@palimpsest/core/internal/text";
+import { asUser } from "../stores/driver-rules.ts";
 import { LEASE_TTL_MS } from "../stores/leases.ts";
 import {
   type Job,
@@ -17,7 +18,6 @@ import {
   type WorkOptions,
 } from "../stores/outbox.ts";
 import type { Store } from "../stores/store.ts";
-import { asUser } from "../stores/users.ts";
 import type { EmitMemory } from "./storage.ts";
 import type { UpdateOutcome } from "./updater.ts";
 
@@ -32,15 +32,15 @@ export interface MemoryQueueOptions extends Partial<Omit<WorkOptions, "queue" | 
   readonly emit?: EmitMemory;
 }
 
-type ThreadName = Pick<MemoryJob, "userId" | "threadId">;
+type QueuedThread = Pick<MemoryJob, "userId" | "threadId">;
 
 export interface MemoryQueue {
   /** The job of a turn, to be given to the append that ends it. */
   job(turn: Pick<MemoryTurn, "agentName" | "throughSeq">): NewJob<MemoryPayload>;
   /** To be told when that append stands: says so, through the run's own events if given; `drain` will wait for it. */
-  queued(turn: ThreadName, messages: number, emit?: EmitMemory): void;
+  queued(turn: QueuedThread, messages: number, emit?: EmitMemory): void;
   /** Makes the thread's job due at once; a compaction asks for it. */
-  makeDue(of: ThreadName): Promise<void>;
+  makeDue(of: QueuedThread): Promise<void>;
   start(): Promise<void>;
   /** Makes what this process has queued due, and waits until it is done or the limit has passed. */
   drain(limitMs: number): Promise<Drained>;
@@ -64,7 +64,7 @@ export function createMemoryQueue(store: Store, options: MemoryQueueOptions): Me
   };
   const { outbox } = store;
   if (outbox === undefined) return withoutOutbox(job, options.emit);
-  const queued = new Map<string, ThreadName>();
+  const queued = new Map<string, QueuedThread>();
   let worker: Promise<JobWorker> | undefined;
   let byItself = options.starts !== "by-hand";
   const start = (): Promise<JobWorker> => {
@@ -129,7 +129,7 @@ function withoutOutbox(job: MemoryQueue["job"], emit: EmitMemory | undefined): M
 }
 
 interface Settling {
-  readonly of: readonly ThreadName[];
+  readonly of: readonly QueuedThread[];
   readonly limitMs: number;
   /** Attempts that were made earlier say nothing about this one. */
   readonly before?: readonly JobStatus[];
@@ -158,7 +158,7 @@ async function settle(
   }
 }
 
-async function makeDue(store: Store, { userId, threadId }: ThreadName): Promise<number> {
+async function makeDue(store: Store, { userId, threadId }: QueuedThread): Promise<number> {
   return (await asUser(store, userId).outbox?.makeDue(threadId, MEMORY_QUEUE)) ?? 0;
 }
 
@@ -166,7 +166,7 @@ function keyOf({ threadId, userId, key }: JobStatus): string {
   return JSON.stringify([userId, threadId, key]);
 }
 
-function nameOf({ userId, threadId }: ThreadName): string {
+function nameOf({ userId, threadId }: QueuedThread): string {
   return JSON.stringify([userId, threadId]);
 }
 

@@ -69,7 +69,15 @@ export interface Forgotten {
 
 export interface MemoryService {
   show(scope: ScopeName): Promise<MemoryDocument>;
-  search(scope: ScopeName, query: string, limit?: number): Promise<readonly { fact: Fact; score: number }[]>;
+  /** As a thread's `search` says it; 20 facts at most unless told. */
+  search(
+    scope: ScopeName,
+    query: string,
+    options?: { readonly limit?: number | undefined },
+  ): Promise<
+    | { readonly kind: "found"; readonly hits: readonly { readonly fact: Fact; readonly score: number }[] }
+    | { readonly kind: "nothing"; readonly reason: "no-match" }
+  >;
   add(scope: ScopeName, fact: NewFact): Promise<Added>;
   /** What a program says about the person: `source` names the program, and the fact carries it. */
   state(scope: ScopeName, fact: NewFact, source: string): Promise<StatedFact>;
@@ -107,7 +115,10 @@ export function memoryService(options: MemoryServiceOptions): MemoryService {
     show: async (scope) => withoutAudit(await repository.read(scope)),
     export: async (scope) => withoutAudit(await repository.read(scope)),
     history: async (scope) => (await repository.read(scope)).changes ?? [],
-    search: async (scope, query, limit = 20) => searchFacts(await repository.read(scope), query, limit),
+    async search(scope, query, { limit = 20 } = {}) {
+      const hits = await searchFacts(await repository.read(scope), query, limit);
+      return hits.length > 0 ? { kind: "found", hits } : { kind: "nothing", reason: "no-match" };
+    },
     add(scope, fact) {
       const content = storable(fact.content);
       return content.kind === "refused"
@@ -282,6 +293,8 @@ function withAncestors({ facts }: MemoryDocument, wanted: readonly string[]): Fa
   return facts.filter(({ id }) => gone.has(id));
 }
 
+const DOCUMENT_KEYS: ReadonlySet<string> = new Set(["facts", "userContext", "user", "history"]);
+
 /** Adds what isn't known and fills empty sections; nothing that is here is lost. */
 async function importInto(
   { repository, ids, clock }: MemoryServiceOptions,
@@ -290,6 +303,8 @@ async function importInto(
 ): Promise<Imported> {
   const read = readDocument(value);
   if (read.kind === "unreadable") return read;
+  if (!Object.keys(Object(value)).some((name) => DOCUMENT_KEYS.has(name)))
+    return { kind: "unreadable", reason: "it has neither facts nor sections" };
   let counts = { facts: 0, known: 0, sections: 0 };
   await repository.change(
     scope,

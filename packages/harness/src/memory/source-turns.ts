@@ -14,14 +14,14 @@ import {
   withoutThread,
 } from "@palimpsest/core/internal/memory";
 import { isEcho } from "@palimpsest/core/internal/recall";
-import type { MessageRecord } from "@palimpsest/core/log";
+import type { EvidenceRecord, MessageRecord } from "@palimpsest/core/log";
 import type { MemoryDocument } from "@palimpsest/core/memory";
 import { type CallPart, type Shape, shapeOf } from "@palimpsest/core/message";
 import { recallShape } from "../recall/catch-up.ts";
 import { refOf } from "../recall/messages.ts";
 import type { SearchHit } from "../recall/search.ts";
 import type { Store } from "../stores/store.ts";
-import { delegationsOf } from "../subagents/delegate.ts";
+import { delegationsOf } from "../subagents/delegations.ts";
 import { messageTexts } from "../thread/redact.ts";
 import type { ThreadDeps } from "../thread/writer.ts";
 import { frozenIn, type MemoryScope, type Repository } from "./repository.ts";
@@ -122,6 +122,21 @@ export async function correctedHits(
     if (correction !== null) corrected.set(turn.ref, correction);
   }
   return corrected;
+}
+
+/** Takes the evidence of all earlier questions out of the prompt: an empty batch does that as any other. */
+export const DROP_EVIDENCE = { kind: "prune", entries: [], tokensBefore: 0, tokensAfter: 0 } as const;
+
+/** Whether evidence that a prompt shows names a value that was corrected after it was looked up. */
+export function isOutdated(document: MemoryDocument, records: readonly Pick<EvidenceRecord, "text" | "at">[]): boolean {
+  if (records.length === 0) return false;
+  const corrections = correctionsIn(document);
+  return records.some(({ text, at }) =>
+    namesOldValue(
+      corrections.filter(({ until }) => at <= until),
+      text,
+    ),
+  );
 }
 
 /** So far before an answer its question is looked for: between them stand evidence, states, calls and results. */

@@ -8,8 +8,8 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { openStore } from "../stores/open.ts";
 import { startPostgres } from "../testing/postgres-server.ts";
+import { storeStorage } from "./create-memory.ts";
 import { fileStorage } from "./file-storage.ts";
-import { storeStorage } from "./open-storage.ts";
 
 test("[F52] twenty processes add at once, in files, SQLite and PostgreSQL, and every fact is there", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "palimpsest-memory-"));

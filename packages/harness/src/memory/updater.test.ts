@@ -177,7 +177,7 @@ test("[F60] what was forgotten is not learned again: not from its source turn, n
   const forgotten = await kit.service.forget(OWN, [fact!.id]);
   assert.ok(forgotten.kind === "forgotten");
   assert.deepEqual(forgotten.fenced, ["t#1"]);
-  assert.deepEqual(await kit.service.search(OWN, "tea"), []);
+  assert.deepEqual(await kit.service.search(OWN, "tea"), { kind: "nothing", reason: "no-match" });
   // The same thread read again from its start, as by a job with an older watermark.
   await kit.repository.change(OWN, () => ({ changes: [], also: ({ watermarks, ...rest }) => rest }), "manual");
   assert.deepEqual(await kit.process(), { kind: "skipped", reason: "trivial" });
@@ -299,6 +299,11 @@ test("import adds what is new, keeps what is there and redacts; export has no au
   assert.equal(document.userContext.workContext, "Baker");
   assert.doesNotMatch(JSON.stringify(document), /abcdefghijkl|changes/);
   assert.equal((await kit.service.import(OWN, [])).kind, "unreadable");
+  for (const other of [{}, { a: 1 }])
+    assert.deepEqual(await kit.service.import(OWN, other), {
+      kind: "unreadable",
+      reason: "it has neither facts nor sections",
+    });
 });
 
 let count = 0;

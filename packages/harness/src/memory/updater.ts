@@ -3,7 +3,6 @@
  * saves what passes the gates together with the new watermark, in one write. So a crash at any point repeats nothing
  * and loses nothing. When to run it is the queue's business: it calls `process(job)`.
  */
-
 import {
   bindTurns,
   extractInput,
@@ -23,10 +22,10 @@ import {
   type Refusal,
   type SourceTurn,
 } from "@palimpsest/core/memory";
-import { within } from "../abort.ts";
+import { within } from "../long-work.ts";
 import { readTurns, refOf } from "../recall/messages.ts";
+import { asUser } from "../stores/driver-rules.ts";
 import type { Store } from "../stores/store.ts";
-import { asUser } from "../stores/users.ts";
 import { hashAt } from "../thread/acts.ts";
 import type { MemoryJob } from "./queue.ts";
 import type { Repository } from "./repository.ts";
@@ -176,21 +175,21 @@ async function ask(
   { extract, timeoutMs = TIMEOUT_MS }: UpdaterOptions,
   prompt: string,
   { scope: { userId }, threadId, signal }: LearnRequest,
-): Promise<{ kind: "answered"; text: string } | Failed> {
-  const tooLong = (): TooSlow => new TooSlow(`the extraction model took longer than ${timeoutMs} ms`);
+): Promise<{ kind: "answered"; text: string } | FailedUpdate> {
+  const tooLong = (): SlowUpdate => new SlowUpdate(`the extraction model took longer than ${timeoutMs} ms`);
   try {
     const text = await within({ ms: timeoutMs, signal, tooLong }, (own) => extract(prompt, own, { userId, threadId }));
     return { kind: "answered", text };
   } catch (error) {
     const detail = errorText(error);
-    if (error instanceof TooSlow) return { kind: "failed", reason: "model-timeout", detail };
+    if (error instanceof SlowUpdate) return { kind: "failed", reason: "model-timeout", detail };
     return { kind: "failed", reason: "model-failed", detail: `the extraction model failed: ${detail}` };
   }
 }
 
-class TooSlow extends Error {}
+class SlowUpdate extends Error {}
 
-type Failed = UpdateOutcome & { kind: "failed" };
+type FailedUpdate = UpdateOutcome & { kind: "failed" };
 
 async function save(options: UpdaterOptions, request: LearnRequest, update: MemoryUpdate): Promise<UpdateOutcome> {
   const { repository, settings, clock, ids, emit } = options;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AiSdkMessage, OpenAiMessage, ResponsesItem } from "@palimpsest/core/message";
-import type { CompactionEvent } from "../compaction/events.ts";
+import type { CompactionEvent } from "../compaction/summarization.ts";
 import { compactMessages } from "./compact-messages.ts";
 import { createMessageCompactor } from "./message-compactor.ts";
 import { type MessagesState, StateMismatchError } from "./state.ts";
@@ -192,8 +192,10 @@ test("a compactor keeps its state, takes reports, finds what it hid, and goes on
     compactor.report({ input: Math.ceil(tokens * 1.1), output: 20 });
   }
   assert.notEqual(compactor.state.compaction, null);
-  const [found] = await compactor.search("message number 7 whatever");
+  const search = await compactor.search("message number 7 whatever");
+  const [found] = search.kind === "found" ? search.hits : [];
   assert.equal(found?.message, said[found!.place - 1]);
+  assert.deepEqual(await compactor.search(""), { kind: "nothing", reason: "no-terms" });
   const other = createMessageCompactor<OpenAiMessage>({
     window: 4000,
     state: JSON.parse(JSON.stringify(compactor.state)),

@@ -13,8 +13,8 @@ import type { Shape } from "@palimpsest/core/message";
 import { createSizer, type Prompt } from "@palimpsest/core/prompt";
 import { type CountSource, createMeter } from "@palimpsest/core/tokens";
 import { createCompactor } from "../compaction/compactor.ts";
-import type { CompactionEvent } from "../compaction/events.ts";
-import { unchanged } from "../compaction/events.ts";
+import type { CompactionEvent } from "../compaction/summarization.ts";
+import { unchanged } from "../compaction/summarization.ts";
 import type { Conversation } from "../thread/conversation.ts";
 import { inMemoryConversation, livePrompt, NO_THREAD, shownAt } from "../thread/live-prompt.ts";
 import { type CompactMessagesOptions, type Form, formOf, type Settings, settingsOf } from "./options.ts";
@@ -93,7 +93,7 @@ function nothingSaid<M>({ fixed }: Settings, state: MessagesState): Result<M> {
   return { messages: [], sources: [], tokens: fixed, counted: "estimated", state, outcome };
 }
 
-interface Work<M extends object> {
+interface ArrayWork<M extends object> {
   readonly options: CompactMessagesOptions<M>;
   readonly settings: Settings;
   readonly form: Form<M>;
@@ -102,7 +102,7 @@ interface Work<M extends object> {
   readonly state: MessagesState;
 }
 
-async function compactTurns<M extends object>(work: Work<M>): Promise<Result<M>> {
+async function compactTurns<M extends object>(work: ArrayWork<M>): Promise<Result<M>> {
   const { options, settings, form, conversation } = work;
   const { prompt, factor } = countedPrompt(work);
   let writer: WriterFailure | null = null;
@@ -141,7 +141,7 @@ async function compactTurns<M extends object>(work: Work<M>): Promise<Result<M>>
 
 const MODEL = "model";
 
-function countedPrompt<M extends object>({ settings, form, conversation, report, state }: Work<M>) {
+function countedPrompt<M extends object>({ settings, form, conversation, report, state }: ArrayWork<M>) {
   const { shape, rules } = form;
   const { count, prior = 1, ...rest } = settings.counter;
   const { frame, imageRule } = rest;
@@ -167,7 +167,7 @@ function reportOf<M extends object>(
     form,
     conversation,
     state,
-  }: Pick<Work<M>, "form" | "conversation" | "state"> & { messages: readonly M[] },
+  }: Pick<ArrayWork<M>, "form" | "conversation" | "state"> & { messages: readonly M[] },
 ): UsageMark | null {
   if (usage == null) return conversation.report();
   const { shape } = form;
@@ -180,7 +180,7 @@ function reportOf<M extends object>(
 }
 
 function stateAfter<M extends object>(
-  { form, conversation, report, state }: Work<M>,
+  { form, conversation, report, state }: ArrayWork<M>,
   { prompt, messages, factor }: { prompt: Prompt<M>; messages: readonly M[]; factor: number },
 ): MessagesState {
   const { compaction, prunes } = conversation.live();

@@ -1,5 +1,5 @@
-export type { CompactionEvent, OnCompactionEvent } from "../compaction/events.ts";
-export { FloorError } from "../compaction/events.ts";
+export type { CompactionEvent, OnCompactionEvent } from "../compaction/summarization.ts";
+export { FloorError } from "../compaction/summarization.ts";
 export {
   type CompactedMessages,
   compactMessages,
@@ -8,9 +8,9 @@ export {
 } from "./compact-messages.ts";
 export {
   createMessageCompactor,
-  type FoundMessage,
   type MessageCompactor,
   type MessageCompactorOptions,
+  type MessageSearch,
 } from "./message-compactor.ts";
 export type { CompactMessagesOptions, MessagesCounter, MessagesPruning, MessagesSummarizer } from "./options.ts";
 export type { Mark } from "./state.ts";

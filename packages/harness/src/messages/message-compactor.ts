@@ -14,12 +14,17 @@ export interface MessageCompactor<M extends object> {
   /** What the provider reported for the prompt made last: the next count goes on from it. */
   report(usage: MessagesUsage): void;
   /** Finds messages among all that were said, also hidden ones, best first. */
-  search(query: string, options?: { readonly limit?: number }): Promise<readonly FoundMessage<M>[]>;
+  search(query: string, options?: { readonly limit?: number }): Promise<MessageSearch<M>>;
   /** Plain JSON; for a compactor in another process. */
   readonly state: MessagesState;
 }
 
-export interface FoundMessage<M> {
+/** As a thread's `search` says it. */
+export type MessageSearch<M> =
+  | { readonly kind: "found"; readonly hits: readonly FoundMessage<M>[] }
+  | { readonly kind: "nothing"; readonly reason: "no-terms" | "no-match" };
+
+interface FoundMessage<M> {
   readonly message: M;
   /** Its place, from 1, in all that was said. */
   readonly place: number;
@@ -48,8 +53,9 @@ export function createMessageCompactor<M extends object>(options: MessageCompact
     },
     async search(query, { limit = 20 } = {}) {
       const result = await search(indexOf(said, options), { kind: "thread", threadId: THREAD }, query, { limit });
-      if (result.kind === "nothing") return [];
-      return result.hits.map(({ doc, score }) => ({ message: said[doc.seq - 1]!, place: doc.seq, score }));
+      if (result.kind === "nothing") return { kind: "nothing", reason: result.reason };
+      const hits = result.hits.map(({ doc, score }) => ({ message: said[doc.seq - 1]!, place: doc.seq, score }));
+      return { kind: "found", hits };
     },
   };
 

@@ -16,8 +16,8 @@ import {
   shapeOf,
 } from "@palimpsest/core/message";
 import { answerReserve, type CountText, charsPerToken, type Frame, type ImageRule } from "@palimpsest/core/tokens";
-import type { OnCompactionEvent } from "../compaction/events.ts";
 import { createModelWriter } from "../compaction/model-writer.ts";
+import type { OnCompactionEvent } from "../compaction/summarization.ts";
 import {
   type PruneSettings,
   SettingsError,

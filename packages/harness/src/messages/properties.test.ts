@@ -15,7 +15,7 @@ import {
   violations,
 } from "@palimpsest/core/message";
 import fc from "fast-check";
-import { FloorError } from "../compaction/events.ts";
+import { FloorError } from "../compaction/summarization.ts";
 import { type CompactedMessages, compactMessages } from "./compact-messages.ts";
 import { createMessageCompactor } from "./message-compactor.ts";
 import type { CompactMessagesOptions } from "./options.ts";

@@ -2,12 +2,11 @@
  * Lets the agent ask the person instead of guessing. The call ends the run with the question; the next user message is
  * the answer.
  */
-
 import { aiSdkShape, type Repair } from "@palimpsest/core/message";
 import { tool } from "ai";
 import { z } from "zod/v4";
 import { pendingIn } from "../agent/approval.ts";
-import type { Middleware } from "../agent/middleware.ts";
+import type { Middleware } from "../agent/run.ts";
 import { type TitleLimits, titleOf } from "../thread/title.ts";
 import { toolFacts } from "../tool-facts.ts";
 
@@ -98,6 +97,7 @@ export type TitleOptions = TitleLimits;
 export function title(limits: TitleOptions = {}): Middleware {
   return {
     name: "title",
+    writesLast: ({ conversation }) => conversation.head().state["title"] === undefined,
     async afterAgent(run, end) {
       if (end.kind !== "answered" && end.kind !== "asked") return;
       const { conversation } = run;

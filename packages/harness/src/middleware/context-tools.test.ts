@@ -16,7 +16,7 @@ function call(name: string, input: object): ScriptedAnswer {
 
 function kitWith(script: readonly (ScriptedAnswer | string)[]) {
   const middleware = [summarization({ summarizer: null, style: "rollover" }), contextTools()];
-  return agentKit(script, { contextWindow: 100_000, middleware, tools: { look } });
+  return agentKit(script, { window: 100_000, middleware, tools: { look } });
 }
 
 test("notes outlive a fresh window, the request stays, and the tools' results stand in the log", async () => {

@@ -2,26 +2,26 @@
  * Tools by which the model keeps its own context: notes that outlive a window, a fresh window, how much room is left, and
  * checkpoints whose finished stretch is folded into a report. What they write is in the log, where people see and undo it.
  */
-import { planFold, readNotes, writeNote } from "@palimpsest/core/internal/log";
+import { readFile } from "node:fs/promises";
+import { copyRules, planFold, readNotes, readRules, writeNote } from "@palimpsest/core/internal/log";
+import { mayBecomeRule } from "@palimpsest/core/internal/memory";
+import { standingSentences } from "@palimpsest/core/internal/recall";
 import type { Note } from "@palimpsest/core/log";
 import { tool } from "ai";
-import { z } from "zod/v4";
-import type { Middleware } from "../agent/middleware.ts";
-import type { Run } from "../agent/run.ts";
+import type { Middleware, Run } from "../agent/run.ts";
 import { figuresOf } from "../thread/chosen.ts";
+import {
+  checkpointsIn,
+  FRESH_WINDOW,
+  freshRefusal,
+  NO_NOTE,
+  notesText,
+  noteWrite,
+  remaining,
+  stretchSince,
+  TOOL_SPECS,
+} from "../thread/thread-tools.ts";
 import { toolFacts } from "../tool-facts.ts";
-
-const NAME = z.string().min(1).max(40);
-const NOTES = z.object({
-  act: z.enum(["read", "write"]),
-  name: NAME.optional().describe("Of the note to write; without it all notes are read"),
-  text: z.string().max(16_384).optional().describe("The whole new text; empty deletes the note"),
-  revision: z.int().min(0).default(0).describe("The revision you have read; 0 for a new note"),
-  cites: z.array(z.int()).max(8).default([]).describe("Numbers of the messages it rests on"),
-});
-
-/** Steps between two fresh windows, so that a model that asks in every step is stopped. */
-const STEPS_BETWEEN = 3;
 
 /** Internal: `policy: rollover` of the deep agent brings it. */
 export function contextTools(): Middleware {
@@ -32,56 +32,52 @@ export function contextTools(): Middleware {
     brings: ["notes", "new_context", "context_remaining", "checkpoint", "fold"],
     tools: (run) => ({
       notes: tool({
-        description:
-          "Your notebook for this task: up to 8 named notes, 16 kB together. They stand at the start of every new context window. Write what you would need to go on: goal, decisions, open points. They are your own reports.",
+        description: TOOL_SPECS.notes.description,
         metadata: toolFacts({ act: "none" }),
-        inputSchema: NOTES,
+        inputSchema: TOOL_SPECS.notes.input,
         execute: (given) => (given.act === "read" ? notesText(notesOf(run)) : written(run, given)),
       }),
       new_context: tool({
-        description:
-          "Start a fresh context window: notes, standing rules, known state and the last request stay, the rest is hidden and stays searchable. Write your notes first. It happens before your next step.",
+        description: TOOL_SPECS.new_context.description,
         metadata: toolFacts({ act: "none" }),
-        inputSchema: z.object({}),
+        inputSchema: TOOL_SPECS.new_context.input,
         execute: () => {
-          const since = run.step - (started.get(run.runId) ?? Number.NEGATIVE_INFINITY);
-          if (since < STEPS_BETWEEN)
-            return `Refused: a fresh window was started ${since} steps ago. At most one in ${STEPS_BETWEEN} steps; go on with the task.`;
+          const refused = freshRefusal(run.step, started.get(run.runId));
+          if (refused !== null) return refused;
           wanted.add(run.runId);
           started.set(run.runId, run.step);
-          return "A fresh window starts before your next step.";
+          return FRESH_WINDOW;
         },
       }),
       context_remaining: tool({
-        description: "How many tokens of the context window are used and left.",
+        description: TOOL_SPECS.context_remaining.description,
         metadata: toolFacts({ act: "none" }),
-        inputSchema: z.object({}),
-        execute: () => {
-          const [used, window] = [run.prompt().count.tokens, run.window()];
-          return `${used} of ${window} tokens are used, ${Math.max(0, window - used)} are left.`;
-        },
+        inputSchema: TOOL_SPECS.context_remaining.input,
+        execute: () => remaining(run.prompt().count.tokens, run.window()),
       }),
       checkpoint: tool({
-        description: "Mark this place before a stretch of work that you may fold into a report when it is finished.",
+        description: TOOL_SPECS.checkpoint.description,
         metadata: toolFacts({ act: "none" }),
-        inputSchema: z.object({ name: NAME }),
+        inputSchema: TOOL_SPECS.checkpoint.input,
         execute: async ({ name }) => {
           const at = run.conversation.live().tail.at(-1)?.seq ?? 0;
-          await run.commit(() => [{ kind: "state", patch: { checkpoints: { ...checkpointsOf(run), [name]: at } } }]);
+          await run.commit(() => [
+            { kind: "state", patch: { checkpoints: { ...checkpointsIn(run.conversation.head().state), [name]: at } } },
+          ]);
           return `Checkpoint ${name} is set.`;
         },
       }),
       fold: tool({
-        description:
-          "Replace everything since a checkpoint by your report of it: what came of it, exact names and numbers, what is still open. The messages stay in the history.",
+        description: TOOL_SPECS.fold.description,
         metadata: toolFacts({ act: "none" }),
-        inputSchema: z.object({ name: NAME, report: z.string().min(1).max(12_000) }),
+        inputSchema: TOOL_SPECS.fold.input,
         execute: (given) => folded(run, given),
       }),
     }),
     async beforeModel(run) {
       if (wanted.delete(run.runId)) await run.compact({ cause: "manual", style: "rollover", signal: run.signal });
     },
+    writesLast: () => false,
     afterAgent({ runId }) {
       wanted.delete(runId);
       started.delete(runId);
@@ -89,45 +85,68 @@ export function contextTools(): Middleware {
   };
 }
 
+/** Rules that hold in every thread of an agent; files are read anew for each run. */
+export interface StandingRulesOptions {
+  readonly agent?: readonly string[] | undefined;
+  readonly user?: ((userId: string) => readonly string[]) | undefined;
+  /** Paths of files such as AGENTS.md, of which standing instructions are taken. Whoever names one trusts its words. */
+  readonly files?: readonly string[] | undefined;
+}
+
+/** Internal: `rules` of the deep agent. Copies the rules of the agent, the user and files into the thread's log, so that replay and `verify` need nothing else. */
+export function standingRules({ agent = [], user = () => [], files = [] }: StandingRulesOptions): Middleware {
+  return {
+    name: "rules",
+    async beforeAgent({ conversation, deps, commit }) {
+      const { header, head } = conversation;
+      const sources = { agent, user: user(header.user), file: (await Promise.all(files.map(rulesIn))).flat() };
+      const rules = readRules(head().state);
+      const now = copyRules(rules, sources, deps.clock().toISOString());
+      if (now !== rules) await commit([{ kind: "state", patch: { rules: now } }]);
+    },
+  };
+}
+
+/** Longer files are read as far as this. */
+const MOST_FILE_CHARACTERS = 50_000;
+
+/** The standing instructions of a file, line by line and without its code; none where there is no such file. */
+async function rulesIn(path: string): Promise<string[]> {
+  const text = await readFile(path, "utf8").catch(() => "");
+  const outside = text.slice(0, MOST_FILE_CHARACTERS).split(/^ {0,3}(?:```|~~~).*$/m);
+  const lines = outside.filter((_, index) => index % 2 === 0).flatMap((block) => block.split("\n"));
+  const bare = lines.map((line) => line.replace(/^\s*(?:[-*+]|\d{1,3}[.)])\s+/, "").trim());
+  return bare
+    .flatMap((line) => (BINDING.test(line) ? [line] : standingSentences(line).map((one) => one.text)))
+    .filter(mayBecomeRule);
+}
+
+/** In a file that holds rules such a line is one, whatever follows. */
+const BINDING = /^(?:always|never|do not|don't|must not|you must|avoid)\b/i;
+
 function notesOf({ conversation }: Run): readonly Note[] {
   return readNotes(conversation.head().state);
 }
 
-function notesText(notes: readonly Note[]): string {
-  if (notes.length === 0) return "There are no notes yet.";
-  return notes.map(({ name, text, revision }) => `### ${name} (revision ${revision})\n${text}`).join("\n\n");
-}
-
-async function written(run: Run, { name, text, revision, cites }: z.output<typeof NOTES>): Promise<string> {
-  if (name === undefined || text === undefined) return "Refused: writing takes a name and a text.";
+async function written(run: Run, given: Parameters<typeof noteWrite>[0]): Promise<string> {
+  const write = noteWrite(given);
+  if (write === null) return NO_NOTE;
+  const { name } = write;
   const at = run.deps.clock().toISOString();
-  const change = writeNote(
-    notesOf(run),
-    { name, text, revision, cites },
-    { by: "model", at, last: run.conversation.head().version },
-  );
+  const change = writeNote(notesOf(run), write, { by: "model", at, last: run.conversation.head().version });
   if (change.kind === "refused") return `Refused, nothing changed: ${change.problem}.`;
   await run.commit([{ kind: "state", patch: { notes: change.notes.length === 0 ? null : change.notes } }]);
   return change.note === null ? `Note ${name} is deleted.` : `Note ${name} is at revision ${change.note.revision}.`;
 }
 
-function checkpointsOf({ conversation }: Run): Readonly<Record<string, number>> {
-  const stored = conversation.head().state["checkpoints"];
-  return typeof stored === "object" && stored !== null ? (stored as Record<string, number>) : {};
-}
-
 async function folded(run: Run, { name, report }: { readonly name: string; readonly report: string }): Promise<string> {
   const { conversation } = run;
-  const since = checkpointsOf(run)[name];
+  const since = checkpointsIn(run.conversation.head().state)[name];
   if (since === undefined) return `Refused: there is no checkpoint ${name}.`;
   const { shape, original: read } = conversation;
-  const { tail } = conversation.live();
-  // The stretch begins with the first answer after the checkpoint's own, and ends before the one that folds it.
-  const answers = tail.filter((record) => record.seq > since && shape.role(read(record)) === "assistant");
-  const [first, last] = [answers[0], answers.at(-1)];
-  if (first === undefined || last === undefined || first === last)
-    return `Refused: nothing was done since checkpoint ${name}.`;
-  const cut = planFold(conversation.live(), [first.seq, last.seq - 1], report, { shape, read });
+  const range = stretchSince(conversation, since);
+  if (range === null) return `Refused: nothing was done since checkpoint ${name}.`;
+  const cut = planFold(conversation.live(), range, report, { shape, read });
   if (cut.kind === "refused") return `Refused, nothing changed: ${cut.problem}.`;
   const { tokensBefore, tokensAfter } = figuresOf(conversation, cut.entries, run.prompt());
   if (tokensAfter >= tokensBefore) return "Refused: the report is as long as what it would stand for.";

@@ -192,7 +192,7 @@ interface NamedProvider {
 
 async function openProvider(
   { id, name, entry }: NamedProvider,
-  place: Place,
+  place: ProviderPlace,
   surroundings: Surroundings,
 ): Promise<Provider> {
   const connection = connectionOf(entry, place, surroundings);
@@ -230,14 +230,14 @@ async function openProvider(
 }
 
 /** What an error calls an entry, and where a person finds it. */
-interface Place {
+interface ProviderPlace {
   readonly subject: string;
   readonly where: string;
 }
 
 type ProviderEndpoint = Pick<ModelEntry, "provider" | "api_key" | "base_url">;
 
-function connectionOf(entry: ProviderEndpoint, place: Place, { fetch }: Surroundings) {
+function connectionOf(entry: ProviderEndpoint, place: ProviderPlace, { fetch }: Surroundings) {
   return {
     ...(entry.base_url !== undefined && { baseURL: addressOf(entry, place) }),
     fetch: boundedFetch(fetch),
@@ -250,7 +250,7 @@ export function keyOf(entry: ProviderEndpoint, env: Surroundings["env"]): string
   return entry.api_key ?? (variable === undefined ? undefined : env[variable]);
 }
 
-function requiredKey(entry: ProviderEndpoint, { subject, where }: Place, env: Surroundings["env"]): string {
+function requiredKey(entry: ProviderEndpoint, { subject, where }: ProviderPlace, env: Surroundings["env"]): string {
   const key = keyOf(entry, env)?.trim();
   if (key !== undefined && key !== "") return key;
   const named = unsetVariable(entry);
@@ -265,7 +265,7 @@ function requiredKey(entry: ProviderEndpoint, { subject, where }: Place, env: Su
   );
 }
 
-function addressOf(entry: ProviderEndpoint, { subject }: Place): string {
+function addressOf(entry: ProviderEndpoint, { subject }: ProviderPlace): string {
   const problem = (text: string) => new ModelError("bad-address", `${subject} ${text}`);
   const example = "for example http://127.0.0.1:11434/v1";
   if (entry.base_url === undefined) throw problem(`is openai-compatible and needs a \`base_url\`, ${example}.`);

@@ -157,9 +157,9 @@ export class ResponseTooLarge extends PalimpsestError<"answer-too-long"> {
   }
 }
 
-type Fetch = typeof globalThis.fetch;
+type ModelFetch = typeof globalThis.fetch;
 
-export function boundedFetch(inner: Fetch | undefined, limits = LIMITS): Fetch {
+export function boundedFetch(inner: ModelFetch | undefined, limits = LIMITS): ModelFetch {
   const ask = directFetch(inner);
   return async (input, init) => {
     const response = await ask(input, init);

@@ -55,7 +55,9 @@ const undone = z.strictObject({
   undone: seq.optional(),
   redone: seq.optional(),
   seq,
-  dependents: list(seq).optional().describe("Compactions that build on it and were taken back with it."),
+  dependents: list(seq)
+    .optional()
+    .describe("Records that build on it and were taken back with it: later compactions, edits of its summary."),
 });
 
 export const undo = operation({
@@ -204,6 +206,7 @@ export const redact = operation({
     summaries: z
       .strictObject({ rebuilt: z.int(), erased: z.int() })
       .describe("Summaries that stood for it: made anew from what is left, without a model, or erased."),
+    rules: names.describe("Rules of the thread that stood in it: they ended, and their words are erased."),
     busy: names,
     left: z.string().nullable().describe("A file of the database that another process still holds with the words."),
   }),
@@ -252,5 +255,63 @@ export const verify = operation({
     const { records, redacted } = verdict;
     const firstBad = verdict.kind === "broken" ? verdict.firstBad : null;
     return { ok: firstBad === null, records, redacted, ...(firstBad !== null && { firstBad }) };
+  },
+});
+
+const callId = z.string().max(1000).describe("A call's id.");
+const answer = z.enum(["yes", "no"]);
+
+export const approvals = operation({
+  name: "approvals",
+  summary: "The calls that wait for approval, with their arguments and what was answered so far",
+  method: "GET",
+  path: "/api/threads/{id}/approvals",
+  input: z.strictObject({ thread }),
+  output: z.strictObject({
+    thread,
+    approvals: list(
+      z.strictObject({
+        id: callId,
+        name: z.string(),
+        input: z.unknown(),
+        answer: answer.nullable(),
+        reason: z.string().nullable(),
+      }),
+    ),
+  }),
+  async run({ store }, { thread: id }) {
+    // Loads the agent, which no other act here needs.
+    const { waitingCalls } = await import("../agent/approval.ts");
+    return { thread: id, approvals: await waitingCalls(store, id) };
+  },
+});
+
+export const approve = operation({
+  name: "approve",
+  summary: "Answer a call that waits; the next run without a new message acts on it",
+  method: "POST",
+  path: "/api/threads/{id}/approve",
+  input: z.strictObject({
+    thread,
+    call: callId,
+    answer,
+    reason: z.string().max(10_000).optional().describe("Of a refusal: the model reads it."),
+  }),
+  output: z.strictObject({ thread, call: callId, answer, open: list(callId) }),
+  async run(home, { thread: id, call, answer: said, reason }) {
+    const { approve: answerCall } = await import("../agent/approval.ts");
+    const held = await withWriter(home, id, (writer) => answerCall(writer, { callId: call, answer: said, reason }));
+    if (held.kind === "missing") throw missingThread(id);
+    if (held.kind === "busy") throw busyThread(id, held);
+    switch (held.value.kind) {
+      case "recorded":
+        return { thread: id, call, answer: said, open: held.value.open };
+      case "not-pending":
+        throw new OperationError("not-pending", `no call ${JSON.stringify(call)} waits for approval`);
+      case "missing":
+        throw missingThread(id);
+      default:
+        throw busyThread(id);
+    }
   },
 });

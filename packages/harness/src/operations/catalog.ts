@@ -4,8 +4,7 @@ import { z } from "zod";
 import type { Home } from "../home/open-home.ts";
 import { PRICES_AS_OF, pricesOf, windowNow, windowOf } from "../models/facts.ts";
 import { offeredModels } from "../models/resolve.ts";
-import { switchedOff, switchesIn, switchSkill } from "../skills/middleware.ts";
-import { readSkills } from "../skills/read-skills.ts";
+import { readSkills, switchedOff, switchesIn, switchSkill } from "../skills/middleware.ts";
 import { createRegistry, subagentsFromConfig } from "../subagents/spec.ts";
 import { type ClosedHome, list, OperationError, operation } from "./operation.ts";
 

@@ -86,8 +86,9 @@ export const facts = operation({
   run: (home: AnyHome, { agent: name, q, limit }) =>
     inMemory(home, name, async ({ service, at }) => {
       if (q === undefined) return { facts: (await service.show(at)).facts.slice(0, limit).map(open) };
-      const hits = await service.search(at, q, limit);
-      return { facts: hits.map((hit) => ({ ...hit.fact, score: hit.score })) };
+      const found = await service.search(at, q, { limit });
+      if (found.kind === "nothing") return { facts: [] };
+      return { facts: found.hits.map((hit) => ({ ...hit.fact, score: hit.score })) };
     }),
 });
 

@@ -5,7 +5,7 @@
  */
 import { PalimpsestError } from "@palimpsest/core/errors";
 import { z } from "zod";
-import type { OnCompactionEvent } from "../compaction/events.ts";
+import type { OnCompactionEvent } from "../compaction/summarization.ts";
 import type { Home, LocatedHome } from "../home/open-home.ts";
 import { heldText } from "../stores/leases.ts";
 
@@ -36,6 +36,8 @@ export interface Operation<Input extends z.ZodObject = z.ZodObject, Result = unk
   readonly output: z.ZodType;
   /** The result is `Pieces`, and the output schema says what they are together. */
   readonly gives?: "pieces";
+  /** Of pieces that are no `application/json`. */
+  readonly media?: string;
   /** Over HTTP a result that is no success is this error; null: it is a success. The command prints it as a result. */
   refusal?(result: Result): OperationError | null;
   /** Set: it is an MCP tool too. */
@@ -75,12 +77,14 @@ export interface OperationOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** The id of the run under way on a thread; null: none is. Without it no run is known. */
   readonly runOn?: (userId: string, threadId: string) => Promise<string | null>;
+  /** Drops what this process remembers of a user whose everything is deleted. */
+  readonly forget?: (userId: string) => void;
   /** The program that states a fact for the person, if it isn't the person. */
   readonly source?: string;
 }
 
 /** A result that is long: its text in pieces, written as they are made. */
-export class Pieces {
+export class SentPieces {
   readonly pieces: AsyncIterable<string>;
   readonly type: string;
 
@@ -101,8 +105,8 @@ export function operation<Input extends z.ZodObject, Output extends z.ZodType, R
 
 /** The same of an act whose result is long. */
 export function longOperation<Input extends z.ZodObject>(
-  entry: Omit<Operation<Input, Pieces>, "gives">,
-): Operation<Input, Pieces> {
+  entry: Omit<Operation<Input, SentPieces>, "gives">,
+): Operation<Input, SentPieces> {
   return { ...entry, gives: "pieces" };
 }
 
@@ -114,6 +118,7 @@ export type OperationCode =
   | "no-request"
   | "erased"
   | "no-message"
+  | "not-pending"
   | "no-history"
   | "exists"
   | "beyond-end"

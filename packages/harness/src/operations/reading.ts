@@ -15,6 +15,7 @@ const windowEntry = z.strictObject({
   evidence: z.number().optional().describe("Tokens of it that memory and recall added."),
   shortened: list(z.string()).optional().describe("Why something shorter stands in its place."),
   pinned: z.literal(true).optional(),
+  folded: list(z.int()).optional().describe("Of a fold: the first and the last record it stands for."),
 });
 
 const compaction = z.strictObject({
@@ -72,6 +73,34 @@ export const window = operation({
 /** Where a model's window isn't known. */
 const UNKNOWN_WINDOW = 32_768;
 
+const MOST_MOMENTS = 64;
+
+const partsOutput = z.strictObject({
+  thread,
+  moments: list(z.strictObject({ at: z.int(), total: z.number(), parts: z.record(z.string(), z.number()) })),
+});
+
+export const parts = operation({
+  name: "parts",
+  summary: "What filled the window at some past records, in tokens by kind",
+  method: "GET",
+  path: "/api/threads/{id}/parts",
+  input: z.strictObject({
+    thread,
+    at: z.string().max(1000).describe(`Records, at most ${MOST_MOMENTS}: 3,88,412.`),
+  }),
+  output: partsOutput,
+  async run(home, { thread: id, at: wanted }): Promise<z.output<typeof partsOutput>> {
+    const moments: z.output<typeof partsOutput>["moments"][number][] = [];
+    for (const at of numbersIn(wanted, { name: "at", most: MOST_MOMENTS })) {
+      const moment = await threadWindow(home.store, id, { window: UNKNOWN_WINDOW, at });
+      if (moment === null) throw missingThread(id);
+      moments.push({ at, total: moment.total, parts: { ...moment.parts } });
+    }
+    return { thread: id, moments };
+  },
+});
+
 const part = z.strictObject({
   kind: z.string(),
   text: z.string(),
@@ -112,7 +141,7 @@ export const lines = operation({
     home,
     { thread: id, from, limit = LINES, seqs, length = CHARACTERS },
   ): Promise<z.output<typeof linesOutput>> {
-    const wanted = seqs === undefined ? undefined : numbersIn(seqs);
+    const wanted = seqs === undefined ? undefined : numbersIn(seqs, { name: "seqs", most: 500 });
     const which = { ...(from !== undefined && { from }), ...(wanted !== undefined && { seqs: wanted }) };
     const shown = await threadLines(home.store, id, { ...which, limit, length });
     const isMore = wanted === undefined && shown.length === limit;
@@ -120,10 +149,10 @@ export const lines = operation({
   },
 });
 
-function numbersIn(text: string): readonly number[] {
+function numbersIn(text: string, { name, most }: { readonly name: string; readonly most: number }): readonly number[] {
   const numbers = text.split(",").map(Number);
-  if (numbers.length > 500 || numbers.some((number) => !Number.isInteger(number) || number < 1))
-    throw invalid("seqs", "at most 500 numbers of records, with commas between them");
+  if (numbers.length > most || numbers.some((number) => !Number.isInteger(number) || number < 1))
+    throw invalid(name, `at most ${most} numbers of records, with commas between them`);
   return [...new Set(numbers)].toSorted((a, b) => a - b);
 }
 

@@ -11,7 +11,9 @@ import {
   changeNote,
   changeRules,
   cutThread,
+  editSummary,
   showMessage,
+  summaryItems,
   threadNotes,
   threadRules,
 } from "../thread/chosen.ts";
@@ -207,6 +209,74 @@ export const foldRange = operation({
     if (head === undefined) throw missingThread(id);
     const range = [from ?? head.hiddenThrough + 1, until ?? (await lastBeforeRequest(home, id, head.version))] as const;
     return chosen(home, id, { kind: "fold", range, report }, dry);
+  },
+});
+
+const section = z.enum(["goals", "decisions", "files", "facts", "errors", "now", "next"]);
+
+export const summary = operation({
+  name: "summary",
+  summary: "The items of the summary that stands for what is hidden",
+  method: "GET",
+  path: "/api/threads/{id}/summary",
+  input: z.strictObject({ thread }),
+  output: z.strictObject({
+    thread,
+    compaction: seq.nullable().describe("The record of the summary; null if nothing is hidden."),
+    items: list(
+      z.strictObject({
+        id: z.string(),
+        section: z.enum([...section.options, "prose"]),
+        text: z.string(),
+        status: z.enum(["open", "done", "obsolete"]),
+      }),
+    ),
+  }),
+  tool: {
+    title: "Summary items",
+    description: "The items of the summary that stands for the older part of a conversation, with their ids.",
+  },
+  async run(home, { thread: id }) {
+    const stored = await summaryItems(home, id);
+    if (stored === null) throw missingThread(id);
+    return { thread: id, compaction: stored.compaction, items: stored.items.map((one) => ({ ...one })) };
+  },
+});
+
+export const summaryEdit = operation({
+  name: "edit-summary",
+  summary: "Change, add or delete one item of the summary",
+  method: "POST",
+  path: "/api/threads/{id}/summary",
+  input: z.strictObject({
+    thread,
+    act: z.enum(["edit", "add", "delete"]),
+    item: z.string().min(1).max(20).optional().describe("The item's id, such as g1; not for `add`."),
+    section: section.optional().describe("Where an added item stands; `facts` when absent."),
+    text: z.string().min(1).max(2_000).optional().describe("The item's words; not for `delete`."),
+    dryRun,
+  }),
+  output: cut.omit({ range: true }).extend({ item: z.string() }),
+  tool: {
+    name: "summary_edit",
+    title: "Edit the summary",
+    description: "Changes, adds or deletes one item of a conversation's summary. One record, which can be undone.",
+  },
+  async run(home, { thread: id, act, item, section: under = "facts", text, dryRun: dry }) {
+    if (act !== "add" && item === undefined) throw new OperationError("refused", `${act} takes the id of an item`);
+    if (act !== "delete" && text === undefined) throw new OperationError("refused", `${act} takes a text`);
+    const [of, words] = [item ?? "", text ?? ""];
+    const change =
+      act === "add"
+        ? ({ act, section: under, text: words } as const)
+        : act === "edit"
+          ? ({ act, item: of, text: words } as const)
+          : ({ act, item: of } as const);
+    const result = await held(home, id, (writer) => editSummary(writer, change, dry === true ? "dry-run" : "act"));
+    if (result.kind === "refused") throw new OperationError("refused", result.problem);
+    if (result.kind !== "edited") throw failed(id, result.kind);
+    const { kind: _, ...figures } = result;
+    return { thread: id, ...figures };
   },
 });
 

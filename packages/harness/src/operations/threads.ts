@@ -14,7 +14,7 @@ import {
   missingThread,
   OperationError,
   operation,
-  Pieces,
+  SentPieces,
   thread,
 } from "./operation.ts";
 
@@ -29,7 +29,7 @@ const row = z.strictObject({
   agent: z.string(),
   kind: z.enum(["main", "subagent"]),
 });
-export type ThreadRow = z.output<typeof row>;
+export type ListedThread = z.output<typeof row>;
 
 const title = z.string().max(1000);
 const limit = z.int().min(1).max(500).optional().describe("How many at most; 100 unless told.");
@@ -145,8 +145,8 @@ export const messages = longOperation({
   output: z.strictObject({ thread, dialect: z.string().nullable(), messages: list(z.unknown()), seqs: list(z.int()) }),
   async run(home, { thread: id, as = "json" }) {
     return as === "jsonl"
-      ? new Pieces(messageLines(home, id), "application/jsonl")
-      : new Pieces(messageDocument(home, id), "application/json");
+      ? new SentPieces(messageLines(home, id), "application/jsonl")
+      : new SentPieces(messageDocument(home, id), "application/json");
   },
 });
 
@@ -186,7 +186,7 @@ export const records = operation({
   },
 });
 
-async function rowOf(home: Home, id: string): Promise<ThreadRow> {
+async function rowOf(home: Home, id: string): Promise<ListedThread> {
   const [header, head] = await Promise.all([home.store.header(id), home.store.head(id)]);
   if (header === undefined || head === undefined) throw missingThread(id);
   const { title: name } = head.state;
@@ -194,7 +194,7 @@ async function rowOf(home: Home, id: string): Promise<ThreadRow> {
   return threadRow({ header, title: typeof name === "string" ? name : null, messages: count, updatedAt });
 }
 
-export function threadRow({ header, title: name, messages: count, updatedAt }: ThreadSummary): ThreadRow {
+export function threadRow({ header, title: name, messages: count, updatedAt }: ThreadSummary): ListedThread {
   const { id, parent, forkedAt, user, agent, kind } = header;
   const place = { parent, forkedAt, user, agent, kind };
   return { id, title: name, messages: count, updatedAt, ...place };

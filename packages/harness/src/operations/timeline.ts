@@ -7,9 +7,9 @@ import type { ConfigFile } from "../home/schema.ts";
 import { costOf, knownPrices, knownWindow, OFFLINE, pricesOf, windowNow } from "../models/facts.ts";
 import type { Store } from "../stores/store.ts";
 
-export async function timelineDocument(store: Store, threadId: string, settings: ModelSettings) {
-  const reports: Usage[] = [];
-  const marks: Mark[] = [];
+export async function timelineDocument(store: Store, threadId: string, settings: TimelineModelSettings) {
+  const reports: TimelineUsage[] = [];
+  const marks: TimelineMark[] = [];
   const header = await store.header(threadId);
   if (header?.forkedAt != null) marks.push({ seq: header.forkedAt, at: header.createdAt, kind: "fork" });
   for await (const { record } of store.records(threadId, { kinds: KINDS })) {
@@ -24,7 +24,7 @@ export async function timelineDocument(store: Store, threadId: string, settings:
 
 const KINDS = ["usage", "compaction", "prune", "undo", "pin", "evidence", "event"] as const;
 
-interface Mark {
+interface TimelineMark {
   readonly seq: number;
   readonly at: string;
   readonly kind: string;
@@ -34,14 +34,14 @@ interface Mark {
   readonly tokensAfter?: number;
 }
 
-type Usage = Extract<LogRecord, { kind: "usage" }>;
+type TimelineUsage = Extract<LogRecord, { kind: "usage" }>;
 
-export interface ModelSettings {
+export interface TimelineModelSettings {
   readonly config: Pick<ConfigFile, "models" | "summarization">;
   readonly learned: Parameters<typeof windowNow>[2];
 }
 
-function requestOf(report: Usage, times: ReadonlyMap<number, string>, model: ModelFacts) {
+function requestOf(report: TimelineUsage, times: ReadonlyMap<number, string>, model: TimelineModel) {
   const { of, input, output, cacheRead, cacheWrite } = report;
   return {
     seq: of,
@@ -58,7 +58,11 @@ function requestOf(report: Usage, times: ReadonlyMap<number, string>, model: Mod
 }
 
 /** The messages' own: a report of an imported one may bear the time of the import. */
-async function answeredAt(store: Store, threadId: string, reports: readonly Usage[]): Promise<Map<number, string>> {
+async function answeredAt(
+  store: Store,
+  threadId: string,
+  reports: readonly TimelineUsage[],
+): Promise<Map<number, string>> {
   const times = new Map<number, string>();
   if (reports.length === 0) return times;
   const seqs = reports.map(({ of }) => of);
@@ -69,13 +73,13 @@ async function answeredAt(store: Store, threadId: string, reports: readonly Usag
   return times;
 }
 
-interface ModelFacts {
+interface TimelineModel {
   readonly window: number | null;
   readonly prices: Parameters<typeof costOf>[1] | null;
 }
 
 /** By the name of its entry or by the provider's own; of a model that isn't configured what the tables know. */
-function modelFacts({ config, learned }: ModelSettings): (model: string) => ModelFacts {
+function modelFacts({ config, learned }: TimelineModelSettings): (model: string) => TimelineModel {
   const { fallback_context_window: fallback } = config.summarization;
   return (model) => {
     const entry =
@@ -87,7 +91,7 @@ function modelFacts({ config, learned }: ModelSettings): (model: string) => Mode
   };
 }
 
-function markOf(record: LogRecord): Mark {
+function markOf(record: LogRecord): TimelineMark {
   const { seq, at, kind } = record;
   switch (record.kind) {
     case "compaction":

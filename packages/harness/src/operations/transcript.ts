@@ -5,7 +5,7 @@
 import type { LogRecord, MessageRecord } from "@palimpsest/core/log";
 import { type Part, shapeOf } from "@palimpsest/core/message";
 import type { Store } from "../stores/store.ts";
-import { delegationsOf } from "../subagents/delegate.ts";
+import { delegationsOf } from "../subagents/delegations.ts";
 
 export interface TranscriptQuery {
   /** Only what stands before this record. */
@@ -19,9 +19,11 @@ export async function transcriptDocument(store: Store, threadId: string, { befor
   const last = Math.min((before ?? Number.MAX_SAFE_INTEGER) - 1, head?.version ?? 0);
   const most = texts === "cut" ? MOST_CHARS : Number.POSITIVE_INFINITY;
   const entries: TranscriptEntry[] = [];
+  let isMore = false;
   if (last >= 1)
     for await (const { record } of store.records(threadId, { range: [1, last], kinds: KINDS, order: "descending" })) {
-      if (entries.length >= limit) break;
+      isMore = entries.length >= limit;
+      if (isMore) break;
       entries.push(entryOf(record, most));
     }
   const first = entries.at(-1)?.seq ?? 1;
@@ -31,7 +33,7 @@ export async function transcriptDocument(store: Store, threadId: string, { befor
     thread,
     status,
   }));
-  return { thread: threadId, entries: entries.toReversed(), before: first > 1 ? first : null, children };
+  return { thread: threadId, entries: entries.toReversed(), before: isMore ? first : null, children };
 }
 
 const KINDS = ["message", "usage", "compaction", "prune", "undo", "pin", "evidence", "event"] as const;

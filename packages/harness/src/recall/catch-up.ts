@@ -3,9 +3,8 @@
  * may do it at once: each batch is written only if the index still stands where it was read. What this file decides is
  * which text becomes an entry; everything else is the driver's or core's.
  */
-
 import { withToolFacts } from "@palimpsest/core/internal/message";
-import { place } from "@palimpsest/core/internal/recall";
+import { formsCompiled, place } from "@palimpsest/core/internal/recall";
 import type { Json, MessageRecord } from "@palimpsest/core/log";
 import {
   type CallPart,
@@ -16,6 +15,7 @@ import {
   type ToolFacts,
 } from "@palimpsest/core/message";
 import { type IndexEntry, indexableText, indexEntry, type Placement } from "@palimpsest/core/recall";
+import { inTurns } from "../long-work.ts";
 import type { NewJob } from "../stores/outbox.ts";
 import { partWriter, postingWriter } from "../stores/posting-text.ts";
 import type { BlockMerging, IndexBatch, IndexedSegment, SearchableStore, Slot } from "../stores/search-tables.ts";
@@ -31,13 +31,15 @@ import {
   SHARE_RECORDS,
   shareOf,
   whereNext,
-} from "./index-steps.ts";
+} from "./stored-index.ts";
 
 /** After this many new messages the index is brought up to date without waiting for a search. */
 export const EAGER_MESSAGES = 128;
 /** What is behind is indexed by whole blocks: each term's row is then written once, beside the one before it. */
 const BATCH_CHARACTERS = 4_000_000;
 const PART_CHARACTERS = 16_000_000;
+/** Terms of the entries of a batch: writing them is one transaction. Text without blanks has a term for each character. */
+const BATCH_TERMS = 250_000;
 
 export interface IndexDeps {
   readonly store: Store;
@@ -243,16 +245,18 @@ async function fill(
   const [size, limit] = part === null ? [blockSize, BATCH_CHARACTERS] : [partSize(store.search), PART_CHARACTERS];
   const isFull = () => newest !== null && (newest.ordinal + 1) % size === 0;
   const entries = [];
-  let [indexed, characters] = [segment.through, 0];
+  let [indexed, characters, terms] = [segment.through, 0, 0];
   const read = entryReader(deps, threadId);
+  await inTurns(formsCompiled());
   for await (const stored of store.records(threadId, { range, kinds: ["message"] })) {
-    if ((entries.length > 0 && !isPooled && isFull()) || characters > limit) {
+    if ((entries.length > 0 && !isPooled && isFull()) || characters > limit || terms > BATCH_TERMS) {
       indexed = stored.chained.seq - 1;
       break;
     }
     characters += stored.chained.body?.length ?? 0;
     const entry = await read(stored);
     if (entry === "echo") continue;
+    terms += entry === "erased" ? 0 : entry.terms.size;
     newest = place(newest, stored.record.at);
     // An erased message keeps its place among the others and can't be found.
     if (entry === "erased") continue;
@@ -288,7 +292,7 @@ function placeOf(slots: readonly Slot[] | undefined, ordinal: number): number {
 
 /** What a message is in the index. Remembers the calls it has seen, to know which results are echoes. */
 export function entryReader({ store, tools }: IndexDeps, threadId: string) {
-  const calls = new Map<string, Call>();
+  const calls = new Map<string, RecallCall>();
   const shapeFor = (record: MessageRecord): Shape<unknown> => recallShape(record.dialect, tools);
   return async (stored: StoredRecord): Promise<IndexEntry | "echo" | "erased"> => {
     if (stored.redacted) return "erased";
@@ -302,7 +306,7 @@ export function entryReader({ store, tools }: IndexDeps, threadId: string) {
       if (!calls.has(id)) calls.set(id, await findCall(store, { threadId, seq, id, shapeFor }));
     }
     // Where a batch begins must not matter: what is too far back to be looked for isn't known from the same batch either.
-    const call = (id: string): Call | undefined => {
+    const call = (id: string): RecallCall | undefined => {
       const known = calls.get(id);
       return known && known.seq < seq - LOOK_BACK ? UNKNOWN : known;
     };
@@ -312,11 +316,11 @@ export function entryReader({ store, tools }: IndexDeps, threadId: string) {
   };
 }
 
-interface Call extends Pick<CallPart, "input" | "facts"> {
+interface RecallCall extends Pick<CallPart, "input" | "facts"> {
   readonly seq: number;
 }
 
-const UNKNOWN: Call = { input: "", seq: 0 };
+const UNKNOWN: RecallCall = { input: "", seq: 0 };
 
 function callsIn(message: object, shape: Shape<unknown>): readonly CallPart[] {
   return shape.parts(message).filter((part) => part.kind === "call");
@@ -325,14 +329,14 @@ function callsIn(message: object, shape: Shape<unknown>): readonly CallPart[] {
 /** A result answers a call shortly before it; further back it isn't looked for. */
 const LOOK_BACK = 256;
 
-interface Answered {
+interface AnswerPlace {
   readonly threadId: string;
   readonly seq: number;
   readonly id: string;
   readonly shapeFor: (record: MessageRecord) => Shape<unknown>;
 }
 
-async function findCall(store: Store, { threadId, seq, id, shapeFor }: Answered): Promise<Call> {
+async function findCall(store: Store, { threadId, seq, id, shapeFor }: AnswerPlace): Promise<RecallCall> {
   const range = [Math.max(1, seq - LOOK_BACK), seq - 1] as const;
   for await (const { record } of store.records(threadId, { range, kinds: ["message"], order: "descending" })) {
     if (record.kind !== "message") continue;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createEmbedderPause } from "./embedder-pause.ts";
+import { createEmbedderPause } from "./embedder.ts";
 
 test("an embedder that fails is left alone, longer each time, and one that has worked begins anew", () => {
   const pause = createEmbedderPause();

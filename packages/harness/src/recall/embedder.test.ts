@@ -149,7 +149,7 @@ test("an agent has its messages embedded behind the run, and answers whether or 
     },
   };
   const model = scriptedModel(["Green tea it is."]);
-  const agent = createAgent({ model, contextWindow: 8_000, embedder: telling });
+  const agent = createAgent({ model, window: 8_000, embedder: telling });
   t.after(() => agent.close());
   const { text } = await agent.generate({ threadId: "t", prompt: "Which tea?" });
   assert.equal(text, "Green tea it is.");

@@ -7,7 +7,7 @@ import { cosine, PROPOSED, packVector } from "@palimpsest/core/internal/recall";
 import { errorText } from "@palimpsest/core/internal/text";
 import type { Closeness, IndexedDoc, Propose } from "@palimpsest/core/recall";
 import { type EmbeddingModel, embedMany } from "ai";
-import { untilAborted } from "../abort.ts";
+import { untilAborted } from "../long-work.ts";
 import type {
   EmbedderName,
   IndexedSegment,
@@ -16,7 +16,6 @@ import type {
   VectorTable,
 } from "../stores/search-tables.ts";
 import { catchUpShare, type IndexDeps, isSearchable } from "./catch-up.ts";
-import { createEmbedderPause, type EmbedderPause } from "./embedder-pause.ts";
 import { type MessagePlace, readMessages, refOf } from "./messages.ts";
 import { alongSegments } from "./stored-index.ts";
 
@@ -277,4 +276,31 @@ async function embedBatch(deps: Embedding, threadId: string): Promise<boolean> {
     }),
   });
   return written === "written";
+}
+
+/** An embedder that fails is left alone, longer each time, so that no search waits for it in vain. Time is an argument. */
+export interface EmbedderPause {
+  isOn(now: number): boolean;
+  /** `first`: it has worked until now. */
+  failed(now: number): "first" | "again";
+  worked(): void;
+}
+
+const PAUSES_MS = [10_000, 60_000, 600_000] as const;
+
+export function createEmbedderPause(): EmbedderPause {
+  let failures = 0;
+  let until = Number.NEGATIVE_INFINITY;
+  return {
+    isOn: (now) => now < until,
+    failed(now) {
+      until = now + (PAUSES_MS[failures] ?? PAUSES_MS.at(-1)!);
+      failures += 1;
+      return failures === 1 ? "first" : "again";
+    },
+    worked() {
+      failures = 0;
+      until = Number.NEGATIVE_INFINITY;
+    },
+  };
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { IndexedSegment } from "../stores/search-tables.ts";
-import { nextPart, nextStep, partSize, progressOf, SHARE_RECORDS, shareOf } from "./index-steps.ts";
+import { nextPart, nextStep, partSize, progressOf, SHARE_RECORDS, shareOf } from "./stored-index.ts";
 
 function segment(fields: Partial<IndexedSegment>): IndexedSegment {
   return {

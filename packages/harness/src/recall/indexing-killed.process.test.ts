@@ -11,8 +11,8 @@ import { openStore } from "../stores/open.ts";
 import { startPostgres } from "../testing/postgres-server.ts";
 import { writeThread } from "../testing/thread-writer.ts";
 import { catchUp, indexJob } from "./catch-up.ts";
-import { INDEX_QUEUE } from "./index-steps.ts";
 import { type IndexingEvent, startIndexing } from "./indexing.ts";
+import { INDEX_QUEUE } from "./stored-index.ts";
 
 const MESSAGES = 9000;
 

@@ -5,14 +5,14 @@
  * the tables say.
  */
 import { errorText } from "@palimpsest/core/internal/text";
-import { nextTask } from "../abort.ts";
+import { nextTask } from "../long-work.ts";
+import { asUser } from "../stores/driver-rules.ts";
 import { LEASE_TTL_MS } from "../stores/leases.ts";
 import type { Job, JobEvent, JobStatus, WorkOptions } from "../stores/outbox.ts";
 import type { LateThreads, SearchableStore } from "../stores/search-tables.ts";
 import type { Store } from "../stores/store.ts";
-import { asUser } from "../stores/users.ts";
 import { catchUp, type IndexPayload, indexJob, isSearchable } from "./catch-up.ts";
-import { INDEX_QUEUE, type IndexProgress, progressOf, SHARE_RECORDS } from "./index-steps.ts";
+import { INDEX_QUEUE, type IndexProgress, progressOf, SHARE_RECORDS } from "./stored-index.ts";
 
 export type IndexingEvent =
   /** Before each batch, and once when nothing is left. */

@@ -19,8 +19,7 @@ import { bothEngines, ENGINES } from "../testing/both-engines.ts";
 import { say, writeThread } from "../testing/thread-writer.ts";
 import { fork, redact, threadDeps } from "../thread/threads.ts";
 import { catchUp } from "./catch-up.ts";
-import { partSize } from "./index-steps.ts";
-import { storedIndex } from "./stored-index.ts";
+import { partSize, storedIndex } from "./stored-index.ts";
 
 const engines = bothEngines();
 

@@ -6,16 +6,16 @@ import { place } from "@palimpsest/core/internal/recall";
 import { indexEntry, type Placement } from "@palimpsest/core/recall";
 import { differences } from "@palimpsest/core/recall/conformance";
 import { Client } from "pg";
+import { hashOf } from "../stores/postgres/posting-buckets.ts";
 import { openPostgres } from "../stores/postgres.ts";
 import { postingWriter } from "../stores/posting-text.ts";
 import type { FullStore } from "../stores/store.ts";
 import { type PostgresServer, startPostgres } from "../testing/postgres-server.ts";
 import { say, writeThread } from "../testing/thread-writer.ts";
 import { fork, redact, threadDeps } from "../thread/threads.ts";
-import { INDEX_QUEUE } from "./index-steps.ts";
 import { startIndexing } from "./indexing.ts";
 import { searchThread } from "./search.ts";
-import { storedIndex } from "./stored-index.ts";
+import { INDEX_QUEUE, storedIndex } from "./stored-index.ts";
 
 let server: PostgresServer;
 before(async () => {
@@ -30,11 +30,7 @@ const PATIENT = { answerMs: 180_000, reconnectMs: 180_000 };
 
 test("a search is the same with blocks that are merged as without, with lists that are long, and in a fork that leaves in a part", async (t) => {
   const { store } = await longThread(t, { schema: "alike", step: 7 });
-  assert.notDeepEqual(
-    await sql("SELECT 1 FROM alike.recall_postings WHERE block < 0 AND list = ''"),
-    [],
-    "a long list",
-  );
+  assert.notDeepEqual(await sql(`SELECT 1 FROM ${lines("alike")} WHERE block < 0 AND list = ''`), [], "a long list");
   await assertAlike(store);
   assert.deepEqual(await mergedRows("alike"), { "-1": "copied", "-2": "copied" });
 });
@@ -61,7 +57,7 @@ test("who erases while blocks are being merged waits, and takes the word out of 
   const { store, erase } = await longThread(t, { schema: "merging", parts: 1 });
   const held = await hold(
     t,
-    `INSERT INTO merging.recall_postings (owner, thread, block, term, count, list) SELECT owner, thread, -2, 'w3', 1, '' FROM merging.recall_threads LIMIT 1`,
+    `INSERT INTO merging.recall_postings (owner, thread, block, bucket, lines) SELECT owner, thread, -2, ${hashOf("w3")}, '' FROM merging.recall_threads LIMIT 1`,
   );
   const merging = store.search.merging!.merge("t");
   await waiting(1);
@@ -77,7 +73,7 @@ test("who erases while blocks are being merged waits, and takes the word out of 
 
 test("blocks are merged after an erasure that is under way, and without its words", async (t) => {
   const { store, erase } = await longThread(t, { schema: "erasing", parts: 1 });
-  const held = await hold(t, "SELECT 1 FROM erasing.recall_postings WHERE term = 'secret' FOR UPDATE");
+  const held = await hold(t, "SELECT 1 FROM erasing.recall_postings WHERE lines LIKE '%secret%' FOR UPDATE");
   const erasing = erase();
   await waiting(1);
   const merging = store.search.merging!.merge("t");
@@ -94,7 +90,7 @@ test("a connection that ends while blocks are merged leaves nothing half done, a
   const { store } = await longThread(t, { schema: "ended", parts: 1 });
   const held = await hold(
     t,
-    `INSERT INTO ended.recall_postings (owner, thread, block, term, count, list) SELECT owner, thread, -2, 'w3', 1, '' FROM ended.recall_threads LIMIT 1`,
+    `INSERT INTO ended.recall_postings (owner, thread, block, bucket, lines) SELECT owner, thread, -2, ${hashOf("w3")}, '' FROM ended.recall_threads LIMIT 1`,
   );
   const merging = store.search.merging!.merge("t");
   const [first] = await waiting(1);
@@ -204,16 +200,23 @@ async function assertAlike(store: FullStore): Promise<void> {
 }
 
 async function rowsOf(schema: string, term: string): Promise<object[]> {
-  return sql(`SELECT block FROM ${schema}.recall_postings WHERE term = '${term}'`);
+  return sql(`SELECT block FROM ${lines(schema)} WHERE term = '${term}'`);
+}
+
+/** A row for each line of a bucket. */
+function lines(schema: string): string {
+  return `(SELECT p.thread, p.block, split_part(l.line, E'\\t', 1) AS term, split_part(split_part(l.line, E'\\t', 2), ' ', 1)::int AS count,
+    split_part(split_part(l.line, E'\\t', 2), ' ', 2) AS list
+    FROM ${schema}.recall_postings p CROSS JOIN LATERAL string_to_table(substr(p.lines, 2), E'\\n') AS l (line)) p`;
 }
 
 /** Of each merged part whether every count is that of its blocks. */
 async function mergedRows(schema: string): Promise<Record<string, string>> {
   const rows = await sql(`SELECT block, CASE WHEN (SELECT merged FROM ${schema}.recall_threads
-      WHERE thread = p.thread) @> ARRAY[-1 - block] AND bool_and(count = (SELECT sum(count) FROM ${schema}.recall_postings s
-      WHERE s.thread = p.thread AND s.term = p.term AND s.block / 16 = -1 - p.block AND s.block >= 0))
+      WHERE thread = p.thread) @> ARRAY[-1 - block] AND bool_and(count = (SELECT sum(count) FROM
+      (SELECT * FROM ${lines(schema)}) s WHERE s.thread = p.thread AND s.term = p.term AND s.block / 16 = -1 - p.block AND s.block >= 0))
       THEN 'copied' ELSE 'wrong' END AS state
-    FROM ${schema}.recall_postings p WHERE block < 0 AND term IN ('always', 'secret', 'w3', 'x3') GROUP BY thread, block`);
+    FROM ${lines(schema)} WHERE block < 0 AND term IN ('always', 'secret', 'w3', 'x3') GROUP BY thread, block`);
   return Object.fromEntries(rows.map((row) => [String(row["block"]), String(row["state"])]));
 }
 

@@ -7,7 +7,7 @@ import { recallShape } from "./catch-up.ts";
 import type { SearchHit } from "./search.ts";
 
 export type MessagePlace = Pick<SearchHit, "threadId" | "seq">;
-interface Shown extends Pick<SearchHit, "id" | "role" | "text" | "at"> {
+interface ShownHitText extends Pick<SearchHit, "id" | "role" | "text" | "at"> {
   /** What a person typed in this thread. */
   readonly typed: string;
 }
@@ -21,8 +21,8 @@ export async function readMessages(
   store: Store,
   places: readonly MessagePlace[],
   tools?: FindToolFacts,
-): Promise<Map<string, Shown>> {
-  const messages = new Map<string, Shown>();
+): Promise<Map<string, ShownHitText>> {
+  const messages = new Map<string, ShownHitText>();
   const read = async (threadId: string, seqs: readonly number[]): Promise<void> => {
     const range = [Math.min(...seqs), Math.max(...seqs)] as const;
     for await (const { record, redacted } of store.records(threadId, { range, seqs, kinds: ["message"] })) {

@@ -22,7 +22,7 @@ test("recall finds what a compaction has hidden, not its own echo, and recall_re
         ],
       };
     },
-    { contextWindow: 6_000 },
+    { window: 6_000 },
   );
   await kit.agent.generate({ threadId: "t", prompt: fact.replace("launch code", "launching code") });
   for (let turn = 0; turn < 15; turn++)

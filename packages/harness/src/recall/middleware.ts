@@ -5,7 +5,7 @@
 
 import { tool } from "ai";
 import { z } from "zod/v4";
-import type { Middleware } from "../agent/middleware.ts";
+import type { Middleware } from "../agent/run.ts";
 import { toolFacts } from "../tool-facts.ts";
 import { findText, readText } from "./answers.ts";
 import { RECALL_FACTS } from "./catch-up.ts";
@@ -20,6 +20,7 @@ export interface RecallOptions {
 }
 
 const QUERY = z.object({ query: z.string().describe("What to look for: names, words, a question") });
+
 const RANGE = z.object({
   from: z.number().int().min(1),
   to: z.number().int().min(1).optional().describe("Last message; without it only the first"),

@@ -23,7 +23,7 @@ export type PostingScope =
   | { readonly kind: "user"; readonly user: UserIndex };
 
 /** The entries that one row of a term speaks of: a block, or some that are merged. */
-export interface Piece {
+export interface PostingPiece {
   /** Whose entries they are; the pool's own where a user's threads are searched. */
   readonly threadId: string;
   /** Under which name its rows are: the thread's, or the pool's. */
@@ -50,7 +50,7 @@ export interface TermValues {
 
 /** Terms of one piece whose lists are needed; of those that stand apart only some blocks' where that is said. */
 export interface Wanted {
-  readonly piece: Piece;
+  readonly piece: PostingPiece;
   readonly terms: Iterable<number>;
   readonly blocks?: ReadonlySet<number>;
 }
@@ -61,11 +61,16 @@ export const FEW_BLOCKS = 128;
 export class PostingLists {
   readonly #tables: SearchTables;
   readonly #terms: readonly string[];
-  readonly #pieces: readonly Piece[];
+  readonly #pieces: readonly PostingPiece[];
   readonly #scope: PostingScope;
   readonly #slots = new Map<string, readonly Slot[]>();
 
-  private constructor(tables: SearchTables, terms: readonly string[], pieces: readonly Piece[], scope: PostingScope) {
+  private constructor(
+    tables: SearchTables,
+    terms: readonly string[],
+    pieces: readonly PostingPiece[],
+    scope: PostingScope,
+  ) {
     this.#tables = tables;
     this.#terms = terms;
     this.#pieces = pieces;
@@ -91,7 +96,7 @@ export class PostingLists {
   }
 
   /** Every piece that holds any of the terms. */
-  pieces(): readonly Piece[] {
+  pieces(): readonly PostingPiece[] {
     return this.#pieces;
   }
 
@@ -103,7 +108,7 @@ export class PostingLists {
 
   async load(wanted: readonly Wanted[]): Promise<void> {
     const places: PostingPlace[] = [];
-    const targets = new Map<string, Piece[]>();
+    const targets = new Map<string, PostingPiece[]>();
     for (const { piece, terms, blocks: some } of wanted) {
       const { source, block, blocks, counts, lists, split } = piece;
       for (const index of terms) {
@@ -127,7 +132,7 @@ export class PostingLists {
   }
 
   /** Ordinals in the piece whose entries hold all of the terms, ascending; of the pool itself its places. Their lists are loaded. */
-  matches(piece: Piece, terms: readonly number[]): number[] {
+  matches(piece: PostingPiece, terms: readonly number[]): number[] {
     const { first, size, source, threadId } = piece;
     const ordinals: number[] = [];
     const seen = terms.length > 1 ? new Uint8Array(size) : undefined;
@@ -144,7 +149,11 @@ export class PostingLists {
     return ordinals.sort((a, b) => a - b);
   }
 
-  #read({ block, lists }: Piece, term: number, each: (offset: number, weight: number, passages: number) => void): void {
+  #read(
+    { block, lists }: PostingPiece,
+    term: number,
+    each: (offset: number, weight: number, passages: number) => void,
+  ): void {
     const { blockSize } = this.#tables;
     for (const [part, list] of lists[term]!) readPostings(list, blockSize, each, (part - block) * blockSize);
   }
@@ -179,14 +188,14 @@ export class PostingLists {
     return values;
   }
 
-  #entriesByPiece(entries: readonly SearchEntry[], places: readonly number[]): Map<Piece, number[]> {
+  #entriesByPiece(entries: readonly SearchEntry[], places: readonly number[]): Map<PostingPiece, number[]> {
     const { blockSize } = this.#tables;
-    const byBlock = new Map<string, Piece>();
+    const byBlock = new Map<string, PostingPiece>();
     for (const piece of this.#pieces) {
       for (let block = piece.block; block < piece.block + piece.blocks; block += 1)
         byBlock.set(pieceKey(piece.threadId, piece.source, block), piece);
     }
-    const byPiece = new Map<Piece, number[]>();
+    const byPiece = new Map<PostingPiece, number[]>();
     entries.forEach(({ threadId, ordinal }, index) => {
       const source = placeIn(this.#slots.get(threadId), ordinal) === undefined ? threadId : POOL;
       const owner = this.#scope.kind === "user" ? source : threadId;
@@ -226,7 +235,7 @@ function placeIn(slots: readonly Slot[] | undefined, ordinal: number): number | 
   return slot && slot.first + ordinal - slot.ordinal;
 }
 
-function isWithin({ within }: Piece, offset: number): boolean {
+function isWithin({ within }: PostingPiece, offset: number): boolean {
   return within === null || within.some(([first, last]) => offset >= first && offset <= last);
 }
 
@@ -261,12 +270,12 @@ function piecesOf(
   terms: readonly string[],
   rows: readonly (PostingCount | Posting)[],
   scope: PostingScope,
-): Piece[] {
+): PostingPiece[] {
   const segments = new Map((scope.kind === "thread" ? scope.segments : []).map((one) => [one.threadId, one]));
   const pooled = [...segments.values()].map(slotsWithin).filter((slots) => slots.length > 0);
   const places = new Map(terms.map((term, index) => [term, index]));
-  const pieces = new Map<string, Piece>();
-  const add = (row: PostingCount | Posting, threadId: string, within: Piece["within"]): void => {
+  const pieces = new Map<string, PostingPiece>();
+  const add = (row: PostingCount | Posting, threadId: string, within: PostingPiece["within"]): void => {
     const key = pieceKey(threadId, row.threadId, row.block);
     const piece = pieces.get(key) ?? emptyPiece(row, threadId, within, blockSize, terms.length);
     pieces.set(key, piece);
@@ -295,10 +304,10 @@ function piecesOf(
 function emptyPiece(
   { threadId: source, block, blocks }: PostingPlace,
   threadId: string,
-  within: Piece["within"],
+  within: PostingPiece["within"],
   blockSize: number,
   width: number,
-): Piece {
+): PostingPiece {
   return {
     threadId,
     source,

@@ -1,6 +1,6 @@
 /** Search for a store that keeps no tables for it: the log is read and indexed in memory, anew for each search. */
 import { MemoryIndex, type RecallIndex, type Scope } from "@palimpsest/core/recall";
-import { everyThread } from "../stores/users.ts";
+import { everyThread } from "../stores/driver-rules.ts";
 import { entryReader, type IndexDeps } from "./catch-up.ts";
 
 /** Null for a thread that isn't there. A thread's scope holds what a fork inherited; in a user's each message stands once. */
@@ -16,12 +16,12 @@ export async function scanLog(deps: IndexDeps, scope: Scope): Promise<RecallInde
   return index;
 }
 
-interface Part {
+interface ScannedPart {
   readonly threadId: string;
   readonly after: number;
 }
 
-async function scanThread(deps: IndexDeps, index: MemoryIndex, { threadId, after }: Part): Promise<void> {
+async function scanThread(deps: IndexDeps, index: MemoryIndex, { threadId, after }: ScannedPart): Promise<void> {
   const { store } = deps;
   const read = entryReader(deps, threadId);
   const range = [after + 1, Number.MAX_SAFE_INTEGER] as const;

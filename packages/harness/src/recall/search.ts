@@ -2,18 +2,19 @@
  * Search over what was ever said, in one thread or in all of a user's: brings the index up to date, lets core rank, and
  * shows the messages found. Compactions and undos hide nothing here; a fork finds what it shares.
  */
+import { COURSE_SEARCH } from "@palimpsest/core/internal/recall";
 import type { FindToolFacts, Role } from "@palimpsest/core/message";
 import { createSnippets, type IndexedDoc, type RecallIndex, type Scope, search } from "@palimpsest/core/recall";
 import type { EmbeddingModel } from "ai";
+import { inTurns } from "../long-work.ts";
 import type { IndexedSegment, SearchableStore, UserIndex } from "../stores/search-tables.ts";
 import type { Store } from "../stores/store.ts";
 import { StoreError } from "../stores/store-error.ts";
 import { catchUpShare, type IndexDeps, isSearchable, shareWork } from "./catch-up.ts";
 import { type EmbeddingEvent, meaningOf, type OnEmbedding } from "./embedder.ts";
-import { type IndexProgress, progressOf } from "./index-steps.ts";
 import { readMessages, refOf } from "./messages.ts";
 import { scanLog } from "./scan.ts";
-import { storedIndex } from "./stored-index.ts";
+import { type IndexProgress, progressOf, storedIndex } from "./stored-index.ts";
 
 export interface SearchHit {
   readonly threadId: string;
@@ -111,6 +112,24 @@ export async function searchAll(store: Store, question: string, settings: Search
   return run(store, scope, (await readyIndex(store, scope, settings.tools))!, question, settings);
 }
 
+/** By seq, how well the messages of a thread answer a question for the course of things. Empty where none does. */
+export async function courseScores(
+  store: Store,
+  threadId: string,
+  question: string,
+  settings: SearchSettings = {},
+): Promise<ReadonlyMap<number, number>> {
+  const scope = { kind: "thread", threadId } as const;
+  const ready = await readyIndex(store, scope, settings.tools);
+  if (ready === null) return new Map();
+  const meaning = meaningFor(store, scope, ready, question, settings);
+  const result = await search(ready.index, scope, question, {
+    ...COURSE_SEARCH,
+    ...(meaning && { closeness: meaning.closeness }),
+  });
+  return new Map(result.kind === "found" ? result.hits.map(({ doc, score }) => [doc.seq, score]) : []);
+}
+
 interface ReadyIndex {
   readonly index: RecallIndex;
   /** Of a thread. */
@@ -166,15 +185,14 @@ function coverOf(segments: readonly IndexedSegment[], why: "unwritable" | "build
 async function run(
   store: Store,
   scope: Scope,
-  { index, segments, cover }: ReadyIndex,
+  ready: ReadyIndex,
   question: string,
-  { k, limit = k ?? 20, tools, embedder, onEmbedding, askedBy, standing, only }: SearchSettings,
+  settings: SearchSettings,
 ): Promise<SearchOutcome> {
-  const asking = scope.kind === "thread" ? scope.threadId : (askedBy ?? null);
-  const compared = embedder !== undefined && isSearchable(store) && { store, segments, embedder };
-  const tell = (event: EmbeddingEvent): void => onEmbedding?.(event, asking, store.userId);
-  const meaning = compared && meaningOf(question, { ...compared, tell });
-  const result = await search(index, scope, question, {
+  const { k, limit = k ?? 20, tools, standing, only } = settings;
+  const { cover } = ready;
+  const meaning = meaningFor(store, scope, ready, question, settings);
+  const result = await search(ready.index, scope, question, {
     // A date or a name is a word of the question, too, and stands in no text: some more are asked for.
     limit: only === undefined ? limit : limit + EXTRA,
     standing,
@@ -199,16 +217,34 @@ async function run(
   const rules = result.standing && { standing: result.standing.flatMap((doc) => shown(doc, 0, "typed")) };
   if (result.kind === "nothing") return { kind: "nothing", reason: result.reason, ...rules, ...cover };
   const all = ranked.flatMap(({ doc, score }) => shown(doc, score));
-  const hits = only === undefined ? all : holders(all, question).slice(0, limit);
+  const hits = only === undefined ? all : (await inTurns(holders(all, question))).slice(0, limit);
   if (hits.length === 0) return { kind: "nothing", reason: "no-match", ...rules, ...cover };
   return { kind: "found", hits, weights: result.weights, ...rules, ...cover };
 }
 
 const EXTRA = 20;
 
-function holders(hits: readonly SearchHit[], question: string): SearchHit[] {
+/** False where no embedder is asked. */
+function meaningFor(
+  store: Store,
+  scope: Scope,
+  { segments }: ReadyIndex,
+  question: string,
+  { embedder, onEmbedding, askedBy }: SearchSettings,
+): ReturnType<typeof meaningOf> | false {
+  const asking = scope.kind === "thread" ? scope.threadId : (askedBy ?? null);
+  const tell = (event: EmbeddingEvent): void => onEmbedding?.(event, asking, store.userId);
+  return embedder !== undefined && isSearchable(store) && meaningOf(question, { store, segments, embedder, tell });
+}
+
+function* holders(hits: readonly SearchHit[], question: string): Generator<void, SearchHit[]> {
   const snippetOf = createSnippets(question);
-  return hits.filter(({ text }) => snippetOf(text).marks.length > 0);
+  const holding: SearchHit[] = [];
+  for (const hit of hits) {
+    yield;
+    if (snippetOf(hit.text).marks.length > 0) holding.push(hit);
+  }
+  return holding;
 }
 
 /** Null where the index can't be written: it answers as far as it goes. */

@@ -4,8 +4,7 @@ import { openSqlite } from "../stores/sqlite.ts";
 import type { Store } from "../stores/store.ts";
 import { say, writeThread } from "../testing/thread-writer.ts";
 import { fork, redact } from "../thread/threads.ts";
-import { findText } from "./answers.ts";
-import { mapOfThread } from "./thread-map.ts";
+import { findText, mapOfThread } from "./answers.ts";
 
 const HARBOR = "The harbor crane needs new ropes, oil, bolts, paint, a winch, a hook, a motor and two drivers";
 const TRIP = "Let's plan the trip to Oslo by train, with hotels, museums, ferries, hikes, lunches and seats";
@@ -50,6 +49,20 @@ test("recall answers a question for the course of things with the map, and one f
   assert.match(course, /^Map of the conversation[^\n]*\n1-2 [^\n]*crane[^\n]*\n3 [^\n]*Oslo/);
   const fact = await findText(writer, "t", "Which winch does the crane need?", { tokens: 400 });
   assert.doesNotMatch(fact, /Map of the conversation/);
+});
+
+test("a question chooses the stretches that hold its words, not those that only stand beside them", async (t) => {
+  const writer = await open(t);
+  const filler = "and so forth with many more words of that kind here ".repeat(8);
+  await say(writer, "How do I rig it?", `Ropes, pulley, anchor, mast and boom belong together. ${filler}`);
+  await say(writer, TRIP, "Fine.");
+  await say(writer, "My budget for groceries went up since the boom of last year, in shops and on markets", "Noted.");
+  const question = "In which order came ropes, pulley, anchor, mast and boom?";
+  const { shown } = (await mapOfThread(writer, "t", { tokens: 50, question }))!;
+  assert.deepEqual(
+    shown.map(({ from }) => from),
+    [1, 5],
+  );
 });
 
 async function open(t: TestContext) {

@@ -3,8 +3,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { renderSkills } from "./middleware.ts";
-import { parseSkill, readSkillFile, readSkills } from "./read-skills.ts";
+import { parseSkill, readSkillFile, readSkills, renderSkills } from "./middleware.ts";
 
 const skill = (name: string, description = "does things", body = "Do it."): string =>
   `---\nname: ${name}\ndescription: ${description}\n---\n${body}\n`;

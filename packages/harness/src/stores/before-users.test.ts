@@ -7,9 +7,9 @@ import { DatabaseSync } from "node:sqlite";
 import { after, test } from "node:test";
 import { assertSound, collect, textsOf } from "../testing/conformance/kit.ts";
 import { createThread, threadDeps } from "../thread/threads.ts";
+import { everyThread, everyUser } from "./driver-rules.ts";
 import { MIGRATIONS } from "./sqlite/schema.ts";
 import { openSqlite } from "./sqlite.ts";
-import { everyThread, everyUser } from "./users.ts";
 
 type Rows = Readonly<Record<string, readonly Readonly<Record<string, string | number | boolean | null>>[]>>;
 

@@ -50,7 +50,7 @@ else {
     const model = scriptedModel(({ index }) =>
       index % 2 === 0 ? { text: "I'll note it.", calls: [{ name: "write_todos", input: "none" }] } : "It is noted.",
     );
-    const agent = createDeepAgent({ model, store, counter: plainCounter, contextWindow: 1_000_000, summarizer: null });
+    const agent = createDeepAgent({ model, store, counter: plainCounter, window: 1_000_000, summarizer: null });
     t.after(async () => {
       await agent.close();
       await store.close();

@@ -1,3 +1,4 @@
+export { everyThread, everyUser } from "./driver-rules.ts";
 export type { Leased, LeaseOptions } from "./leases.ts";
 export { type OpenOptions, openStore } from "./open.ts";
 export type { Job, JobEvent, JobStatus, JobWorker, NewJob, Outbox, WorkOptions } from "./outbox.ts";
@@ -21,4 +22,3 @@ export { openSqlite } from "./sqlite.ts";
 export type * from "./store.ts";
 export type { StoreErrorCode } from "./store-error.ts";
 export { StoreError } from "./store-error.ts";
-export { everyThread, everyUser } from "./users.ts";

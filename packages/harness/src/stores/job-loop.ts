@@ -3,10 +3,9 @@
  * ended. Trouble with the store is told and tried again at the next poll. The loop ends with `stop`, or with its store;
  * nothing that it leaves behind needs it again, because a lease that nobody renews runs out.
  */
-
 import { randomUUID } from "node:crypto";
 import { errorText } from "@palimpsest/core/internal/text";
-import { untilAborted } from "../abort.ts";
+import { untilAborted } from "../long-work.ts";
 import { backOffMs, type Job, type JobWorker, type WorkOptions } from "./outbox.ts";
 import { StoreError } from "./store-error.ts";
 

@@ -10,7 +10,7 @@ import { threadDeps, verify } from "../thread/threads.ts";
 import { prepare } from "../thread/writer.ts";
 import type { ConnectionOptions } from "./postgres/connection.ts";
 import { openPostgres } from "./postgres.ts";
-import type { ForkRequest, Store } from "./store.ts";
+import type { ForkRequest, Lease, Store } from "./store.ts";
 import { StoreError } from "./store-error.ts";
 
 let server: PostgresServer;
@@ -89,6 +89,43 @@ test("an append whose answer is lost on the way is found to stand and is not rep
   await assertWhole(direct, "unanswered");
 });
 
+for (const fault of ["cut", "lose-answer"] as const)
+  test(`a first append whose connection breaks (${fault}) takes the lease and stands once`, async (t) => {
+    const { direct, proxy, store } = await behindProxy(t);
+    const id = `first-${fault}`;
+    const { writer, batch } = await firstAppend(direct, id);
+    const met = proxy.next("INSERT INTO", fault);
+    const first = await store.appendFirst!(id, batch, { ttlMs: 60_000, after: writer.after });
+    await met;
+    assert.equal(first.kind, "appended");
+    assert.equal((await direct.acquireLease(id, "another", 1000)).kind, "busy");
+    const { lease } = first as { lease: Lease };
+    assert.equal((await say({ ...writer, store, lease }, "two")).kind, "committed");
+    assert.equal((await direct.head(id))!.version, 2);
+    await assertWhole(direct, id);
+  });
+
+test("a first append that gave its lease back, whose answer is lost while another takes over, stands and holds nothing", async (t) => {
+  const { direct, proxy, store } = await behindProxy(t);
+  const { writer, batch } = await firstAppend(direct, "overtaken-first");
+  const met = proxy.next("INSERT INTO", "lose-answer");
+  const last = { ...batch, leaseAfter: "released" } as const;
+  const answered = store.appendFirst!("overtaken-first", last, { ttlMs: 60_000, after: writer.after });
+  await met;
+  proxy.fallSilent();
+  const other = await writeThread(direct, "overtaken-first");
+  await say(other, "by another");
+  proxy.speak();
+  const first = await answered;
+  assert.equal(first.kind, "appended");
+  const { lease } = first as { lease: Lease };
+  // With an epoch of 0 it would be taken for a run that has written nothing yet, and its work be done again.
+  assert.ok(lease.epoch > 0);
+  assert.deepEqual(await say({ ...writer, store, lease }, "too late"), { kind: "lease-lost" });
+  assert.equal((await direct.head("overtaken-first"))!.version, 2);
+  await assertWhole(direct, "overtaken-first");
+});
+
 test("a connection that goes silent is replaced by another one: the append stands, once", async (t) => {
   const { direct, proxy, store } = await behindProxy(t, { answerMs: 500, reconnectMs: 180_000 });
   const writer = { ...(await writeThread(direct, "muted")), store };
@@ -146,6 +183,15 @@ async function open(t: TestContext, options: ConnectionOptions = {}, url = serve
   const store = await openPostgres(url, options);
   t.after(() => store.close());
   return store;
+}
+
+/** A thread whose lease is free, and what is to be its first record. */
+async function firstAppend(store: Store, id: string) {
+  const made = await writeThread(store, id);
+  await store.releaseLease(made.lease);
+  const head = (await store.head(id))!;
+  const writer = { ...made, lease: { threadId: id, owner: "first", epoch: 0 }, after: head.hash };
+  return { writer, batch: await prepare(writer, head, [{ kind: "state", patch: { title: "first" } }]) };
 }
 
 async function behindProxy(t: TestContext, options: ConnectionOptions = {}) {

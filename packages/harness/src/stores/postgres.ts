@@ -3,7 +3,8 @@
  * parts together; the driver (`pg`) is loaded when the first store of this kind is opened.
  */
 import { DEFAULT_USER } from "@palimpsest/core/log";
-import { type Connection, type ConnectionOptions, connectPostgres } from "./postgres/connection.ts";
+import { assertUser, ownHeader } from "./driver-rules.ts";
+import { type ConnectionOptions, connectPostgres, type PostgresConnection } from "./postgres/connection.ts";
 import { drafts } from "./postgres/drafts.ts";
 import { makeLateIndexes } from "./postgres/indexes.ts";
 import { keyRows } from "./postgres/keys.ts";
@@ -14,7 +15,7 @@ import { memoryRows } from "./postgres/memories.ts";
 import { outbox } from "./postgres/outbox.ts";
 import { assertPartitions } from "./postgres/partitions.ts";
 import { promptTexts } from "./postgres/prompts.ts";
-import { append, records, redact } from "./postgres/records.ts";
+import { append, appendFirst, records, redact } from "./postgres/records.ts";
 import { migrate, STEPS } from "./postgres/schema.ts";
 import { searchTables } from "./postgres/search.ts";
 import { sharedLimits } from "./postgres/shared-limits.ts";
@@ -33,7 +34,6 @@ import {
 import { upkeep } from "./postgres/upkeep.ts";
 import { wakes } from "./postgres/wakes.ts";
 import type { FullStore } from "./store.ts";
-import { assertUser, ownHeader } from "./users.ts";
 
 /** Throws a `StoreError` when the database can't be used; one that is newer is left as it is. */
 export async function openPostgres(url: string, options: PostgresOptions = {}): Promise<FullStore> {
@@ -58,7 +58,7 @@ export interface PostgresOptions extends ConnectionOptions {
   readonly distributed?: boolean;
 }
 
-function seenBy(userId: string, database: Connection, listenUrl: string | null): FullStore {
+function seenBy(userId: string, database: PostgresConnection, listenUrl: string | null): FullStore {
   const connection = { ...database, userId };
   return {
     userId,
@@ -68,6 +68,7 @@ function seenBy(userId: string, database: Connection, listenUrl: string | null):
     header: (threadId) => header(connection, threadId),
     head: (threadId) => head(connection, threadId),
     append: (threadId, batch) => append(connection, threadId, batch),
+    appendFirst: (threadId, batch, claim) => appendFirst(connection, threadId, batch, claim),
     records: (threadId, query) => records(connection, threadId, query),
     load: (threadId) => load(connection, threadId),
     threads: (query) => threads(connection, query),

@@ -55,6 +55,32 @@ for (const [name, places] of Object.entries(PLACES))
     assert.equal(withoutEntry(list, 4000, BLOCK), list);
   });
 
+test("weights and passages come back, and once in each of several passages costs no sign for the weight", () => {
+  const values = [
+    [0, 1, 0b1],
+    [1, 3, 0b1],
+    [2, 2, 0b101],
+    [3, 1, 0b101],
+    [4, 7, 0b101],
+    [5, 2.5, 0b11],
+    [6, 12, 0b1111_1111_1111],
+    [7, 1, 1 << 11],
+  ] as const;
+  const writer = postingWriter(BLOCK);
+  const distances = new DistanceList();
+  for (const [place, weight, passages] of values) {
+    writer.add(place, new Map([["word", weight]]), new Map([["word", passages]]));
+    distances.add(place, weight, passages);
+  }
+  const { list } = writer.rows()[0]!;
+  for (const text of [list, distances.text()]) {
+    const found: (readonly [number, number, number])[] = [];
+    readPostings(text, BLOCK, (place, weight, passages) => found.push([place, weight, passages]));
+    assert.deepEqual(found, values);
+  }
+  assert.match(list, /02=05/);
+});
+
 test("a part gives the rows of its blocks where it isn't full, as if they had been written one by one", () => {
   const [part, single] = [partWriter(64, 32), postingWriter(64)];
   for (let ordinal = 32 * 64; ordinal < 35 * 64; ordinal += 3) {

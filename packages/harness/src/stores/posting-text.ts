@@ -3,9 +3,11 @@
  * a sign from `!` on for 2, 3, ..., or hundredths between `:` and `;`. `0c0e"0g:150;` says entry 38 with weight 1,
  * entry 40 with weight 3, entry 42 with weight 1.5. Text, because appending to it is one concatenation in every engine.
  * Of a long message follow the passages that hold the term: one of ten signs for a single one of the first ten, else `=` and two digits of bits.
+ * Where it stands once in each of several passages, its weight is their number and isn't spelled.
  * What will not be appended to, such as the list of merged blocks, is spelled as `@` and distances from place to place: one digit
  * for the near ones, up to three. Merged lists of before stand one behind the other, each after `|` and one digit for its block.
  */
+import { countOf } from "@palimpsest/core/internal/recall";
 import type { NewPosting } from "./search-tables.ts";
 
 /** Collects the postings of entries, in ascending ordinal. */
@@ -152,7 +154,10 @@ function spellWeight(hundredths: number): string {
 function spellValue(hundredths: number, passages: number): string {
   if (passages === 0) return spellWeight(hundredths);
   const sign = (passages & (passages - 1)) === 0 ? ONE_PASSAGE[31 - Math.clz32(passages)] : undefined;
-  return spellWeight(hundredths) + (sign ?? `=${spellNumber(passages).padStart(PASSAGE_DIGITS, "0")}`);
+  if (sign !== undefined) return spellWeight(hundredths) + sign;
+  const count = 100 * countOf(passages);
+  const weight = hundredths === count ? "" : hundredths === 100 ? ":100;" : spellWeight(hundredths);
+  return `${weight}=${spellNumber(passages).padStart(PASSAGE_DIGITS, "0")}`;
 }
 
 /** No digits, and no signs that tell a weight or a block. */
@@ -336,7 +341,7 @@ export function readPostings(
       at += 2;
     }
     let next = at < list.length ? list.charCodeAt(at) : 0;
-    let weight = 1;
+    let weight = 0;
     if (next === COLON) {
       const end = list.indexOf(";", at);
       weight = Number(list.slice(at + 1, end)) / 100;
@@ -348,12 +353,13 @@ export function readPostings(
       next = at < list.length ? list.charCodeAt(at) : 0;
     }
     if (PASSAGE_OF[next] !== 0) {
-      each(offset, weight, PASSAGE_OF[next]!);
+      each(offset, weight || 1, PASSAGE_OF[next]!);
       at += 1;
     } else if (next === PASSAGES) {
-      each(offset, weight, readNumber(list, at + 1, at + 1 + PASSAGE_DIGITS));
+      const passages = readNumber(list, at + 1, at + 1 + PASSAGE_DIGITS);
+      each(offset, weight || countOf(passages), passages);
       at += 1 + PASSAGE_DIGITS;
-    } else each(offset, weight, 0);
+    } else each(offset, weight || 1, 0);
   }
 }
 

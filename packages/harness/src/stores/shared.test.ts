@@ -5,7 +5,7 @@ import { after, before, test } from "node:test";
 import { Client } from "pg";
 import { type PostgresServer, startPostgres } from "../testing/postgres-server.ts";
 import { writeThread } from "../testing/thread-writer.ts";
-import { type Connection, connectPostgres, type Work } from "./postgres/connection.ts";
+import { connectPostgres, type PostgresConnection, type SqlWork } from "./postgres/connection.ts";
 import { sharedRuns } from "./postgres/shared-runs.ts";
 import { openPostgres } from "./postgres.ts";
 import type { NewSharedRun, Shared } from "./shared.ts";
@@ -73,7 +73,7 @@ test("a run that ends just when another asks for the same leaves its place to it
   await runs.put(newRun("first", { request: "hash" }));
   const connection = await connectPostgres(server.url());
   t.after(() => connection.close());
-  const endsFirst = async <T>(work: Work<T>): Promise<T> => {
+  const endsFirst = async <T>(work: SqlWork<T>): Promise<T> => {
     const result = await connection.run(work);
     await runs.end("first", { holder: "one", batch: null, outcome: "{}" });
     return result;
@@ -81,7 +81,8 @@ test("a run that ends just when another asks for the same leaves its place to it
   // The other run ends behind whichever statement comes first: before the new one is refused, or after it was.
   for (const afterStatement of [1, 2]) {
     let statements = 0;
-    const run: Connection["run"] = (work) => (++statements === afterStatement ? endsFirst(work) : connection.run(work));
+    const run: PostgresConnection["run"] = (work) =>
+      ++statements === afterStatement ? endsFirst(work) : connection.run(work);
     const late = sharedRuns({ ...connection, run, userId: "handing-on" });
     const id = `after-${afterStatement}`;
     assert.deepEqual(await late.put(newRun(id, { request: "hash" })), { kind: "put" });

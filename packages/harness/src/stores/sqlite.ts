@@ -3,22 +3,26 @@
  * The port is asynchronous, the calls beneath are not: each is one short transaction.
  */
 
-import { DEFAULT_USER } from "@palimpsest/core/log";
-import { type Connection, connect, type SqliteOptions } from "./sqlite/connection.ts";
-import { drafts } from "./sqlite/drafts.ts";
-import { keyRows } from "./sqlite/keys.ts";
-import { acquireLease, releaseLease, renewLease } from "./sqlite/leases.ts";
-import { matchRows } from "./sqlite/matches.ts";
-import { memoryRows } from "./sqlite/memories.ts";
+import { type ChainedRecord, DEFAULT_USER } from "@palimpsest/core/log";
+import { pace } from "../long-work.ts";
+import { assertUser, ownHeader } from "./driver-rules.ts";
+import { type Connection, connect, type SqliteOptions, upkeep } from "./sqlite/connection.ts";
 import { outbox } from "./sqlite/outbox.ts";
-import { promptTexts } from "./sqlite/prompts.ts";
-import { append, load, records, redact } from "./sqlite/records.ts";
+import { append, appendFirst, load, records, redact } from "./sqlite/records.ts";
 import { findThread, headNamed } from "./sqlite/rows.ts";
 import { searchTables } from "./sqlite/search.ts";
+import {
+  acquireLease,
+  drafts,
+  keyRows,
+  matchRows,
+  memoryRows,
+  promptTexts,
+  releaseLease,
+  renewLease,
+} from "./sqlite/tables.ts";
 import { createThread, deleteThread, fork, sharers, threads, users, writeHead } from "./sqlite/threads.ts";
-import { upkeep } from "./sqlite/upkeep.ts";
 import type { FullStore } from "./store.ts";
-import { assertUser, ownHeader } from "./users.ts";
 
 /** Throws a `StoreError` when the file can't be used; a file that isn't ours, or is newer, is left as it is. */
 export function openSqlite(options: SqliteOptions): FullStore {
@@ -28,15 +32,26 @@ export function openSqlite(options: SqliteOptions): FullStore {
 function seenBy(userId: string, database: Connection): FullStore {
   const connection = { ...database, userId };
   const { guard } = connection;
+  /** A large transaction has a turn of the event loop to itself, so that others wait for nothing but it. */
+  const write = async <T>(records: readonly ChainedRecord[] = [], work: () => T): Promise<T> => {
+    if (!isLarge(records)) return guard(work);
+    const { turn } = pace();
+    await turn();
+    const result = await guard(() => connection.checkpointLater(work));
+    await turn();
+    return result;
+  };
   return {
     userId,
     forUser: (other) => seenBy(assertUser(other), database),
     users: (after) => guard(() => users(connection, after)),
     createThread: (header, head, records) =>
-      guard(() => createThread(connection, ownHeader(userId, header), head, records)),
+      write(records, () => createThread(connection, ownHeader(userId, header), head, records)),
     header: (threadId) => guard(() => findThread(connection, threadId)?.header),
     head: (threadId) => guard(() => headNamed(connection, threadId)),
-    append: (threadId, batch) => guard(() => append(connection, threadId, batch)),
+    append: (threadId, batch) => write(batch.records, () => append(connection, threadId, batch)),
+    appendFirst: (threadId, batch, claim) =>
+      write(batch.records, () => appendFirst(connection, threadId, batch, claim)),
     records: (threadId, query) => records(connection, threadId, query),
     load: (threadId) => guard(() => load(connection, threadId)),
     threads: (query) => guard(() => threads(connection, query)),
@@ -75,4 +90,12 @@ function seenBy(userId: string, database: Connection): FullStore {
       return upkeep(connection);
     },
   };
+}
+
+const LARGE_CHARACTERS = 1_000_000;
+
+function isLarge(records: readonly ChainedRecord[]): boolean {
+  let characters = 0;
+  for (const { body } of records) characters += body?.length ?? 0;
+  return characters > LARGE_CHARACTERS;
 }

@@ -24,6 +24,11 @@ export interface Store extends Partial<Capabilities> {
   head(threadId: string): Promise<Head | undefined>;
   /** All records or none, with the new head, if the thread still stands at `expect` and the lease still holds. */
   append(threadId: string, batch: AppendBatch): Promise<AppendResult>;
+  /**
+   * Takes the lease for `batch.lease.owner`, whatever its epoch, and appends under it, in one step. `moved`: the lease is taken,
+   * but the log no longer ends as `claim` says, and nothing was written. A store without it takes two steps.
+   */
+  appendFirst?(threadId: string, batch: AppendBatch, claim: LeaseClaim): Promise<FirstAppendResult>;
   /** Records in order, streamed; a fork reads its parent's up to where it left. Nothing for a missing thread. */
   records(threadId: string, query?: RecordQuery): AsyncIterable<StoredRecord>;
   /** Everything a view needs in one consistent read, at the cost of the tail and not of the thread's age. */
@@ -111,7 +116,20 @@ export interface AppendBatch {
    * disk. For what comes again by itself.
    */
   readonly flush?: "now" | "later";
+  /** `released`: the lease is given back with this append, the last one under it. */
+  readonly leaseAfter?: "kept" | "released";
 }
+
+export interface LeaseClaim {
+  readonly ttlMs: number;
+  /** Hash of the record that the batch follows. */
+  readonly after: string;
+}
+
+export type FirstAppendResult =
+  | { readonly kind: "appended" | "moved"; readonly lease: Lease }
+  | HeldLease
+  | { readonly kind: "missing" };
 
 /** A system prompt, a tool set or a set of parameters. */
 export interface PromptText {

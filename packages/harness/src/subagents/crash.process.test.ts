@@ -12,7 +12,7 @@ import { subagentKit, taskCall } from "../testing/subagent-kit.ts";
 import { withWriter } from "../thread/acts.ts";
 import { threadDeps } from "../thread/threads.ts";
 import { commit } from "../thread/writer.ts";
-import { type Delegation, delegationsOf } from "./delegate.ts";
+import { type Delegation, delegationsOf } from "./delegations.ts";
 import { settleInterrupted } from "./middleware.ts";
 
 const CHILDREN = fileURLToPath(new URL("../../test/subagents/crash-children.ts", import.meta.url));

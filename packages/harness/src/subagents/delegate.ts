@@ -10,10 +10,12 @@ import type { Answered } from "../agent/step.ts";
 import { NO_USAGE } from "../models/facts.ts";
 import { modelCounter } from "../models/tokenizers.ts";
 import { createThread, type RecordInput } from "../thread/writer.ts";
+import type { Delegation } from "./delegations.ts";
+import { delegationsOf, withDelegation } from "./delegations.ts";
 import type { SubagentEvent } from "./result.ts";
-import { bounded, NO_RESPONSE, type SubagentResult, type SubagentStatus } from "./result.ts";
-import { type ChildEnd, type ChildMeter, type ChildSetup, type KeepAnswer, runChild } from "./run-child.ts";
-import type { SubagentLimits, SubagentModel, SubagentSpec } from "./spec.ts";
+import { bounded, NO_RESPONSE, type SubagentResult } from "./result.ts";
+import { type ChildEnd, type ChildMeter, type ChildSetup, runChild } from "./run-child.ts";
+import type { KeepAnswer, SubagentLimits, SubagentModel, SubagentSpec } from "./spec.ts";
 
 export interface Task {
   readonly callId: string;
@@ -154,12 +156,12 @@ function receipt(event: SubagentEvent): RecordInput {
   return { kind: "event", event: kept };
 }
 
-interface Ending {
+interface ChildEnding {
   readonly end: ChildEnd;
   readonly options: DelegateOptions;
 }
 
-async function answerOf(run: Run, task: Task, { end, options }: Ending) {
+async function answerOf(run: Run, task: Task, { end, options }: ChildEnding) {
   const { threadId } = task;
   const { keepAnswer, limits, model } = options;
   const kept =
@@ -191,63 +193,6 @@ function neverStarted({ threadId }: Task): SubagentResult {
   return { status: "cancelled", output: NO_RESPONSE, artifacts: [], usage: NO_USAGE, threadId, reason };
 }
 
-/*
- * What a thread has delegated, as a part of its state: a compaction renders it into the summary, so that no work is
- * delegated twice. Pure: reads a state and makes the next list.
- */
-
-export interface Delegation {
-  /** The tool call that asked for it. */
-  readonly id: string;
-  readonly agent: string;
-  readonly description: string;
-  readonly status: SubagentStatus | "running";
-  readonly threadId: string;
-  /** The file its whole answer is in, if there is one. */
-  readonly answer: string | null;
-  /** Since when its thread is no more: it was pruned, and can't be continued or read. */
-  readonly deletedAt?: string;
-}
-
-type State = Readonly<Record<string, unknown>>;
-
-export function delegationsOf(state: State): readonly Delegation[] {
-  const list = state["delegations"];
-  return Array.isArray(list) ? (list as Delegation[]) : [];
-}
-
-/** The head is written with every append, so the list is bounded: the oldest that have ended leave first. */
-const MOST = 100;
-const DESCRIPTION_CHARS = 200;
-
-/** A child that is continued keeps its place. */
-export function withDelegation(list: readonly Delegation[], given: Delegation): readonly Delegation[] {
-  const one = { ...given, description: [...given.description].slice(0, DESCRIPTION_CHARS).join("") };
-  const known = list.some(({ threadId }) => threadId === one.threadId);
-  const next = known ? list.map((old) => (old.threadId === one.threadId ? one : old)) : [...list, one];
-  const excess = next.length - MOST;
-  const leaving = new Set(next.filter(hasEnded).slice(0, Math.max(0, excess)));
-  return next.filter((delegation) => !leaving.has(delegation));
-}
-
-export function running(list: readonly Delegation[]): readonly Delegation[] {
-  return list.filter(({ status }) => status === "running");
-}
-
-/** The list once these threads are gone. */
-export function withDeleted(
-  list: readonly Delegation[],
-  threads: readonly string[],
-  at: string,
-): readonly Delegation[] {
-  return list.map((one) => (threads.includes(one.threadId) ? { ...one, deletedAt: at } : one));
-}
-
-/** One that was interrupted can still be continued. */
-export function hasEnded({ status }: Delegation): boolean {
-  return status !== "running" && status !== "interrupted";
-}
-
 /**
  * Who may run now: a semaphore that is fair between parents. Each parent's children wait in the order they were asked
  * for, and a free place goes to the parents in turn, so that one with fifty children doesn't keep another's one waiting.
@@ -263,7 +208,7 @@ export interface Gate {
 type Leave = () => void;
 
 export function createGate(): Gate {
-  const line = new Line();
+  const line = new WaitingLine();
   return {
     enter(parent, { limit, signal }) {
       if (signal.aborted) return Promise.reject(signal.reason);
@@ -297,7 +242,7 @@ interface Waiter {
   admit(leave: Leave): void;
 }
 
-class Line {
+class WaitingLine {
   running = 0;
   /** The map's order is the parents' turn. */
   readonly #queues = new Map<string, Waiter[]>();

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { stateLines } from "../compaction/state-chain.ts";
 import { subagentKit, taskCall } from "../testing/subagent-kit.ts";
-import { type Delegation, withDelegation } from "./delegate.ts";
+import { type Delegation, withDelegation } from "./delegations.ts";
 
 const one = (index: number, status: Delegation["status"]): Delegation => ({
   id: `call-${index}`,

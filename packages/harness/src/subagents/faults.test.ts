@@ -119,7 +119,7 @@ test("a child whose prompt can't fit its window is failed, and the parent is unh
   const spec = { name: "tiny", description: "tiny", systemPrompt: "rule ".repeat(3000) };
   const kit = subagentKit(
     { parent: [{ calls: [taskCall("x", { subagent_type: "tiny" })] }, "ok"], child: () => "?" },
-    { agents: [spec], contextWindow: 2000 },
+    { agents: [spec], window: 2000 },
   );
   assert.equal((await kit.agent.generate({ threadId: "t", prompt: "go" })).text, "ok");
   const [result] = await kit.results();

@@ -36,7 +36,7 @@ test("[F28] an agent of the configuration has its own limits and its own model's
   const { maxTurns, timeoutSeconds, tokenBudget, tools } = sorter!;
   assert.deepEqual([maxTurns, timeoutSeconds, tokenBudget, tools], [7, 5, 99, ["bash"]]);
   const windows = await Promise.all(
-    [sorter!, plain!].map(async ({ model }) => (typeof model === "function" ? (await model()).contextWindow : null)),
+    [sorter!, plain!].map(async ({ model }) => (typeof model === "function" ? (await model()).window : null)),
   );
   assert.deepEqual(windows, [9000, 200_000]);
 });

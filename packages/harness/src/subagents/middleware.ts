@@ -2,32 +2,21 @@
  * Gives an agent the `task` tool and looks after its children: marks those a crash left behind, prunes old ones, and does
  * not let a run end while one of its children still does.
  */
-
 import type { Head, ThreadName } from "@palimpsest/core/log";
 import { type Tool, type ToolSet, tool } from "ai";
 import { z } from "zod/v4";
 import { AgentError } from "../agent/errors.ts";
-import type { Middleware } from "../agent/middleware.ts";
-import type { Run } from "../agent/run.ts";
+import type { Middleware, Run } from "../agent/run.ts";
 import { summarization } from "../compaction/middleware.ts";
-import { everyThread } from "../stores/users.ts";
+import { everyThread } from "../stores/driver-rules.ts";
 import { withWriter } from "../thread/acts.ts";
 import { commit, type RecordInput, type ThreadDeps } from "../thread/writer.ts";
 import { toolFacts } from "../tool-facts.ts";
-import {
-  type DelegateOptions,
-  delegate,
-  delegationsOf,
-  type Gate,
-  processGate,
-  running,
-  type Task,
-  withDelegation,
-} from "./delegate.ts";
-import { type HeldThread, pruneSubagents } from "./prune.ts";
+import { type DelegateOptions, delegate, type Gate, processGate, type Task } from "./delegate.ts";
+import { delegationsOf, type HeldThread, pruneSubagents, running, withDelegation } from "./delegations.ts";
 import type { SubagentEvent, SubagentResult } from "./result.ts";
-
-import type { ChildSetup, KeepAnswer } from "./run-child.ts";
+import type { ChildSetup } from "./run-child.ts";
+import type { KeepAnswer } from "./spec.ts";
 import {
   createRegistry,
   DEFAULT_SUBAGENT,
@@ -102,6 +91,7 @@ export function subagents(options: SubagentsOptions): Middleware {
       if (records.length > 0) await run.commit(records);
       await tidyDaily(run);
     },
+    writesLast: (run) => childrenOf(run).running.size > 0,
     afterAgent: (run) => settled([...childrenOf(run).running.values()]),
   };
 }
@@ -167,10 +157,10 @@ function limitsOf(options: SubagentsOptions): SubagentLimits {
 }
 
 function modelOf({ model, ...options }: SubagentsOptions): SubagentModel {
-  const { contextWindow, baseUrl, temperature, maxOutputTokens, providerOptions, counter } = options;
+  const { window, baseUrl, temperature, maxOutputTokens, providerOptions, counter } = options;
   return {
     model,
-    ...(contextWindow !== undefined && { contextWindow }),
+    ...(window !== undefined && { window }),
     ...(baseUrl !== undefined && { baseUrl }),
     ...(temperature !== undefined && { temperature }),
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
@@ -232,9 +222,9 @@ ${registry.describe()}
 Returns {status, output, artifacts, usage, threadId}. A status other than completed has a reason; such a task can be continued with resume and its threadId.`;
 }
 
-type Child = Pick<Task, "spec" | "threadId" | "prompt" | "description" | "resumed">;
+type ChildCall = Pick<Task, "spec" | "threadId" | "prompt" | "description" | "resumed">;
 
-function fresh({ deps }: Run, input: TaskInput, registry: Registry): Child {
+function fresh({ deps }: Run, input: TaskInput, registry: Registry): ChildCall {
   const { prompt, description, subagent_type: name } = input;
   if (prompt.trim() === "") throw new Error("the prompt is empty: say what the sub-agent should do");
   const spec = specOf(name, registry);
@@ -246,7 +236,7 @@ const newThread = (id: string) => ({ threadId: `subagent-${id}`, resumed: false 
 const GO_ON = "You were interrupted. Go on from where you stand and finish the task.";
 
 /** Only a child of this very thread: another's conversation is none of its business. */
-async function known(run: Run, input: TaskInput, registry: Registry): Promise<Child> {
+async function known(run: Run, input: TaskInput, registry: Registry): Promise<ChildCall> {
   const { store } = run.deps;
   const threadId = input.resume!;
   const mine = delegationsOf(run.conversation.head().state);

@@ -7,8 +7,7 @@ import { subagentKit, taskCall } from "../testing/subagent-kit.ts";
 import { withWriter } from "../thread/acts.ts";
 import { createThread, threadDeps } from "../thread/threads.ts";
 import { commit } from "../thread/writer.ts";
-import { delegationsOf } from "./delegate.ts";
-import { pruneSubagents } from "./prune.ts";
+import { delegationsOf, pruneSubagents } from "./delegations.ts";
 
 const DAY = 86_400_000;
 const START = Date.parse("2026-01-01T00:00:00Z");

@@ -91,7 +91,7 @@ function shortened(text: string, characters: number): string {
 
 /* What a child tells its parent's consumer, as one union, and DeerFlow's words for it in the debug log. */
 
-interface Child {
+interface ChildThread {
   /** The child's own thread. */
   readonly threadId: string;
   /** The parent's tool call. */
@@ -101,7 +101,7 @@ interface Child {
 }
 
 export type SubagentEvent =
-  | (Child & {
+  | (ChildThread & {
       readonly type: "subagent-start";
       readonly description: string;
       readonly model: string;
@@ -109,7 +109,7 @@ export type SubagentEvent =
       /** It goes on from where it was interrupted. */
       readonly resumed: boolean;
     })
-  | (Child & {
+  | (ChildThread & {
       readonly type: "subagent-step";
       readonly turn: number;
       readonly maxTurns: number;
@@ -121,8 +121,8 @@ export type SubagentEvent =
       readonly ms: number;
     })
   /** What is seen of its steps: its words, its tools and their inputs. Not in the log, as the like of a parent isn't. */
-  | (Child & { readonly type: "subagent-event"; readonly event: StepEvent })
-  | (Child & {
+  | (ChildThread & { readonly type: "subagent-event"; readonly event: StepEvent })
+  | (ChildThread & {
       readonly type: "subagent-end";
       readonly status: SubagentStatus;
       readonly reason: string | null;

@@ -2,19 +2,14 @@
  * Runs one child to its end on its own thread: own log, compaction, window, budget and state. Only the prompt goes in,
  * only the answer comes out. However it ends, it ends as a value; no timer or listener outlives it.
  */
-
-import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import type { ThreadName } from "@palimpsest/core/log";
 import type { ToolSet } from "ai";
 import { type AgentOptions, createAgent } from "../agent/agent.ts";
 import { isStepEvent, type RunResult, type StepEvent, type StepUsage } from "../agent/events.ts";
 import type { ModelRequest } from "../agent/fixed-part.ts";
-import type { Middleware } from "../agent/middleware.ts";
+import type { Middleware } from "../agent/run.ts";
 import type { Answered } from "../agent/step.ts";
 import type { RunContext } from "../agent/tools.ts";
-import { PRIVATE_FILE, PRIVATE_FOLDER } from "../home-folders.ts";
 import { addUsage, NO_USAGE } from "../models/facts.ts";
 import { LEASE_TTL_MS } from "../stores/leases.ts";
 import type { ThreadDeps } from "../thread/writer.ts";
@@ -209,6 +204,7 @@ function childLimits(cap: Cap, meter: ChildMeter, onStep: (answer: Answered) => 
   const size = requestSize();
   return {
     name: "child-limits",
+    writesLast: () => false,
     async beforeModel(run) {
       if (closing) await run.say({ role: "user", content: LAST_QUESTION }, "injected");
     },
@@ -282,27 +278,5 @@ function withAllowedTools(middleware: Middleware, spec: SubagentSpec): Middlewar
     // Which of them are left is known in a run only.
     brings: [],
     tools: async (run) => allowedTools(typeof tools === "function" ? await tools(run) : tools, spec),
-  };
-}
-
-/* Keeps children's whole answers where the parent's file tools can read them; the prompt gets what fits. */
-
-/** Keeps the text and returns the path the parent's model knows it by; null: there is no place for files. */
-export type KeepAnswer = (parent: ThreadName, child: string, text: string) => Promise<string | null>;
-
-interface AnswerFolder {
-  /** On the disk. */
-  readonly directory: string;
-  /** As the model names it. */
-  readonly path: string;
-}
-
-export function answerFiles(folderOf: (parent: ThreadName) => AnswerFolder): KeepAnswer {
-  return async (parent, child, text) => {
-    const { directory, path } = folderOf(parent);
-    await mkdir(directory, { recursive: true, mode: PRIVATE_FOLDER });
-    // A child's thread id is a file name by its own rules; a continued child replaces its answer.
-    await writeFile(join(directory, `${child}.md`), text, { mode: PRIVATE_FILE });
-    return `${path}/${child}.md`;
   };
 }

@@ -7,15 +7,14 @@ import { aiSdkShape } from "@palimpsest/core/message";
 import { createMeter } from "@palimpsest/core/tokens";
 import { tool } from "ai";
 import { z } from "zod";
-import type { Middleware } from "../agent/middleware.ts";
+import type { Middleware } from "../agent/run.ts";
 import { summarization } from "../compaction/middleware.ts";
 import { exactCounterFor } from "../models/tokenizers.ts";
 import { subagentKit, taskCall } from "../testing/subagent-kit.ts";
-import { workspaceTools } from "../workspace/tools-writing.ts";
+import { workspaceTools } from "../workspace/middleware.ts";
 import { threadWorkspace } from "../workspace/workspace.ts";
 import { subagentLogLines, treeUsage } from "./result.ts";
-import { answerFiles } from "./run-child.ts";
-import { workspaceFor } from "./spec.ts";
+import { answerFiles, workspaceFor } from "./spec.ts";
 
 test("analysing data.csv takes a child fifty messages and the parent two: same files, own history, shared artifact", async () => {
   const base = mkdtempSync(join(tmpdir(), "palimpsest-subagents-"));
@@ -136,7 +135,7 @@ test("[F22] [F28] a chain of three hundred messages in a window of 8k: the child
       tools: { page },
       agents: [{ name: "reader", description: "reads", systemPrompt: "You are the READER.", maxTurns: 200 }],
       childMiddleware: () => [summarization({ summarizer: null })],
-      contextWindow: 8000,
+      window: 8000,
       tokenBudget: 2_000_000,
     },
   );

@@ -2,12 +2,14 @@
  * What a sub-agent is: what it is for, what it is told, what it may use and how far it may go. A spec runs nothing; that
  * is the executor's. The built-ins are here, whole.
  */
-
-import type { ThreadHeader } from "@palimpsest/core/log";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { ThreadHeader, ThreadName } from "@palimpsest/core/log";
 import type { AgentOptions } from "../agent/agent.ts";
 import type { OutputSpec } from "../agent/input.ts";
-import type { Middleware } from "../agent/middleware.ts";
+import type { Middleware } from "../agent/run.ts";
 import type { ConfigFile } from "../home/schema.ts";
+import { PRIVATE_FILE, PRIVATE_FOLDER } from "../home-folders.ts";
 import { pricingOf } from "../models/facts.ts";
 import { resolveModel } from "../models/resolve.ts";
 import { subagentWorkspace, threadWorkspace, type Workspace } from "../workspace/workspace.ts";
@@ -15,7 +17,7 @@ import { subagentWorkspace, threadWorkspace, type Workspace } from "../workspace
 /** A model with what is known about it: a child never uses its parent's window for a model of its own. */
 export type SubagentModel = Pick<
   AgentOptions,
-  "model" | "contextWindow" | "baseUrl" | "temperature" | "maxOutputTokens" | "providerOptions" | "counter" | "prices"
+  "model" | "window" | "baseUrl" | "temperature" | "maxOutputTokens" | "providerOptions" | "counter" | "prices"
 >;
 
 export interface SubagentSpec {
@@ -168,7 +170,7 @@ async function modelOf(config: ConfigFile, agent: AgentFile, parentModel: string
   const prices = pricingOf({ pricing });
   return {
     model: language,
-    contextWindow: window.tokens,
+    window: window.tokens,
     ...(maxOutputTokens !== null && { maxOutputTokens }),
     ...(baseUrl !== null && { baseUrl }),
     ...(prices !== null && { prices }),
@@ -189,4 +191,26 @@ export function workspaceFor(base: string, thread: ThreadHeader): Workspace {
   const { user, kind, parent } = thread;
   if (kind !== "subagent" || parent === null) return threadWorkspace(base, thread);
   return subagentWorkspace(threadWorkspace(base, { user, id: parent }), base, thread);
+}
+
+// Keeps children's whole answers where the parent's file tools can read them; the prompt gets what fits.
+
+/** Keeps the text and returns the path the parent's model knows it by; null: there is no place for files. */
+export type KeepAnswer = (parent: ThreadName, child: string, text: string) => Promise<string | null>;
+
+interface AnswerFolder {
+  /** On the disk. */
+  readonly directory: string;
+  /** As the model names it. */
+  readonly path: string;
+}
+
+export function answerFiles(folderOf: (parent: ThreadName) => AnswerFolder): KeepAnswer {
+  return async (parent, child, text) => {
+    const { directory, path } = folderOf(parent);
+    await mkdir(directory, { recursive: true, mode: PRIVATE_FOLDER });
+    // A child's thread id is a file name by its own rules; a continued child replaces its answer.
+    await writeFile(join(directory, `${child}.md`), text, { mode: PRIVATE_FILE });
+    return `${path}/${child}.md`;
+  };
 }

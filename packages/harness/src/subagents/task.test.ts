@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { tool } from "ai";
 import { z } from "zod";
-import type { Middleware } from "../agent/middleware.ts";
+import type { Middleware } from "../agent/run.ts";
 import { runOf } from "../agent/tools.ts";
 import { subagentKit, taskCall } from "../testing/subagent-kit.ts";
 import { toolFacts } from "../tool-facts.ts";

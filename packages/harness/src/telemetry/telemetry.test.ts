@@ -5,7 +5,7 @@ import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-ho
 import { InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
 import { tool } from "ai";
 import { z } from "zod";
-import type { Middleware } from "../agent/middleware.ts";
+import type { Middleware } from "../agent/run.ts";
 import { agentKit, deepAgentKit } from "../testing/agent-kit.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { telemetry } from "./telemetry.ts";
@@ -87,7 +87,7 @@ test("each compaction is a span with its rung and the tokens before and after", 
   const { tracer, spans } = recording();
   const words = "the tide comes in and goes out again ".repeat(30);
   const kit = deepAgentKit(({ index }) => `Answer ${index}: ${words}`, {
-    contextWindow: 8_000,
+    window: 8_000,
     middleware: [telemetry({ tracer })],
   });
   for (let turn = 0; turn < 20; turn++)
@@ -108,7 +108,7 @@ test("what a summary took of its summarizer is a span under the compaction that 
   const { tracer, spans } = recording();
   const words = "the tide comes in and goes out again ".repeat(30);
   const kit = deepAgentKit(({ index }) => `Answer ${index}: ${words}`, {
-    contextWindow: 100_000,
+    window: 100_000,
     summarizer: scriptedModel(() => '{"add": {"facts": [{"text": "The tide was spoken of", "seqs": [1]}]}}'),
     summarization: { trigger: { type: "messages", value: 12 }, keep: { type: "messages", value: 4 }, drafts: false },
     middleware: [telemetry({ tracer })],

@@ -14,7 +14,7 @@ import {
 } from "@opentelemetry/api";
 import type { AgentEvent, RunEnd } from "../agent/events.ts";
 import type { ModelRequest } from "../agent/fixed-part.ts";
-import type { Middleware, RunFacts } from "../agent/middleware.ts";
+import type { Middleware, RunFacts } from "../agent/run.ts";
 import type { StepOutcome } from "../agent/step.ts";
 import type { Usage } from "../models/facts.ts";
 

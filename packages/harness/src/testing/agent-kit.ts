@@ -30,18 +30,18 @@ export interface Kit {
   origins(threadId?: string): Promise<string[]>;
 }
 
-type Given = Omit<Partial<DeepAgentOptions>, "model"> & { readonly scripted?: ScriptedModelOptions };
+type AgentKitOptions = Omit<Partial<DeepAgentOptions>, "model"> & { readonly scripted?: ScriptedModelOptions };
 
-export function agentKit(script: Script, options: Given = {}): Kit {
+export function agentKit(script: Script, options: AgentKitOptions = {}): Kit {
   return kitOf(createAgent, script, options);
 }
 
 /** Its summaries are extracted unless a test names a summarizer. */
-export function deepAgentKit(script: Script, options: Given = {}): Kit {
+export function deepAgentKit(script: Script, options: AgentKitOptions = {}): Kit {
   return kitOf(createDeepAgent, script, { summarizer: null, ...options });
 }
 
-function kitOf(create: (options: AgentOptions) => Agent, script: Script, { scripted, ...given }: Given): Kit {
+function kitOf(create: (options: AgentOptions) => Agent, script: Script, { scripted, ...given }: AgentKitOptions): Kit {
   const events: AgentEvent[] = [];
   const model = scriptedModel(script, scripted);
   const store = given.store ?? openSqlite({ path: ":memory:" });

@@ -24,7 +24,7 @@ export async function citusStore(): Promise<CitusStore> {
   const address = new URL(CITUS_URL);
   address.searchParams.set("schema", schema);
   const url = address.href;
-  const sql: CitusStore["sql"] = (text, values) => ask(CITUS_URL, text, values);
+  const sql = onCitus;
   await (await openPostgres(url, { distributed: true })).close();
   return {
     url,
@@ -53,6 +53,9 @@ export async function nodeOf({ schema, sql }: CitusStore, userId: string): Promi
   address.port = String(node!["nodeport"]);
   return address.href;
 }
+
+/** Asks the coordinator. */
+export const onCitus: CitusStore["sql"] = (text, values) => ask(CITUS_URL, text, values);
 
 async function ask(url: string, text: string, values: readonly unknown[] = []): Promise<Record<string, unknown>[]> {
   const client = new pg.Client(url);

@@ -1,4 +1,4 @@
-export type { PlayedAnswer, PlayedCall } from "../models/played-answer.ts";
+export type { PlayedAnswer, PlayedCall } from "../models/offline/played-answer.ts";
 export type { LongSummaryOptions, LongSummaryReport } from "./long-summary.ts";
 export type { PlaybackOptions, PlaybackReport, PlayedThread } from "./playback.ts";
 export type { Turn } from "./provider/conversation.ts";

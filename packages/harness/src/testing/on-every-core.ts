@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 
-export interface Task {
+export interface CoreTask {
   /** The module's URL and the name of its export: a function from a job to a promise of plain data. */
   readonly module: string;
   readonly name: string;
@@ -14,7 +14,7 @@ export interface Task {
 
 /** Calls `done` for each result as it comes; fails with the first job that fails. */
 export async function onEveryCore<J, R>(
-  { module, name }: Task,
+  { module, name }: CoreTask,
   jobs: readonly J[],
   done: (result: R, job: J) => void,
 ): Promise<void> {

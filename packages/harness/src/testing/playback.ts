@@ -11,7 +11,7 @@ import { createSizer } from "@palimpsest/core/prompt";
 import type { Meter } from "@palimpsest/core/tokens";
 import { createCompactor } from "../compaction/compactor.ts";
 import { type BackgroundOptions, drafting } from "../compaction/drafts.ts";
-import { FloorError } from "../compaction/events.ts";
+import { FloorError } from "../compaction/summarization.ts";
 import type { SummaryWriter } from "../compaction/summarize.ts";
 import type { Conversation } from "../thread/conversation.ts";
 import { livePrompt } from "../thread/live-prompt.ts";
@@ -69,7 +69,7 @@ export interface PlaybackReport {
 export async function playback<M extends object>(options: PlaybackOptions<M>): Promise<PlaybackReport> {
   const { messages, shape, meter, window } = options;
   const conversation: PlayedThread<M> = options.thread ?? memoryConversation(shape);
-  const tally = new Tally(window, options.policy);
+  const tally = new PlaybackTally(window, options.policy);
   const rules = forRequest(options.rules);
   const bound = options.reasoning === "bound" ? boundPlayback(shape) : null;
   const prompt = livePrompt(conversation, createSizer({ shape, rules, meter }));
@@ -122,7 +122,7 @@ export async function playback<M extends object>(options: PlaybackOptions<M>): P
   }
 }
 
-class Tally {
+class PlaybackTally {
   requests = 0;
   impossible = 0;
   draftsUsed = 0;

@@ -29,7 +29,7 @@ export interface PostgresServer {
   crash(): Promise<void>;
 }
 
-interface ServerOptions {
+interface PostgresServerOptions {
   /** A copy of that server, which must stand still for it, that follows it once it runs again. */
   readonly standbyOf?: PostgresServer;
   /** An installation of another version: the folder above its `bin`. */
@@ -38,7 +38,7 @@ interface ServerOptions {
 
 export async function startPostgres(
   settings: readonly string[] = [],
-  { standbyOf, installation }: ServerOptions = {},
+  { standbyOf, installation }: PostgresServerOptions = {},
 ): Promise<PostgresServer> {
   const temporary = tmpdir().length < 60 ? tmpdir() : "/tmp";
   const folder = await mkdtemp(join(temporary, "pal-pg-"));

@@ -8,10 +8,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { isRecord } from "@palimpsest/core/internal/text";
 import { type CountText, charsPerToken } from "@palimpsest/core/tokens";
-import type { PlayedAnswer } from "../models/played-answer.ts";
+import type { PlayedAnswer } from "../models/offline/played-answer.ts";
 import { anthropicMessages } from "./provider/anthropic.ts";
 import { boundSignature, misplacedThought } from "./provider/binding.ts";
-import { type Piece, sharedTokens, type Turn } from "./provider/conversation.ts";
+import { sharedTokens, type Turn, type TurnPiece } from "./provider/conversation.ts";
 import { deliver, deliverFailure } from "./provider/deliver.ts";
 import { type Fault, failureOf } from "./provider/fault.ts";
 import { judge } from "./provider/judge.ts";
@@ -117,7 +117,7 @@ interface State {
   readonly requests: RecordedRequest[];
   arrived: number;
   /** The last prompt of each model, for the prompt cache. */
-  readonly earlier: Map<string, readonly Piece[]>;
+  readonly earlier: Map<string, readonly TurnPiece[]>;
 }
 
 type Readable = Extract<ReadRequest, { kind: "request" }>;
@@ -169,7 +169,7 @@ function rule(
   return { style, failure };
 }
 
-async function answer(request: ProviderRequest, read: Readable, pieces: readonly Piece[], state: State) {
+async function answer(request: ProviderRequest, read: Readable, pieces: readonly TurnPiece[], state: State) {
   const { respond = () => "ok", window = Infinity, promptCache = "off" } = state.options;
   const key = `${request.protocol} ${request.model}`;
   const cached = promptCache === "off" ? 0 : sharedTokens(pieces, state.earlier.get(key) ?? []);
@@ -190,7 +190,7 @@ function describe(
   index: number,
   protocol: Protocol,
   read: ReadRequest,
-  given: { readonly body: Record<string, unknown>; readonly bytes: number; readonly pieces: readonly Piece[] },
+  given: { readonly body: Record<string, unknown>; readonly bytes: number; readonly pieces: readonly TurnPiece[] },
 ): ProviderRequest {
   const { body, bytes, pieces } = given;
   const fields =

@@ -4,14 +4,11 @@
  * undoing any set of acts gives the fold of the log without them. The same seed is the same log.
  */
 import type { Policy, Window } from "@palimpsest/core/compaction";
+import { storedSummary } from "@palimpsest/core/internal/compaction";
 import {
   addRule,
-  advance,
-  emptyHead,
+  copyRules,
   endRule,
-  liveAfter,
-  liveRecords,
-  NOTHING_LIVE,
   planFold,
   planHide,
   planRedo,
@@ -19,22 +16,23 @@ import {
   planUndo,
   readNotes,
   readRules,
-  structural,
+  rulesInForce,
+  summaryEdits,
   view,
   writeNote,
 } from "@palimpsest/core/internal/log";
 import { DIALECTS } from "@palimpsest/core/internal/message";
+import { editableItems, editedState, planEdit } from "@palimpsest/core/internal/summary";
 import { type Random, random, randomConversation, render } from "@palimpsest/core/internal/testing";
-import type { Head, Json, LiveRecords, LogRecord, MessageRecord, Structural } from "@palimpsest/core/log";
+import type { Structural } from "@palimpsest/core/log";
 import { type Dialect, forRequest, rulesOf, type Shape, shapeOf, violations } from "@palimpsest/core/message";
 import { createSizer, type Prompt } from "@palimpsest/core/prompt";
 import { charsPerToken, createMeter } from "@palimpsest/core/tokens";
 import { type Compactor, createCompactor } from "../compaction/compactor.ts";
-import { FloorError } from "../compaction/events.ts";
-import type { Conversation } from "../thread/conversation.ts";
-import { foldingView, livePrompt, NO_THREAD } from "../thread/live-prompt.ts";
-import type { RecordInput } from "../thread/writer.ts";
+import { FloorError } from "../compaction/summarization.ts";
+import { livePrompt } from "../thread/live-prompt.ts";
 import { onEveryCore } from "./on-every-core.ts";
+import { UndoableLog } from "./undoable-log.ts";
 
 export interface ActsReport {
   readonly logs: number;
@@ -83,20 +81,27 @@ function sumOf(a: ActsReport, b: ActsReport): ActsReport {
 async function playActs(seed: number): Promise<ActsReport> {
   const draw = random(seed);
   const dialect = DIALECTS[seed % DIALECTS.length]!;
-  const player = new Player(seed, draw, shapeOf(dialect) as Shape<object>, dialect);
+  const player = new RandomPlayer(seed, draw, shapeOf(dialect) as Shape<object>, dialect);
   await player.play();
   return player.report();
 }
 
+const ACTS = ["fold", "fold", "hide", "show", "rule", "end-rule", "note", "compact", "fresh", "undo", "redo"];
+
+/** In half of the logs summaries are edited, rules copied, and hours pass; the others are as they were before there was that. */
+function editsIn(seed: number): boolean {
+  return seed % 4 < 2;
+}
+
 const FORMATS: readonly Policy["summaryFormat"][] = ["pair", "user", "system"];
 
-class Player {
+class RandomPlayer {
   readonly #seed: number;
   readonly #draw: Random;
   readonly #shape: Shape<object>;
   readonly #dialect: Dialect;
   readonly #window: Window;
-  readonly #log: Log;
+  readonly #log: UndoableLog;
   readonly #prompt: () => Prompt<object>;
   readonly #compactor: Compactor<object>;
   #requests = 0;
@@ -112,7 +117,12 @@ class Player {
     this.#dialect = dialect;
     const size = draw.pick([6000, 8000, 16_000]);
     this.#window = { size, reserve: size / 8 };
-    this.#log = new Log(shape);
+    let now = 0;
+    const times = () => {
+      now += draw.chance(0.1) ? 30_000_000 : 60_000;
+      return { at: new Date(now).toISOString() };
+    };
+    this.#log = new UndoableLog(shape, editsIn(seed) ? times : null);
     const meter = createMeter(shape, { counter: charsPerToken(4) });
     this.#prompt = livePrompt(this.#log, createSizer({ shape, rules: forRequest(rulesOf(dialect)), meter }));
     this.#compactor = createCompactor({
@@ -176,23 +186,12 @@ class Player {
     const live = this.#log.live();
     if (live.compaction === null) return;
     const text = JSON.stringify(messages);
-    for (const rule of live.rules) if (!text.includes(rule.text)) this.#fault(`rule ${rule.id} is not shown`);
+    for (const rule of rulesInForce(live.rules))
+      if (!text.includes(rule.text)) this.#fault(`rule ${rule.id} is not shown`);
   }
 
   async #act(): Promise<void> {
-    const name = this.#draw.pick([
-      "fold",
-      "fold",
-      "hide",
-      "show",
-      "rule",
-      "end-rule",
-      "note",
-      "compact",
-      "fresh",
-      "undo",
-      "redo",
-    ]);
+    const name = this.#draw.pick(editsIn(this.#seed) ? [...ACTS, "edit", "edit", "add", "delete", "copy-rules"] : ACTS);
     const done = await this.#carryOut(name);
     if (done) this.#acts[name] = (this.#acts[name] ?? 0) + 1;
     const shown = this.#log.view();
@@ -245,6 +244,17 @@ class Player {
         await log.commit([{ kind: "state", patch: { notes: change.notes } }]);
         return true;
       }
+      case "copy-rules": {
+        const rules = readRules(log.head().state);
+        const sources = { user: [`Call me u${draw.int(1, 3)}.`], agent: [`Never touch a${draw.int(1, 9)}.`] };
+        const copied = copyRules(rules, sources, at);
+        if (copied !== rules) await log.commit([{ kind: "state", patch: { rules: copied } }]);
+        return copied !== rules;
+      }
+      case "edit":
+      case "add":
+      case "delete":
+        return this.#edit(name);
       case "compact":
       case "fresh": {
         const style = name === "fresh" ? ({ style: "rollover" } as const) : {};
@@ -263,6 +273,28 @@ class Player {
         return plan.kind === "undo" && log.undo([plan.of]);
       }
     }
+  }
+
+  async #edit(act: "edit" | "add" | "delete"): Promise<boolean> {
+    const [log, draw] = [this.#log, this.#draw];
+    const state = storedSummary(await log.state());
+    const target = log.head().compaction;
+    if (state === null || target === null) return false;
+    const edits = summaryEdits(log.live());
+    const item = draw.pick([...editableItems(editedState(state, edits)), { id: "g999" }]).id;
+    const text = `Corrected ${draw.int(1, 999)}: ${"word ".repeat(draw.int(0, 30))}`;
+    const section = draw.pick(["goals", "facts", "next"] as const);
+    const plan = planEdit(state, edits, act === "add" ? { act, section, text } : { act, item, text });
+    if (plan.kind === "refused") return false;
+    const { text: replacement, ...edit } = plan.edit;
+    log.prune([{ target, part: 0, replacement, reason: "edited", edit }]);
+    const shown = JSON.stringify(log.view());
+    if (replacement !== "" && !shown.includes(replacement.trim()))
+      this.#fault(`the ${act} of ${edit.item} is not shown`);
+    const now = editableItems(editedState(state, summaryEdits(log.live()))).find(({ id }) => id === edit.item);
+    if (edit.section !== "prose" && (now?.text ?? "") !== replacement)
+      this.#fault(`the state has another ${edit.item}`);
+    return true;
   }
 
   /** Undoing any set of acts is the fold of the log without them and without what builds on them. */
@@ -290,87 +322,4 @@ class Player {
     if (this.#faults.length < 3)
       this.#faults.push(`log ${this.#seed} (${this.#dialect}), record ${this.#log.head().version}: ${what}`);
   }
-}
-
-/** A log in memory that can take back. */
-class Log implements Conversation<object> {
-  readonly header = NO_THREAD;
-  readonly shape: Shape<object>;
-  readonly #records: LogRecord[] = [];
-  readonly #said = new Map<number, object>();
-  readonly structure: Structural[] = [];
-  #head: Head = emptyHead(NO_THREAD.createdAt);
-  #live: LiveRecords = NOTHING_LIVE;
-  readonly #shown: (live: LiveRecords) => ReturnType<Conversation<object>["view"]>;
-
-  constructor(shape: Shape<object>) {
-    this.shape = shape;
-    this.#shown = foldingView({ shape, read: this.original });
-  }
-
-  readonly original = ({ seq }: MessageRecord): object => this.#said.get(seq)!;
-  readonly head = (): Head => this.#head;
-  readonly live = (): LiveRecords => this.#live;
-  readonly view = () => this.#shown(this.#live);
-  readonly viewOf = (live: LiveRecords) => view(live, { shape: this.shape, read: this.original });
-  readonly reload = async (): Promise<void> => undefined;
-  readonly catchUp = async () => "current" as const;
-  readonly erase = async () => ({ kind: "committed" as const, head: this.#head, seqs: [] });
-  readonly state = async (): Promise<Json> => (this.#live.compaction?.summary.state ?? null) as Json;
-
-  readonly commit = async (inputs: readonly RecordInput[]) => {
-    const records = inputs.map((input) => this.#add(input));
-    return { kind: "committed" as const, head: this.#head, seqs: records.map(({ seq }) => seq), records };
-  };
-
-  async say(message: object, dialect: Dialect): Promise<void> {
-    const seq = this.#head.version + 1;
-    this.#said.set(seq, message);
-    this.#add({ kind: "message", id: `m${seq}`, dialect, origin: "user", body: "" });
-  }
-
-  messages(seqs: readonly number[]): MessageRecord[] {
-    return this.#records.filter((record) => record.kind === "message").filter(({ seq }) => seqs.includes(seq));
-  }
-
-  prune(entries: Extract<LogRecord, { kind: "prune" }>["entries"]): boolean {
-    this.#add({ kind: "prune", entries, tokensBefore: 0, tokensAfter: 0 });
-    return true;
-  }
-
-  undo(seqs: readonly number[]): boolean {
-    for (const of of seqs) this.#add({ kind: "undo", of });
-    return true;
-  }
-
-  /** The live records of the whole log, without these records. */
-  folded(gone: ReadonlySet<number>): LiveRecords {
-    return foldOf(this.#records.filter(({ seq }) => !gone.has(seq)));
-  }
-
-  withUndos(undos: readonly Structural[]): LiveRecords {
-    const common = { v: 3, at: "", runId: null } as const;
-    return foldOf([...this.#records, ...undos.map((undo) => ({ ...common, ...undo }) as LogRecord)]);
-  }
-
-  #add(input: RecordInput): LogRecord {
-    const record = { v: 3, at: "", runId: null, ...input, seq: this.#head.version + 1 } as LogRecord;
-    this.#head = advance(this.#head, { hash: "" }, record, this.structure);
-    this.#records.push(record);
-    const act = structural(record);
-    if (act !== null) this.structure.push(act);
-    this.#live = record.kind === "undo" ? liveRecords(this.#head, this.#records) : liveAfter(this.#live, record);
-    return record;
-  }
-}
-
-function foldOf(records: readonly LogRecord[]): LiveRecords {
-  let head = emptyHead("");
-  const structure: Structural[] = [];
-  for (const record of records) {
-    head = advance(head, { hash: "" }, record, structure);
-    const act = structural(record);
-    if (act !== null) structure.push(act);
-  }
-  return liveRecords(head, records);
 }

@@ -4,7 +4,7 @@ import { APICallError, type LanguageModelV4Prompt } from "@ai-sdk/provider";
 import { aiSdkShape } from "@palimpsest/core/message";
 import { charsPerToken } from "@palimpsest/core/tokens";
 import { generateText, jsonSchema, streamText, type Tool } from "ai";
-import { messagesOf } from "../models/played-answer.ts";
+import { messagesOf } from "../models/offline/played-answer.ts";
 import { scriptedModel } from "./scripted-model.ts";
 
 const add: Tool = {

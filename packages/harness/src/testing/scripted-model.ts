@@ -18,7 +18,7 @@ import {
   requestTokens,
   usageOf,
   wholeAnswer,
-} from "../models/played-answer.ts";
+} from "../models/offline/played-answer.ts";
 
 /** A string is a text answer. */
 export type ScriptedStep = string | ScriptedAnswer;

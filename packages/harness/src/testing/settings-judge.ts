@@ -5,14 +5,14 @@
 
 import type { Policy, Window } from "@palimpsest/core/compaction";
 import { isCeilings, limitsOf } from "@palimpsest/core/internal/compaction";
-import { inUnit, type Kept, type SentRequest, type SettingsReport } from "./settings-playback.ts";
+import { inUnit, type Kept, type PlayedRequest, type SettingsReport } from "./settings-playback.ts";
 
-interface Settings {
+interface JudgedSettings {
   readonly policy: Policy;
   readonly window: Window;
 }
 
-export function brokenSettings({ requests, compactions }: SettingsReport, settings: Settings): string[] {
+export function brokenSettings({ requests, compactions }: SettingsReport, settings: JudgedSettings): string[] {
   return [
     ...requests.flatMap((request, at) => overTrigger(request, settings).map((what) => `request ${at}: ${what}`)),
     ...compactions.flatMap((kept, at) => brokenKeep(kept, settings).map((what) => `compaction ${at}: ${what}`)),
@@ -20,7 +20,7 @@ export function brokenSettings({ requests, compactions }: SettingsReport, settin
 }
 
 /** More than one turn over; where keep left less than a threshold waits for after an attempt, more than that. */
-function overTrigger(request: SentRequest, { policy, window }: Settings): string[] {
+function overTrigger(request: PlayedRequest, { policy, window }: JudgedSettings): string[] {
   return policy.trigger.flatMap((threshold) => {
     const { type, value } = threshold;
     const sent = inUnit(request, threshold, window, "trigger");
@@ -35,7 +35,7 @@ function overTrigger(request: SentRequest, { policy, window }: Settings): string
 /** What no summary and its acknowledgement are larger than, if they must be small. */
 const SHORT_SUMMARY = 300;
 
-function brokenKeep(kept: Kept, { policy, window }: Settings): string[] {
+function brokenKeep(kept: Kept, { policy, window }: JudgedSettings): string[] {
   const { keep } = policy;
   const { tail, promised, before, outcome } = kept;
   if (keep === null) return [];

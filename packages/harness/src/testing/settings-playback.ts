@@ -12,7 +12,7 @@ import { createSizer, type Sizer } from "@palimpsest/core/prompt";
 import type { Meter } from "@palimpsest/core/tokens";
 import { createCompactor } from "../compaction/compactor.ts";
 import { drafting } from "../compaction/drafts.ts";
-import { FloorError } from "../compaction/events.ts";
+import { FloorError } from "../compaction/summarization.ts";
 import type { SummaryWriter } from "../compaction/summarize.ts";
 import { livePrompt } from "../thread/live-prompt.ts";
 import { memoryConversation } from "./memory-conversation.ts";
@@ -41,14 +41,14 @@ export interface Amount {
 }
 
 export interface SettingsReport {
-  readonly requests: readonly SentRequest[];
+  readonly requests: readonly PlayedRequest[];
   readonly compactions: readonly Kept[];
   readonly calls: number;
   readonly draftsMade: number;
   readonly draftsUsed: number;
 }
 
-export interface SentRequest extends Amount {
+export interface PlayedRequest extends Amount {
   /** What the turn being worked on weighs. */
   readonly turn: Amount;
   /** What the last compaction left; null before the first. */
@@ -76,7 +76,7 @@ export async function playSettings<M extends object>(options: SettingsPlayback<M
     // Counted as reported, so that the whole window is used.
     count: (_, estimate) => ({ tokens: estimate, source: "reported" }),
   };
-  const requests: SentRequest[] = [];
+  const requests: PlayedRequest[] = [];
   const compactions: Kept[] = [];
   const tally = { calls: 0, draftsMade: 0, draftsUsed: 0 };
   const compactor = createCompactor({
@@ -118,18 +118,18 @@ export async function playSettings<M extends object>(options: SettingsPlayback<M
   }
 }
 
-type View<M> = readonly ViewEntry<M>[];
+type PlaybackView<M> = readonly ViewEntry<M>[];
 
 function amountsIn<M>({ shape, meter, fixed, policy, window }: SettingsPlayback<M>) {
   const asks = ({ source, message }: ViewEntry<M>): boolean => source === "request" || shape.role(message) === "user";
-  const amountOf = (view: View<M>): Amount => {
+  const amountOf = (view: PlaybackView<M>): Amount => {
     const spoken = view.filter(({ source, message }) => source === "summary" || shape.role(message) !== "system");
     const tokens = ({ message, addition }: ViewEntry<M>): number =>
       meter.message(message) + (addition === null ? 0 : meter.text(addition) + 4);
-    const size = (entries: View<M>): number => entries.reduce((sum, entry) => sum + tokens(entry), 0);
+    const size = (entries: PlaybackView<M>): number => entries.reduce((sum, entry) => sum + tokens(entry), 0);
     return { tokens: size(spoken), messages: spoken.length, whole: fixed + size(view) };
   };
-  const promisedTail = (view: View<M>): Amount | null => {
+  const promisedTail = (view: PlaybackView<M>): Amount | null => {
     const { keep } = policy;
     if (keep === null || isCeilings(keep)) return null;
     const holds = ({ index }: Boundary): boolean => inUnit(amountOf(view.slice(index)), keep, window) >= keep.value;
@@ -140,11 +140,11 @@ function amountsIn<M>({ shape, meter, fixed, policy, window }: SettingsPlayback<
     return amountOf([...request, ...view.slice(cut.index)]);
   };
   return {
-    sent(view: View<M>): Omit<SentRequest, "left"> {
+    sent(view: PlaybackView<M>): Omit<PlayedRequest, "left"> {
       const from = view.findLastIndex((entry) => entry.source === "message" && asks(entry));
       return { ...amountOf(view), turn: amountOf(view.slice(Math.max(0, from))) };
     },
-    kept(view: View<M>, after: View<M>, outcome: Kept["outcome"]): Kept {
+    kept(view: PlaybackView<M>, after: PlaybackView<M>, outcome: Kept["outcome"]): Kept {
       const tail = after.filter(({ source }) => source === "message");
       return {
         outcome,

@@ -5,7 +5,8 @@ import { type Agent, type AgentOptions, createAgent } from "../agent/agent.ts";
 import type { AgentEvent } from "../agent/events.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { Store } from "../stores/store.ts";
-import { createGate, type Delegation, delegationsOf } from "../subagents/delegate.ts";
+import { createGate } from "../subagents/delegate.ts";
+import { type Delegation, delegationsOf } from "../subagents/delegations.ts";
 import { type SubagentsOptions, subagents } from "../subagents/middleware.ts";
 import type { SubagentEvent, SubagentResult } from "../subagents/result.ts";
 import { type ScriptedCall, type ScriptedModel, type ScriptedStep, scriptedModel } from "./scripted-model.ts";
@@ -32,10 +33,13 @@ export interface Scripts {
   readonly child: (prompt: string, turn: number, call: ScriptedCall) => ScriptedStep | Promise<ScriptedStep>;
 }
 
-type Given = Omit<Partial<SubagentsOptions>, "model"> &
+type SubagentKitOptions = Omit<Partial<SubagentsOptions>, "model"> &
   Pick<AgentOptions, "deps"> & { readonly store?: Store; readonly tools?: ToolSet };
 
-export function subagentKit(scripts: Scripts, { store: given, deps = {}, ...options }: Given = {}): SubagentKit {
+export function subagentKit(
+  scripts: Scripts,
+  { store: given, deps = {}, ...options }: SubagentKitOptions = {},
+): SubagentKit {
   const store = given ?? openSqlite({ path: ":memory:" });
   const events: AgentEvent[] = [];
   let parentTurn = 0;

@@ -44,12 +44,12 @@ export function misbehavingWriter(name: SummarizerName, window: number): Summary
 
 /** The first words of every user and assistant block, with their numbers. */
 function extract({ kind, prompt }: SummaryRequest): string {
-  const goals: Item[] = [];
-  const facts: Item[] = [];
+  const goals: SummarizedItem[] = [];
+  const facts: SummarizedItem[] = [];
   for (const [, seq, who, text] of prompt.matchAll(/^\[#(\d+) (user|assistant)\]\n(.{1,160})/gm)) {
     (who === "user" ? goals : facts).push({ text: text!.trim(), seqs: [Number(seq)] });
   }
-  const few = (items: readonly Item[]): readonly Item[] => items.slice(0, 8);
+  const few = (items: readonly SummarizedItem[]): readonly SummarizedItem[] => items.slice(0, 8);
   if (kind === "prose") {
     const said = few([...goals, ...facts]).map(({ text }) => `- It was said: ${text}`);
     return said.length === 0 ? "A part of the conversation without words." : said.join("\n");
@@ -58,7 +58,7 @@ function extract({ kind, prompt }: SummaryRequest): string {
   return JSON.stringify({ add: { goals: few(goals), facts: few(facts), now } });
 }
 
-interface Item {
+interface SummarizedItem {
   readonly text: string;
   readonly seqs: readonly number[];
 }

@@ -3,8 +3,16 @@
  * on what the log says and then commits, or names why not.
  */
 
-import { headFold, planRedo, planUndo } from "@palimpsest/core/internal/log";
-import type { Head, LogRecord, MessageRecord, Structural, UndoPlan, UsageRecord } from "@palimpsest/core/log";
+import { copyRules, headFold, planRedo, planUndo, readRules } from "@palimpsest/core/internal/log";
+import type {
+  Head,
+  LogRecord,
+  MessageRecord,
+  RulesByScope,
+  Structural,
+  UndoPlan,
+  UsageRecord,
+} from "@palimpsest/core/log";
 import type { Dialect } from "@palimpsest/core/message";
 import { type Leased, type LeaseOptions, withLease } from "../stores/leases.ts";
 import {
@@ -66,6 +74,15 @@ export async function appendUsage(writer: Writer, usage: NewUsage): Promise<Comm
   return commit(writer, [{ kind: "usage", ...usage }]);
 }
 
+/** Copies rules of other scopes into the thread; writes nothing where it has them as they are. */
+export async function takeUpRules(writer: Writer, sources: RulesByScope): Promise<void> {
+  const head = await writer.store.head(writer.lease.threadId);
+  if (head === undefined) return;
+  const rules = readRules(head.state);
+  const now = copyRules(rules, sources, writer.clock().toISOString());
+  if (now !== rules) await commit(writer, [{ kind: "state", patch: { rules: now } }]);
+}
+
 export type Pinned = Committed | { readonly kind: "no-message"; readonly target: number };
 
 export async function pin(writer: Writer, target: number, on: "on" | "off" = "on"): Promise<Pinned> {
@@ -76,7 +93,7 @@ export async function pin(writer: Writer, target: number, on: "on" | "off" = "on
 }
 
 export type Undone =
-  /** `dependents`: compactions that build on the one taken back and went with it. */
+  /** `dependents`: records that build on the one taken back and went with it. */
   | {
       readonly kind: "undone" | "redone";
       readonly of: number;

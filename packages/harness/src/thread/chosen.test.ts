@@ -11,6 +11,8 @@ import { appendMessages } from "./acts.ts";
 import { verify } from "./audit.ts";
 import { changeNote, changeRules, cutThread, showMessage, threadNotes, threadRules } from "./chosen.ts";
 import { openThread } from "./open-thread.ts";
+import { redact } from "./redact.ts";
+import { sizedThread } from "./sized-thread.ts";
 import type { Writer } from "./writer.ts";
 
 let folder: string;
@@ -91,6 +93,29 @@ test("a rule that is set by hand is shown at once, and ended it is gone", async 
   assert.doesNotMatch(await promptText(), /Answer in German/);
 });
 
+test("redacting the message a rule stands in says which rule ended", async () => {
+  await say("Never call my sister Ann.", LONG, "Look at the log.", LONG, LONG, "Done.", "And now?");
+  await compacted();
+  await store.releaseLease(writer.lease);
+  const erased = await redact(writer, id, 1);
+  assert.ok(erased.kind === "redacted");
+  assert.deepEqual(erased.rules, ["r1"]);
+  assert.equal((await threadRules(writer, id))?.list[0]?.status, "ended");
+});
+
+test("a rule that is set alters the key of the view, so that no report of another prompt anchors the count", async () => {
+  await say("Hello.", "Hi.", "What now?");
+  const key = async (): Promise<string> => {
+    const { prompt } = await sizedThread(store, (await store.load(id))!);
+    return prompt().key;
+  };
+  const before = await key();
+  await changeRules(writer, (rules, at) => addRule(rules, { text: "Answer in German." }, at));
+  const during = await key();
+  await changeRules(writer, (rules, at) => endRule(rules, "r1", at));
+  assert.equal(new Set([before, during, await key()]).size, 3);
+});
+
 test("verify fails where a compaction does not list a rule that was in force", async () => {
   await say("Hello.", LONG, "More?", LONG, "And now?");
   await changeRules(writer, (rules, at) => addRule(rules, { text: "Answer in German." }, at));
@@ -152,4 +177,43 @@ test("without notes a fresh window still names goal, file and failing test", asy
   assert.match(text, /Fix the discount/);
   assert.match(text, /src\/cart\.ts/);
   assert.match(text, /tests\/cart\.test\.ts/);
+});
+
+test("each cut that can't be made says why in one sentence, and nothing changes", async () => {
+  const call = { id: "c1", type: "function", function: { name: "look", arguments: "{}" } } as const;
+  const bodies = [
+    { role: "user", content: "Look at it." },
+    { role: "assistant", content: null, tool_calls: [call] },
+    { role: "tool", tool_call_id: "c1", content: LONG },
+    { role: "assistant", content: LONG },
+    { role: "user", content: LONG },
+    { role: "assistant", content: LONG },
+    { role: "user", content: "And now?" },
+  ] as const;
+  const origins = { user: "user", assistant: "model", tool: "tool" } as const;
+  await appendMessages(
+    writer,
+    bodies.map((body) => ({ dialect: "openai" as const, origin: origins[body.role], body })),
+  );
+  assert.equal((await cutThread(writer, { kind: "fold", range: [4, 5] }, "act")).kind, "cut");
+  const [before, { version }] = [await promptText(), (await store.head(id))!];
+  const fold = (from: number, until: number) => cutThread(writer, { kind: "fold", range: [from, until] }, "act");
+  for (const [cut, reason, problem] of [
+    [() => fold(1, 2), "parts-call", /the call in message 2 has its result in message 3: take both or neither/],
+    [() => fold(3, 3), "parts-call", /the call in message 2/],
+    [() => fold(5, 6), "overlaps-fold", /messages 4 to 5 are folded: take all of them or none/],
+    [() => fold(6, 7), "current-request", /message 7 is the current request: end the range before it/],
+    [() => fold(6, 2), "bad-range", /from a smaller to a larger number, not 6 to 2/],
+    [() => fold(40, 50), "no-message", /there is no message between 40 and 50/],
+    [() => cutThread(writer, { kind: "hide", seq: 7, part: null }, "act"), "current-request", /message 7/],
+    [() => cutThread(writer, { kind: "hide", seq: 4, part: null }, "act"), "overlaps-fold", /folded already/],
+    [() => cutThread(writer, { kind: "hide", seq: 1, part: 4 }, "act"), "no-message", /has parts 0 to 0, not 4/],
+    [() => showMessage(writer, { seq: 6, part: null }), "not-hidden", /message 6 is not hidden/],
+  ] as const) {
+    const result = await cut();
+    assert.equal(result.kind === "refused" && result.reason, reason);
+    assert.match(result.kind === "refused" ? result.problem : "", problem);
+  }
+  assert.equal((await store.head(id))!.version, version);
+  assert.equal(await promptText(), before);
 });

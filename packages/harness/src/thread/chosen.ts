@@ -2,6 +2,7 @@
  * What people choose of a thread's prompt: its standing rules, its notes, and cuts in the middle. Each act is decided by
  * core's pure functions on the thread as it stands under its lease, and is one record; what is refused changes nothing.
  */
+import { storedSummary } from "@palimpsest/core/internal/compaction";
 import {
   liveAfter,
   NO_RULES,
@@ -10,9 +11,17 @@ import {
   planShow,
   readNotes,
   readRules,
+  summaryEdits,
   writeNote as writtenNote,
 } from "@palimpsest/core/internal/log";
 import { considerPrompt, entryTokens } from "@palimpsest/core/internal/prompt";
+import {
+  type EditableItem,
+  editableItems,
+  editedState,
+  planEdit,
+  type SummaryChange,
+} from "@palimpsest/core/internal/summary";
 import {
   type ChosenCut,
   FORMAT_VERSION,
@@ -29,6 +38,7 @@ import {
 import type { Prompt } from "@palimpsest/core/prompt";
 import { extractSummary, renderSummary } from "@palimpsest/core/summary";
 import { statedRules } from "../compaction/summary.ts";
+import { inTurns } from "../long-work.ts";
 import { undo } from "./acts.ts";
 import type { Conversation } from "./conversation.ts";
 import { sizedThread } from "./sized-thread.ts";
@@ -41,7 +51,7 @@ export async function threadRules({ store, clock }: ThreadDeps, threadId: string
   const load = await store.load(threadId);
   if (load === undefined) return null;
   const { conversation } = await sizedThread(store, load);
-  return statedRules(conversation, rulesOf(load.head), clock().toISOString());
+  return inTurns(statedRules(conversation, rulesOf(load.head), clock().toISOString()));
 }
 
 function rulesOf({ state }: Pick<Head, "state">): RuleList {
@@ -78,7 +88,7 @@ export async function changeNote(writer: Writer, write: NoteWrite, by: Note["by"
 }
 
 /** What a cut comes to. A prompt cache holds what stands before the cut; what stands after it is read anew once. */
-interface CutFigures {
+interface ChosenFigures {
   readonly tokensBefore: number;
   readonly tokensAfter: number;
   /** Tokens that the next request reads without the cache. */
@@ -89,7 +99,7 @@ interface CutFigures {
 
 export type CutResult =
   /** `seq` is null for a dry run. */
-  | ({ readonly kind: "cut"; readonly seq: number | null; readonly range: Range } & CutFigures)
+  | ({ readonly kind: "cut"; readonly seq: number | null; readonly range: Range } & ChosenFigures)
   | Extract<ChosenCut, { readonly kind: "refused" }>
   | NotCommitted;
 
@@ -144,6 +154,51 @@ function extracted(conversation: Conversation<object>, [from, until]: Range, pro
   return renderSummary(extractSummary(null, entries, shape, { maxTokens, count }), { maxTokens, count }).text;
 }
 
+/** The items of the live summary with what people changed; empty where nothing is hidden or the summary was erased. */
+export async function summaryItems(
+  { store }: Pick<ThreadDeps, "store">,
+  id: string,
+): Promise<{ readonly compaction: number | null; readonly items: readonly EditableItem[] } | null> {
+  const load = await store.load(id);
+  if (load === undefined) return null;
+  const { conversation } = await sizedThread(store, load);
+  const [compaction, state] = [load.head.compaction, storedSummary(await conversation.state())];
+  const items = state === null ? [] : editableItems(editedState(state, summaryEdits(conversation.live())));
+  return { compaction, items };
+}
+
+export type SummaryEditResult =
+  /** `seq` is null for a dry run. */
+  | ({ readonly kind: "edited"; readonly seq: number | null; readonly item: string } & ChosenFigures)
+  | { readonly kind: "refused"; readonly problem: string }
+  | NotCommitted;
+
+/** One record that changes one item of the live summary. */
+export async function editSummary(
+  writer: Writer,
+  change: SummaryChange,
+  mode: "act" | "dry-run",
+): Promise<SummaryEditResult> {
+  const load = await writer.store.load(writer.lease.threadId);
+  if (load === undefined) return { kind: "missing" };
+  const { conversation, prompt } = await sizedThread(writer.store, load);
+  const target = load.head.compaction;
+  if (target === null) return { kind: "refused", problem: "nothing is hidden, so there is no summary yet" };
+  const state = storedSummary(await conversation.state());
+  if (state === null) return { kind: "refused", problem: "the summary was erased with a redacted message" };
+  const plan = planEdit(state, summaryEdits(conversation.live()), change);
+  if (plan.kind === "refused") return plan;
+  const { text: replacement, ...edit } = plan.edit;
+  const entries = [{ target, part: 0, replacement, reason: "edited", edit }] as const;
+  const figures = figuresOf(conversation, entries, prompt());
+  const { tokensBefore, tokensAfter } = figures;
+  if (mode === "dry-run") return { kind: "edited", seq: null, item: edit.item, ...figures };
+  const record = { kind: "prune", entries, tokensBefore, tokensAfter } as const;
+  const result = await commit(writer, [record], { head: load.head, structure: [] });
+  if (result.kind !== "committed") return result;
+  return { kind: "edited", seq: result.seqs[0] ?? null, item: edit.item, ...figures };
+}
+
 const READ = 0.1;
 const WRITE = 1.25;
 
@@ -151,7 +206,7 @@ export function figuresOf<M>(
   conversation: Conversation<M>,
   entries: PruneRecord["entries"],
   prompt: Prompt<M>,
-): CutFigures {
+): ChosenFigures {
   const { version } = conversation.head();
   const record: PruneRecord = {
     kind: "prune",

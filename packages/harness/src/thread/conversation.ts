@@ -14,14 +14,14 @@ import {
   type ThreadHeader,
   type UsageRecord,
   type ViewEntry,
+  type ViewOptions,
 } from "@palimpsest/core/log";
 import { convert, type Dialect, type Shape } from "@palimpsest/core/message";
 import { rememberStateChain, stateChainOf, withChanges } from "../compaction/state-chain.ts";
 import { keepIndexed } from "../recall/catch-up.ts";
-import { scrub } from "../stores/capabilities.ts";
+import { scrub, seqOf } from "../stores/driver-rules.ts";
 import type { AppendBatch, ThreadLoad } from "../stores/store.ts";
 import { StoreError } from "../stores/store-error.ts";
-import { seqOf } from "../stores/stored-record.ts";
 import { foldingView } from "./live-prompt.ts";
 import { type Committed, prepare, type RecordInput, receipts, type Writer } from "./writer.ts";
 
@@ -42,12 +42,10 @@ export interface Conversation<M> {
   /** All of them or none; on success the conversation stands after them. */
   commit(
     inputs: readonly RecordInput[],
-    also?: Pick<AppendBatch, "jobs" | "prompts" | "matches" | "flush">,
+    also?: Pick<AppendBatch, "jobs" | "prompts" | "matches" | "flush" | "leaseAfter">,
   ): Promise<Committed & { readonly records?: readonly LogRecord[] }>;
   /** Erases bodies for good, with a receipt: for words that were erased elsewhere while they were being written here. */
   erase(bodies: readonly ErasedBody[], inputs: readonly RecordInput[]): Promise<Committed>;
-  /** Reads the thread anew: after an undo, or when somebody else has written. */
-  reload(): Promise<void>;
   /** Brings it to where the log stands now, with what others have written; what it knows is read anew only if it must. */
   catchUp(): Promise<"current" | "grown" | "reread" | "missing">;
 }
@@ -62,15 +60,21 @@ export async function openConversation<M>(
   writer: Writer,
   shape: Shape<M>,
   before: Conversation<M> | null = null,
+  times?: ViewOptions<M>["times"],
 ): Promise<Conversation<M> | null> {
   const { store, lease } = writer;
-  const { moved, now: first } = await loadedNow(writer, before === null ? null : loadedOf(before));
+  const earlier = before === null ? null : loadedOf(before);
+  // Until the lease is taken, the log is taken to stand where it stood: the append that takes it finds out.
+  const isUnread = earlier !== null && writer.claim?.isHeld() === false;
+  const { moved, now: first }: LoadedNow = isUnread
+    ? { moved: "current", now: earlier }
+    : await loadedNow(writer, earlier);
   if (first === null) return null;
   let { head, live, reports } = first;
   const known = moved === "reread" ? null : before;
   const original = known?.original ?? readingOnce(shape);
-  const shown = foldingView({ shape, read: original }, known && { live: known.live(), entries: known.view() });
-  const viewOf = (records: LiveRecords): readonly ViewEntry<M>[] => view(records, { shape, read: original });
+  const viewing = { shape, read: original, times };
+  const shown = foldingView(viewing, known && { live: known.live(), entries: known.view() });
   const reload = async (): Promise<void> => {
     const loaded = await store.load(lease.threadId);
     if (loaded === undefined) return;
@@ -82,10 +86,9 @@ export async function openConversation<M>(
     shape,
     head: () => head,
     live: () => live,
-    viewOf,
+    viewOf: (records) => view(records, viewing),
     original,
     reports: () => reports,
-    reload,
     async catchUp() {
       const known = { header: first.header, head, live, reports };
       const { moved, now } = await loadedNow(writer, known);
@@ -95,11 +98,11 @@ export async function openConversation<M>(
     state: async () => (await stateChainOf(store, lease.threadId, live.compaction))?.state ?? null,
     view: () => shown(live),
     async commit(inputs, also) {
-      const chain = await stateChainOf(store, lease.threadId, inputs.some(isCompaction) ? live.compaction : null);
+      const chain = inputs.some(isCompaction) ? await stateChainOf(store, lease.threadId, live.compaction) : null;
       const rules = ruleHashes(live, inputs, writer.hash);
       const written = inputs.map((input) => (isCompaction(input) ? { ...withChanges(input, chain), ...rules } : input));
       const batch = { ...(await prepare(writer, head, written)), ...also };
-      const result = await store.append(lease.threadId, batch);
+      const result = await (writer.claim?.append(batch, head.hash) ?? store.append(lease.threadId, batch));
       if (result.kind !== "appended") return result;
       const indexed = head.messages;
       const records = batch.records.map(parseRecord);
@@ -131,8 +134,9 @@ function isCompaction(input: RecordInput): input is Extract<RecordInput, { kind:
 /** A compaction names the rules in force, so that what a view must show can be checked in the log alone. */
 function ruleHashes(live: LiveRecords, inputs: readonly RecordInput[], hash: Writer["hash"]) {
   const stated = inputs.findLast((input) => input.kind === "state" && "rules" in input.patch);
-  const rules = stated?.kind === "state" ? rulesInForce(readRules(stated.patch)) : live.rules;
-  return rules.length === 0 ? {} : { rules: rules.map(({ text }) => hash(text)) };
+  const rules = stated?.kind === "state" ? readRules(stated.patch) : live.rules;
+  const inForce = rules.list.length === 0 ? [] : rulesInForce(rules);
+  return inForce.length === 0 ? {} : { rules: inForce.map(({ text }) => hash(text)) };
 }
 
 interface LoadedThread {

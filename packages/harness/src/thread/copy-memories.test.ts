@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
-import { storeStorage } from "../memory/open-storage.ts";
+import { storeStorage } from "../memory/create-memory.ts";
 import { createMemoryQueue } from "../memory/queue.ts";
 import { openRepository } from "../memory/repository.ts";
 import { memoryService } from "../memory/service.ts";

@@ -6,7 +6,7 @@
  */
 import { advance, emptyHead, isQuoted, structural } from "@palimpsest/core/internal/log";
 import type { ChainedRecord, Head, LogRecord, Structural, ThreadHeader } from "@palimpsest/core/log";
-import { scrub } from "../stores/capabilities.ts";
+import { asUser, everyThread, everyUser, scrub } from "../stores/driver-rules.ts";
 import { type JobStatus, MAX_ATTEMPTS, type NewJob } from "../stores/outbox.ts";
 import type {
   AppendBatch,
@@ -19,7 +19,6 @@ import type {
   Store,
   StoredRecord,
 } from "../stores/store.ts";
-import { asUser, everyThread, everyUser } from "../stores/users.ts";
 import { hashAt, headAt } from "./acts.ts";
 import { verify } from "./audit.ts";
 import { sha256 } from "./writer.ts";
@@ -90,7 +89,7 @@ function anew({ queue, key, payload }: JobStatus): NewJob {
   return { queue, key, payload, delayMs: 0, maxAttempts: MAX_ATTEMPTS, now: Date.now() };
 }
 
-interface Job {
+interface CopyJob {
   readonly from: Store;
   readonly to: Store;
   readonly header: ThreadHeader;
@@ -104,7 +103,7 @@ type ThreadResult =
   | { readonly kind: "done"; readonly created: boolean; readonly records: number }
   | { readonly kind: "failed"; readonly reason: CopyFailure; readonly detail: string };
 
-async function copyThread(job: Job): Promise<ThreadResult> {
+async function copyThread(job: CopyJob): Promise<ThreadResult> {
   const { from, to, header, head } = job;
   const there = await to.head(header.id);
   const start = there ?? (await createCopy(job));
@@ -134,7 +133,7 @@ function failure(reason: CopyFailure, detail: string): ThreadResult {
 }
 
 /** A fork shares in the target what it shares in the source, if its parent arrived there with the same history. */
-async function createCopy({ from, to, header }: Job): Promise<Head> {
+async function createCopy({ from, to, header }: CopyJob): Promise<Head> {
   const { id, parent, forkedAt: at } = header;
   if (parent !== null && at !== null && (await hashAt(from, id, at)) === (await hashAt(to, parent, at))) {
     const head = await headAt({ store: from }, id, at);
@@ -150,7 +149,7 @@ async function sameHistory(from: Store, header: ThreadHeader, head: Head, start:
 }
 
 async function copyRecords(
-  { from, to, header, head: end, jobs, options }: Job,
+  { from, to, header, head: end, jobs, options }: CopyJob,
   start: Head,
   lease: Lease,
 ): Promise<AppendResult> {
@@ -286,20 +285,20 @@ function isEarlier(there: MemoryRow, source: MemoryRow): boolean {
 }
 
 /** By its target too: changes are numbered, and two stores may make one with the same number in the same millisecond. */
-function isSameChange(one: Change, other: Change): boolean {
+function isSameChange(one: CopiedChange, other: CopiedChange): boolean {
   return one.id === other.id && one.at === other.at && one.target === other.target;
 }
 
-interface Change {
+interface CopiedChange {
   readonly id?: unknown;
   readonly at?: unknown;
   readonly target?: unknown;
 }
 
-function auditOf(document: string): readonly Change[] | undefined {
+function auditOf(document: string): readonly CopiedChange[] | undefined {
   try {
     const { changes } = JSON.parse(document) as { changes?: unknown };
-    return Array.isArray(changes) ? (changes as Change[]) : undefined;
+    return Array.isArray(changes) ? (changes as CopiedChange[]) : undefined;
   } catch {
     return undefined;
   }

@@ -106,7 +106,12 @@ export interface RequestParameters {
   readonly bindsReasoning: boolean;
   readonly settings: Readonly<Record<string, unknown>>;
   /** Of a loop that asks the model itself: whose messages it sends, and by which rules they were made valid. */
-  readonly loop?: { readonly dialect: Dialect; readonly rules: RuleSet };
+  readonly loop?: {
+    readonly dialect: Dialect;
+    readonly rules: RuleSet;
+    /** How it told of hours that passed; absent: before each message. */
+    readonly times?: "behind-summary";
+  };
 }
 
 interface FixedTexts {
@@ -156,12 +161,12 @@ export function withMemory(system: string, { memory }: KeptRequest, block: strin
 // under: the record of each answer says which that was.
 
 /** What stands before the messages: its hash, and how many of the first messages belong to it. */
-export type Opening<M> = (messages: readonly M[]) => { readonly hash: string; readonly messages: number };
+export type PromptOpening<M> = (messages: readonly M[]) => { readonly hash: string; readonly messages: number };
 
 export function thoughtBinder<M extends object>(
   conversation: Conversation<M>,
   hash: Hash,
-): (opening: Opening<M>) => BindReasoning<M> {
+): (opening: PromptOpening<M>) => BindReasoning<M> {
   const bind = reasoningBinder({ shape: conversation.shape, hash, madeUnder: madeUnder(conversation) });
   return (opening) => (messages) => {
     const { hash: fixed, messages: first } = opening(messages);

@@ -4,14 +4,13 @@
  */
 import type { Head, MessageRecord, ThreadName } from "@palimpsest/core/log";
 import { type SearchOutcome, type SearchSettings, searchThread } from "../recall/search.ts";
-import { scrub } from "../stores/capabilities.ts";
+import { everyThread, scrub } from "../stores/driver-rules.ts";
 import { withLease } from "../stores/leases.ts";
 import type { Scrubbed, Store } from "../stores/store.ts";
-import { everyThread } from "../stores/users.ts";
 import { type Forked, fork, type Pinned, pin, redo, type Undone, undo, withWriter } from "./acts.ts";
 import { replay } from "./audit.ts";
 import { eraseEvidence } from "./redact.ts";
-import { commit, type ThreadDeps, threadState, type Writer } from "./writer.ts";
+import { commit, FILES_COPIED, filesToCopy, type ThreadDeps, threadState, type Writer } from "./writer.ts";
 
 /** `R`: what an act answers where it can't have the thread; without it the act throws. */
 export interface ThreadActs<R = never> {
@@ -108,16 +107,8 @@ export async function completeFork(deps: ThreadDeps, threadId: string, { copy }:
 
 declare module "./writer.ts" {
   interface ThreadState {
-    /** The thread whose files a fork still lacks. */
-    readonly files?: { readonly copyFrom: string };
     readonly continued?: Continued;
   }
-}
-
-export const FILES_COPIED = { files: null };
-
-export function filesToCopy(state: Head["state"]): string | null {
-  return threadState({ state }).files?.copyFrom ?? null;
 }
 
 // Where a conversation goes on once an answer was asked for again or a message said anew. The fork has an id of its

@@ -15,4 +15,5 @@ export type {
   ThreadPrompt,
   WriteAlso,
 } from "./thread-session.ts";
+export { type ThreadTool, type ThreadTools, threadTools } from "./thread-tools.ts";
 export type { PromptCache } from "./window.ts";

@@ -1,13 +1,13 @@
 /** What our own packages use of this folder beyond its public names. No promise is made about it. */
-export { inTurns, pace } from "../pace.ts";
+export { inTurns, jsonSteps, pace } from "../long-work.ts";
 export { withWriter } from "./acts.ts";
 export {
   type Continuation,
   continuations,
   continueThread,
-  LeftOpen,
   type NamedConversation,
   writeWhereItStands,
 } from "./continue-thread.ts";
 export { currentThread } from "./handle.ts";
+export { LeftOpen } from "./session.ts";
 export { commit } from "./writer.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { LeftOpen } from "./continue-thread.ts";
+import { LeftOpen } from "./session.ts";
 
 test("what was left open is taken once, the oldest goes first, and after closing nothing is kept", async () => {
   const gone: string[] = [];

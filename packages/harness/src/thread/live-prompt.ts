@@ -4,7 +4,7 @@
  * before, or a new one whose account is resumed from the reports in the log.
  */
 
-import { liveAfter, view, viewAfter } from "@palimpsest/core/internal/log";
+import { liveAfter, rulesKey, view, viewAfter } from "@palimpsest/core/internal/log";
 import { sizeOf } from "@palimpsest/core/internal/prompt";
 import { resumeAccount, viewKey } from "@palimpsest/core/internal/tokens";
 import {
@@ -48,7 +48,9 @@ export function livePrompt<M>(
 /** Names the view a conversation shows, as the records of usage do. */
 export function shownAt<M>(conversation: Conversation<M>) {
   const { compaction, prunes } = conversation.head();
-  return { compaction, prune: prunes.at(-1) ?? null };
+  const fold = { compaction, prune: prunes.at(-1) ?? null };
+  const { rules } = conversation.live();
+  return rules.list.length === 0 ? fold : { ...fold, rules: rulesKey(rules) };
 }
 
 function keyOf<M>(conversation: Conversation<M>): string {
@@ -159,13 +161,15 @@ interface InMemoryOptions<M> {
   readonly nextSeq?: (head: Head) => number;
   /** The whole state of the compaction that stands at the start; without it the record itself has it. */
   readonly state?: () => Promise<Json>;
+  readonly times?: ViewOptions<M>["times"];
 }
 
 export function inMemoryConversation<M>(options: InMemoryOptions<M>): Conversation<M> {
   const { header, shape, original, nextSeq = ({ version }) => version + 1 } = options;
   let { head, live } = options;
-  const shown = foldingView({ shape, read: original });
-  const viewOf = (records: LiveRecords) => view(records, { shape, read: original });
+  const folding = { shape, read: original, times: options.times };
+  const shown = foldingView(folding);
+  const viewOf = (records: LiveRecords) => view(records, folding);
   const add = (record: LogRecord): void => {
     if (record.kind === "undo") throw new TypeError("a conversation in memory can't undo: it keeps no log");
     live = liveAfter(live, record);
@@ -181,7 +185,6 @@ export function inMemoryConversation<M>(options: InMemoryOptions<M>): Conversati
     head: () => head,
     live: () => live,
     view: () => shown(live),
-    reload: async () => undefined,
     catchUp: async () => "current",
     async state() {
       // What is committed here keeps its state whole.

@@ -1,5 +1,5 @@
 /** A thread as it was when its log ended at some record: what a load brings, put together from the log. */
-import { hiddenButShown } from "../stores/driver.ts";
+import { hiddenButShown } from "../stores/driver-rules.ts";
 import type { Store, StoredRecord, ThreadLoad } from "../stores/store.ts";
 import { headAt } from "./acts.ts";
 

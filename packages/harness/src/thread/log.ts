@@ -6,9 +6,10 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { PalimpsestError } from "@palimpsest/core/errors";
 import { readMessage } from "@palimpsest/core/internal/message";
-import { type Head, type MessageRecord, type Origin, parseHeader } from "@palimpsest/core/log";
+import { type Head, type MessageRecord, type Origin, parseHeader, type ViewOptions } from "@palimpsest/core/log";
 import type { Dialect, Role, Shape } from "@palimpsest/core/message";
-import { heldText, type KeptLease, keepLease, withLease } from "../stores/leases.ts";
+import { jsonSteps } from "../long-work.ts";
+import { type ClaimedLease, heldText, type KeptLease, keepLease, withLease } from "../stores/leases.ts";
 import type { AppendBatch, HeldLease, Lease } from "../stores/store.ts";
 import { type Conversation, openConversation } from "./conversation.ts";
 import type { Committed, RecordInput, ThreadDeps, Writer } from "./writer.ts";
@@ -17,7 +18,7 @@ import type { Committed, RecordInput, ThreadDeps, Writer } from "./writer.ts";
 export type Moved = "current" | "grown" | "reread";
 
 /** Records, and what goes into the store with them. */
-export interface Batch extends Pick<AppendBatch, "jobs" | "prompts" | "matches" | "flush"> {
+export interface Batch extends Pick<AppendBatch, "jobs" | "prompts" | "matches" | "flush" | "leaseAfter"> {
   readonly inputs: readonly RecordInput[];
 }
 
@@ -51,13 +52,14 @@ interface OpenLogOptions<M> {
   readonly id: string;
   readonly shape: Shape<M>;
   /** Taken for each write, held from now on, or one that the caller holds and gives back. */
-  readonly lease: "per-write" | "held" | { readonly lease: Lease; readonly lost: AbortSignal };
+  readonly lease: "per-write" | "held" | { readonly lease: Lease; readonly lost: AbortSignal } | ClaimedLease;
   /** How long a write waits for a thread that somebody else holds. */
   readonly waitMs?: number;
   /** The run that writes, if one does. */
   readonly runId?: string | null;
   /** The same thread as it was opened earlier. */
   readonly before?: Conversation<M> | null;
+  readonly times?: ViewOptions<M>["times"];
 }
 
 /** A log that nobody else can write to is the only one that needn't be looked at again. */
@@ -67,10 +69,12 @@ export async function openLog<M>(
   const leases = leasesOn(options);
   const held = options.lease === "held" ? await leases.hold() : "held";
   if (held !== "held") return held;
-  const conversation = await openConversation(leases.writer, options.shape, options.before).catch(async (error) => {
-    await leases.release();
-    throw error;
-  });
+  const conversation = await openConversation(leases.writer, options.shape, options.before, options.times).catch(
+    async (error) => {
+      await leases.release();
+      throw error;
+    },
+  );
   if (conversation !== null) return { kind: "open", log: logOf(conversation, leases) };
   await leases.release();
   return { kind: "missing" };
@@ -193,13 +197,13 @@ function foldOf({ compaction, hiddenThrough, prunes, undone }: Head): string {
   return JSON.stringify([compaction, hiddenThrough, prunes, undone]);
 }
 
-type Act = <T>(work: () => Promise<T>) => Promise<T>;
+type LogAct = <T>(work: () => Promise<T>) => Promise<T>;
 
 interface Leases extends Pick<OpenLog<unknown>, "hold" | "release"> {
   /** Appends with the lease that is held at that time. */
   readonly writer: Writer;
   readonly isHeld: () => boolean;
-  readonly during: Act;
+  readonly during: LogAct;
 }
 
 function leasesOn<M>(options: Omit<OpenLogOptions<M>, "shape">): Leases {
@@ -212,6 +216,7 @@ function leasesOn<M>(options: Omit<OpenLogOptions<M>, "shape">): Leases {
   const writer: Writer = {
     ...deps,
     runId,
+    claim: typeof given !== "string" && "append" in given ? given : undefined,
     get lease() {
       return held?.lease ?? current;
     },
@@ -257,7 +262,7 @@ const FIRST_PAUSE_MS = 4;
 const LONGEST_PAUSE_MS = 250;
 
 /** One after the other, in the order they were asked for. */
-export function inTurn(act: Act): Act {
+export function inTurn(act: LogAct): LogAct {
   let before: Promise<unknown> = Promise.resolve();
   return (work) => {
     const mine = before.then(() => act(work));
@@ -300,19 +305,32 @@ export interface ReadGiven {
   readonly record: Pick<MessageRecord, "kind" | "dialect" | "origin" | "body">;
 }
 
+/** Messages as they are when they are given: whoever gave them may change them. */
+export function copyGiven<M extends object>(given: readonly GivenMessage<M>[]) {
+  return given.map((one) => {
+    const { message, id = null, origin } = isIdentified(one) ? one : { message: one };
+    return { id, origin, value: plain(message, new Set()) };
+  });
+}
+
 /** Throws a `ThreadError` that names the first message the shape can't read. */
-export function readGiven<M extends object>(given: readonly GivenMessage<M>[], shape: Shape<M>): readonly ReadGiven[] {
+export function* readGiven<M extends object>(
+  given: ReturnType<typeof copyGiven>,
+  shape: Shape<M>,
+): Generator<void, readonly ReadGiven[]> {
   // Opening has checked that it is one of ours.
   const dialect = shape.dialect as Dialect;
-  return given.map((one, index) => {
-    const { message, id = null, origin } = isIdentified(one) ? one : { message: one };
-    const body = bodyOf(message);
+  const list: ReadGiven[] = [];
+  for (const [index, { id, origin, value }] of given.entries()) {
+    const body = (yield* jsonSteps(value)) ?? "null";
     const read = readMessage(dialect, JSON.parse(body));
     if (read.kind === "problem")
       throw new ThreadError("bad-message", `message ${index + 1} can't be appended: ${read.detail}`);
     const role = shape.role(read.message as unknown as M);
-    return { id, role, record: { kind: "message", dialect, origin: origin ?? ORIGINS[role], body } };
-  });
+    list.push({ id, role, record: { kind: "message", dialect, origin: origin ?? ORIGINS[role], body } });
+    yield;
+  }
+  return list;
 }
 
 /** No dialect has a message inside a message. */

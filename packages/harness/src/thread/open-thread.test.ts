@@ -9,7 +9,6 @@ import { replay, verify } from "./audit.ts";
 import { ThreadError } from "./log.ts";
 import { type OpenThreadOptions, openThread } from "./open-thread.ts";
 import { redact } from "./redact.ts";
-import type { ThreadEvent } from "./session.ts";
 import type { OpenThread, WriteAlso } from "./thread-session.ts";
 import { commit, threadDeps } from "./writer.ts";
 
@@ -139,7 +138,11 @@ test("nothing is held between two calls, and a thread that somebody holds is wai
   await thread.append([user("one")]);
   const free = await store.acquireLease("t", "somebody", 600_000);
   assert.ok(free.kind === "acquired");
-  await assert.rejects(thread.append([user("two")]), (error) => ThreadError.isInstance(error) && error.code === "busy");
+  await assert.rejects(thread.append([user("two")]), (error) => {
+    assert.ok(ThreadError.isInstance(error) && error.code === "busy");
+    assert.match(error.message, /its lease was last renewed \d{4}-\S+ and ends \d{4}-\S+ at the latest/);
+    return true;
+  });
   assert.deepEqual(await contents(thread), ["one"], "asking goes on");
   const patient = await opened(store, { waitMs: 60_000 });
   const waiting = patient.append([user("three")]);
@@ -343,7 +346,7 @@ test("another session's compaction and reports are taken over, and one that a su
 
 test("too long in a provider's words: the prompt is made to fit what it states, and the limit is remembered", async (t) => {
   const store = newStore(t);
-  const events: ThreadEvent["type"][] = [];
+  const events: string[] = [];
   const thread = await opened(store, { window: 100_000, onEvent: ({ type }) => events.push(type) });
   await thread.append(
     Array.from({ length: 41 }, (_, n) => (n % 2 ? answer(`a${n}`) : user(`q${n} ${"w".repeat(1600)}`))),
@@ -363,7 +366,7 @@ test("too long in a provider's words: the prompt is made to fit what it states, 
 
 test("compact by hand, undo, pins, search: the same acts as on any thread", async (t) => {
   const store = newStore(t);
-  const thread = await opened(store, { summarization: null });
+  const thread = await opened(store, { summarization: false });
   await thread.append(
     Array.from({ length: 20 }, (_, n) => (n % 2 ? answer(`a${n}`) : user(`q${n} heron ${"v ".repeat(90)}`))),
   );
@@ -434,4 +437,15 @@ test("a window that is no number of tokens is refused, since nothing would ever 
     const error = thread instanceof Error ? thread : await thread.prompt().catch((thrown: Error) => thrown);
     assert.match(String(error), /window .* must be a number of tokens above 0/);
   }
+});
+
+test("a model name that nothing is known by is told once, when the thread is opened", async (t) => {
+  const store = newStore(t);
+  const events: string[] = [];
+  const onEvent = (event: { readonly type: string; readonly model?: string }) =>
+    events.push(`${event.type} ${event.model}`);
+  await opened(store, { model: "gpt-5", onEvent });
+  await opened(store, { model: "gtp-5", onEvent });
+  await opened(store, { model: undefined, onEvent });
+  assert.deepEqual(events, ["model-unknown gtp-5"]);
 });

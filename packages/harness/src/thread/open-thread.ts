@@ -4,7 +4,7 @@
  */
 import { DIALECTS, withToolFacts } from "@palimpsest/core/internal/message";
 import { NOWHERE } from "@palimpsest/core/internal/summary";
-import { checkThreadId, checkUser } from "@palimpsest/core/log";
+import { checkThreadId, checkUser, type RulesByScope } from "@palimpsest/core/log";
 import { type Dialect, type RuleSet, rulesOf, type Shape } from "@palimpsest/core/message";
 import { answerReserve, createMeter } from "@palimpsest/core/tokens";
 import { createModelWriter } from "../compaction/model-writer.ts";
@@ -16,11 +16,12 @@ import {
 } from "../compaction/summarization.ts";
 import type { SummaryWriter } from "../compaction/summarize.ts";
 import { summarizeBy } from "../compaction/summarize.ts";
-import { bindsReasoning, cachePrices, type GivenPrices } from "../models/facts.ts";
+import { bindsReasoning, cachePrices, type GivenPrices, knownWindow } from "../models/facts.ts";
 import type { LimitsStore } from "../models/learned-limits.ts";
 import { type GivenCounter, modelCounter } from "../models/tokenizers.ts";
+import { asUser } from "../stores/driver-rules.ts";
 import type { HeldLease, Lease, Store } from "../stores/store.ts";
-import { asUser } from "../stores/users.ts";
+import { takeUpRules } from "./acts.ts";
 import { type FixedRequest, sizeBefore, sizeFixed, statedFixed } from "./fixed-request.ts";
 import { type OpenLog, openLog } from "./log.ts";
 import { openSession, type ThreadEvent, type WriterContext } from "./session.ts";
@@ -40,6 +41,8 @@ export interface OpenThreadOptions<M extends object> {
   readonly shape: Shape<M>;
   /** What the provider accepts; by default what the dialect's own does. */
   readonly rules?: RuleSet | undefined;
+  /** Standing rules of the user, the agent and files: copied into the thread's log when it is opened. */
+  readonly standingRules?: RulesByScope | undefined;
   /** The model's input window in tokens. */
   readonly window: number | (() => number);
   /** Tokens kept free in it for the answer. */
@@ -61,10 +64,15 @@ export interface OpenThreadOptions<M extends object> {
   readonly limits?: LimitsStore | undefined;
   /** A tokenizer of yours; by default the best one known for the model. */
   readonly counter?: GivenCounter | undefined;
+  /**
+   * A line says so where more than six hours lie before a user's message. `behind-summary`: only after something was hidden, for a
+   * loop whose messages must be sent as they were given.
+   */
+  readonly times?: "behind-summary" | undefined;
   /** What is sent beside the messages; `prompt({ fixed })` changes it. */
   readonly fixed?: FixedRequest | undefined;
-  /** When to compact and how much to keep; null: only when asked to, and after a refusal for length. */
-  readonly summarization?: SummarizationOptions | null | undefined;
+  /** When to compact and how much to keep; `false`: only when asked to, and after a refusal for length. */
+  readonly summarization?: SummarizationOptions | false | undefined;
   /** Answers the prompts that ask for a summary; without one, summaries are extracted by rules. */
   readonly summarizer?: ((prompt: string, signal: AbortSignal) => Promise<string> | string) | undefined;
   /** Writes the summaries its own way, instead. */
@@ -82,7 +90,7 @@ export interface OpenThreadOptions<M extends object> {
   readonly waitMs?: number | undefined;
   /** Stops compactions under way. */
   readonly signal?: AbortSignal | undefined;
-  readonly onEvent?: ((event: ThreadEvent) => void) | undefined;
+  readonly onEvent?: ((event: ThreadEvent | UnknownModel) => void) | undefined;
   readonly deps?: Partial<Omit<ThreadDeps, "store">> | undefined;
 }
 
@@ -95,24 +103,34 @@ export type OpenedThread<M> =
   | { readonly kind: "bad-id" | "bad-user" | "bad-shape"; readonly problem: string };
 
 /** Throws a `SettingsError` for invalid settings. */
+/** Once, when a thread is opened: nothing is known by the model's name, so defaults stand for tokenizer, prices and thoughts. */
+interface UnknownModel {
+  readonly type: "model-unknown";
+  readonly model: string;
+}
+
 export async function openThread<M extends object>(options: OpenThreadOptions<M>): Promise<OpenedThread<M>> {
   const { store, id, userId = store.userId, agentName, lease = "per-write", waitMs = WAIT_MS } = options;
   const refused = refusalOf(options, userId);
   if (refused !== null) return refused;
-  const settings = summarizationFromOptions(options.summarization ?? {});
+  const settings = summarizationFromOptions(options.summarization || {});
   if (typeof options.window !== "function") checkedWindow(options.window);
   const deps = threadDeps(asUser(store, userId), options.deps);
   const creates = options.ifMissing !== "refuse";
   if (creates && (await deps.store.header(id)) === undefined)
     await createThread(deps, { id, ...(agentName === undefined ? {} : { agentName }) });
   const shape = deps.tools === undefined ? options.shape : withToolFacts(options.shape, deps.tools);
-  const opened = await openLog({ deps, id, shape, lease, waitMs });
+  const { times } = options;
+  const opened = await openLog({ deps, id, shape, lease, waitMs, times });
   // Deleted in between: it is made anew.
   if (opened.kind === "missing") return creates ? openThread(options) : opened;
   if (opened.kind !== "open") return opened;
   const { log } = opened;
   try {
-    return { kind: "open", thread: threadSession(await threadParts({ ...options, shape }, { deps, settings, log })) };
+    const thread = threadSession(await threadParts({ ...options, shape }, { deps, settings, log }));
+    const { standingRules } = options;
+    if (standingRules !== undefined) await thread.act((writer) => takeUpRules(writer, standingRules));
+    return { kind: "open", thread };
   } catch (error) {
     await log.release();
     throw error;
@@ -121,7 +139,7 @@ export async function openThread<M extends object>(options: OpenThreadOptions<M>
 
 const WAIT_MS = 5_000;
 
-interface Opening<M> {
+interface ThreadOpening<M> {
   readonly deps: ThreadDeps;
   readonly settings: Summarization;
   readonly log: OpenLog<M>;
@@ -129,16 +147,23 @@ interface Opening<M> {
 
 async function threadParts<M extends object>(
   options: OpenThreadOptions<M>,
-  { deps, settings, log }: Opening<M>,
+  { deps, settings, log }: ThreadOpening<M>,
 ): Promise<ThreadParts<M>> {
   const { shape, window, reserve, model = "unknown", signal = null } = options;
+  if (options.model !== undefined && knownWindow(model) === null) options.onEvent?.({ type: "model-unknown", model });
   const counter = await modelCounter(options.counter, { model });
   const meter = createMeter(shape, { ...counter, counter: counter.count });
   const binds = options.bindsReasoning ?? bindsReasoning(model);
   const dialect = shape.dialect as Dialect;
   const rules = options.rules ?? rulesOf(dialect);
   const promptCache = options.promptCache ?? (dialect === "anthropic" ? "end" : "prefix");
-  const parameters = { provider: dialect, model, bindsReasoning: binds, settings: {}, loop: { dialect, rules } };
+  const parameters = {
+    provider: dialect,
+    model,
+    bindsReasoning: binds,
+    settings: {},
+    loop: { dialect, rules, ...(options.times !== undefined && { times: options.times }) },
+  };
   const state = (given: FixedRequest) => {
     const size = sizeFixed(given, meter, deps.hash);
     return { size, sent: statedFixed(given, size, parameters) };
@@ -173,7 +198,7 @@ async function threadParts<M extends object>(
     originals: () => ({ ...NOWHERE, finder: options.originals ?? null }),
     on: options.onEvent ?? (() => {}),
   });
-  const automatic = options.summarization !== null;
+  const automatic = options.summarization !== false;
   const fix = (given: FixedRequest): void => {
     stated = state(given);
     session.fix(stated.size, openingOf(stated));
@@ -181,6 +206,7 @@ async function threadParts<M extends object>(
   return {
     deps,
     session,
+    modelWindow,
     shape,
     automatic,
     promptCache,

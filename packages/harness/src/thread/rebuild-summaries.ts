@@ -3,12 +3,20 @@
  * longer than they were. Each takes up the one it folds, as it was first written. Changes nothing itself.
  */
 import { coveredIn, extractState, quote, renderState, storedSummary } from "@palimpsest/core/internal/compaction";
-import { erase, erasedState, isQuoted, withoutEchoes } from "@palimpsest/core/internal/log";
-import { originalsIn, ownText, quotable, quoteWork, splitQuotes } from "@palimpsest/core/internal/summary";
-import type { CompactionRecord, Erasure, Head, MessageRecord, Range, StoredSummary } from "@palimpsest/core/log";
+import { erase, erasedState, isQuoted, summaryEdits, withoutEchoes } from "@palimpsest/core/internal/log";
+import { originalsIn, ownText, quotable, quoteWork, splitQuotes, withEdits } from "@palimpsest/core/internal/summary";
+import type {
+  CompactionRecord,
+  Erasure,
+  Head,
+  MessageRecord,
+  PruneRecord,
+  Range,
+  StoredSummary,
+} from "@palimpsest/core/log";
 import { type Shape, shapeOf } from "@palimpsest/core/message";
 import { stateChainOf, stateLines } from "../compaction/state-chain.ts";
-import { inTurns } from "../pace.ts";
+import { inTurns } from "../long-work.ts";
 import type { Store, StoredRecord } from "../stores/store.ts";
 import { readBody } from "./conversation.ts";
 
@@ -46,9 +54,12 @@ function isRebuilt({ record, redacted }: StoredRecord, { texts }: Erasure): bool
   return texts.length === 0 && redacted && record.kind === "compaction" && record.summary.state !== null;
 }
 
-interface Rebuilding {
+interface RecordSource {
   readonly store: Store;
   readonly threadId: string;
+}
+
+interface Rebuilding extends RecordSource {
   readonly head: Head;
   readonly erasure: Erasure;
   /** Those made so far. */
@@ -101,8 +112,22 @@ async function foldedState(record: CompactionRecord, { store, threadId, summarie
   const made = summaries.get(record.folds);
   if (made !== undefined) return made.state;
   for await (const { record: folded } of store.records(threadId, { range: [record.folds, record.folds] }))
-    if (folded.kind === "compaction") return (await stateChainOf(store, threadId, folded))?.state ?? null;
+    if (folded.kind === "compaction") {
+      const state = (await stateChainOf(store, threadId, folded))?.state ?? null;
+      return withEdits(state, await editsOf(folded, record.seq, { store, threadId }));
+    }
   return null;
+}
+
+/** What people had changed in a summary when the next one was written. */
+async function editsOf(compaction: CompactionRecord, until: number, { store, threadId }: RecordSource) {
+  const prunes = new Map<number, PruneRecord>();
+  const query = { kinds: ["prune", "undo"], range: [compaction.seq, until] } as const;
+  for await (const { record } of store.records(threadId, query)) {
+    if (record.kind === "prune") prunes.set(record.seq, record);
+    else if (record.kind === "undo") prunes.delete(record.of);
+  }
+  return summaryEdits({ compaction, prunes: [...prunes.values()] });
 }
 
 /** Without what goes, what was erased before, and whatever repeats the words. */

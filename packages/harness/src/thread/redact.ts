@@ -3,13 +3,12 @@
  * user, and each of their logs gets a receipt, so that its chain stays whole. Facts of a memory leave the logs the same
  * way. Everything here can be run again, and then does what is still to be done.
  */
-import { erase, erasedState, memoryText, skeleton } from "@palimpsest/core/internal/log";
+import { erase, erasedState, memoryText, REDACTED, readRules, skeleton } from "@palimpsest/core/internal/log";
 import type { Erasure, Head, LogRecord, MessageRecord, StoredSummary } from "@palimpsest/core/log";
 import { type Part, type Shape, shapeOf } from "@palimpsest/core/message";
-import { scrub } from "../stores/capabilities.ts";
+import { everyThread, scrub } from "../stores/driver-rules.ts";
 import { withLease } from "../stores/leases.ts";
 import type { HeldLease, Lease, RedactRequest } from "../stores/store.ts";
-import { everyThread } from "../stores/users.ts";
 import { erasePrompts } from "./copy.ts";
 import { type RebuiltSummaries, rebuildSummaries } from "./rebuild-summaries.ts";
 import {
@@ -40,6 +39,8 @@ export type Redacted =
       readonly evidenceIn: readonly string[];
       /** Summaries of its thread that stood for it: made anew from what is left, or erased where that can't be. */
       readonly summaries: { readonly rebuilt: number; readonly erased: number };
+      /** Rules of its thread that stood in it: they ended, and their words are erased. */
+      readonly rules: readonly string[];
     }
   | { readonly kind: "no-message"; readonly seq: number }
   | Refused;
@@ -77,7 +78,7 @@ export async function redact(
   const now = new Set([...(await deps.store.sharers(threadId, seq)), ...(await borrowers(deps, names))]);
   for (const late of now) if (![...threads, ...evidenceIn].includes(late)) await settleReceipts(deps, late);
   await scrub(deps.store);
-  const { bodies, summaries } = result.counts.get(threads[0]!) ?? NOTHING_REWRITTEN;
+  const { bodies, summaries, rules } = result.counts.get(threadId) ?? NOTHING_REWRITTEN;
   return {
     kind: target.redacted ? "already-redacted" : "redacted",
     ...message,
@@ -85,6 +86,7 @@ export async function redact(
     threads,
     evidenceIn,
     summaries,
+    rules,
   };
 }
 
@@ -152,9 +154,10 @@ type Rewritten = { readonly kind: "rewritten"; readonly counts: ReadonlyMap<stri
 interface Counts {
   readonly bodies: number;
   readonly summaries: SummaryCounts;
+  readonly rules: readonly string[];
 }
 
-const NOTHING_REWRITTEN: Counts = { bodies: 0, summaries: { rebuilt: 0, erased: 0 } };
+const NOTHING_REWRITTEN: Counts = { bodies: 0, summaries: { rebuilt: 0, erased: 0 }, rules: [] };
 
 /** In one transaction, with a receipt in each thread that had anything to rewrite. */
 async function rewriteAll(
@@ -163,7 +166,7 @@ async function rewriteAll(
   erasureIn: (threadId: string) => Erasure,
   ownIn: (threadId: string) => { readonly seq: number; readonly body: string } | null = () => null,
 ): Promise<Rewritten> {
-  const [bodies, headers]: [Bodies[number][], Headers[number][]] = [[], []];
+  const [bodies, headers]: [Bodies[number][], RedactedHeaders[number][]] = [[], []];
   const batches: RedactRequest["batches"][number][] = [];
   const counts = new Map<string, Counts>();
   const known: RebuiltSummaries = new Map();
@@ -175,9 +178,14 @@ async function rewriteAll(
     const summaries = await rebuildSummaries(deps.store, threadId, erasureIn(threadId), known);
     const quotes = await quoting(deps, threadId, { ...erasureIn(threadId), summaries });
     const rewrites = [...(own ? [own] : []), ...quotes];
-    const inputs = [...receipts(deps, rewrites), ...stateErased(head, erasureIn(threadId))];
+    const state = stateErased(head, erasureIn(threadId));
+    const inputs = [...receipts(deps, rewrites), ...state];
     if (inputs.length === 0) continue;
-    counts.set(threadId, { bodies: rewrites.length, summaries: countSummaries(quotes, summaries) });
+    counts.set(threadId, {
+      bodies: rewrites.length,
+      summaries: countSummaries(quotes, summaries),
+      rules: erasedRules(head, state),
+    });
     batches.push({ threadId, batch: await prepare({ ...deps, lease, runId: null } satisfies Writer, head, inputs) });
     for (const one of rewrites) {
       if ("body" in one) bodies.push({ threadId, ...one });
@@ -191,8 +199,9 @@ async function rewriteAll(
   return result.kind === "appended" ? { kind: "rewritten", counts } : { kind: result.kind };
 }
 
+type StateInput = Extract<RecordInput, { kind: "state" }>;
 type Bodies = RedactRequest["bodies"];
-type Headers = NonNullable<RedactRequest["headers"]>;
+type RedactedHeaders = NonNullable<RedactRequest["headers"]>;
 async function quoting({ store }: ThreadDeps, threadId: string, erasure: Erasure): Promise<SeqRewrite[]> {
   const rewrites: SeqRewrite[] = [];
   const look = async (kinds: readonly LogRecord["kind"][], within: Erasure): Promise<string[]> => {
@@ -219,12 +228,19 @@ function countSummaries(rewrites: readonly SeqRewrite[], summaries: ReadonlyMap<
 }
 
 /** What the state says now of what goes; a memory block is rendered anew with the next turn. */
-function stateErased({ state }: Head, erasure: Erasure): RecordInput[] {
+function stateErased({ state }: Head, erasure: Erasure): StateInput[] {
   const erased = erasedState(state, erasure);
   if (erased === null) return [];
   const changed = Object.entries(erased).filter(([key, value]) => value !== state[key]);
   const patch = Object.fromEntries(changed.map(([key, value]) => [key, key === "memory" ? null : value]));
   return [{ kind: "state", patch }];
+}
+
+/** The ids of the rules that lose their words. */
+function erasedRules(head: Head, erased: readonly StateInput[]): readonly string[] {
+  const kept = new Map(readRules(head.state).list.map(({ id, text }) => [id, text]));
+  const now = erased.flatMap(({ patch }) => ("rules" in patch ? readRules(patch).list : []));
+  return now.filter(({ id, text }) => text === REDACTED && kept.get(id) !== REDACTED).map(({ id }) => id);
 }
 
 function skeletonOf({ dialect, body }: MessageRecord): string {

@@ -17,17 +17,16 @@ import {
   createCompactor,
 } from "../compaction/compactor.ts";
 import { type DraftTable, drafting, draftTable } from "../compaction/drafts.ts";
-import type { CompactionEvent, OnCompactionEvent } from "../compaction/events.ts";
-import type { Summarization } from "../compaction/summarization.ts";
+import type { CompactionEvent, OnCompactionEvent, Summarization } from "../compaction/summarization.ts";
 import type { SummaryWriter } from "../compaction/summarize.ts";
 import { readQuotes } from "../compaction/summary.ts";
+import { pace } from "../long-work.ts";
 import type { Usage } from "../models/facts.ts";
 import type { ModelCounter } from "../models/tokenizers.ts";
-import { pace } from "../pace.ts";
-import { type Opening, thoughtBinder } from "./fixed-request.ts";
+import { type PromptOpening, thoughtBinder } from "./fixed-request.ts";
 import { countOnReports, livePrompt, type OpenSizer, openSizer, shownAt } from "./live-prompt.ts";
 import { inTurn, type Moved, type OpenLog } from "./log.ts";
-import type { ModelWindow } from "./window.ts";
+import type { LearnedWindow } from "./window.ts";
 import { cacheTerms, type Overflow, overflowOf, type PromptCache } from "./window.ts";
 import type { RecordInput, ThreadDeps } from "./writer.ts";
 
@@ -48,10 +47,10 @@ export interface SessionOptions<M extends object>
   readonly deps: ThreadDeps;
   readonly fixed: FixedSize;
   /** What thoughts are bound to beside the messages; null: the model takes every thought back. */
-  readonly opening: Opening<M> | null;
+  readonly opening: PromptOpening<M> | null;
   /** Who is asked: whose reports count. */
   readonly model: string;
-  readonly modelWindow: ModelWindow;
+  readonly modelWindow: LearnedWindow;
   /** What was counted with when the thread was open before. */
   readonly before: OpenSizer<M> | null;
   readonly counter: ModelCounter;
@@ -94,13 +93,12 @@ export type UsageInput = Extract<RecordInput, { kind: "usage" }>;
 
 export interface Session<M> {
   readonly log: OpenLog<M>;
-  readonly modelWindow: ModelWindow;
   /** What would be sent now. */
   prompt(): Prompt<M>;
   /** The same, and it is sent: the next report is on it. */
   ask(): Asked<M>;
   /** Another system prompt, other tools from here on. */
-  fix(fixed: FixedSize, opening: Opening<M> | null): void;
+  fix(fixed: FixedSize, opening: PromptOpening<M> | null): void;
   /** The usage record for the message at `of`. `asked`: what it answered, when that isn't what was sent last. */
   report(usage: Usage, of: number, asked?: Asked<M> | null): UsageInput;
   /** For whoever opens the thread next. */
@@ -142,7 +140,6 @@ export async function openSession<M extends object>(log: OpenLog<M>, options: Se
   return {
     ...prompts,
     log,
-    modelWindow,
     counted,
     size,
     compact,
@@ -166,7 +163,7 @@ async function openPrompts<M extends object>({ conversation }: OpenLog<M>, optio
   const { shape } = conversation;
   const thread = { store: deps.store, conversation };
   let binder: ReturnType<typeof thoughtBinder<M>> | undefined;
-  const bind = (opening: Opening<M> | null) => {
+  const bind = (opening: PromptOpening<M> | null) => {
     if (opening === null) return null;
     binder ??= thoughtBinder(conversation, deps.hash);
     return binder(opening);
@@ -190,7 +187,7 @@ async function openPrompts<M extends object>({ conversation }: OpenLog<M>, optio
       last = now();
       return last;
     },
-    fix: (fixed: FixedSize, opening: Opening<M> | null) => sizer.fix(fixed, bind(opening)),
+    fix: (fixed: FixedSize, opening: PromptOpening<M> | null) => sizer.fix(fixed, bind(opening)),
     report(usage: Usage, of: number, asked: Asked<M> | null = last): UsageInput {
       const { prompt: sent, measured } = asked ?? now();
       const settled = sizer.settle({ of, ...usage }, sizeOf(sent), counting.window());
@@ -257,7 +254,7 @@ interface CompactorParts<M extends object>
   readonly label: (() => string) | null;
   readonly on: OnCompactionEvent;
   readonly settings: Pick<Summarization, "policy" | "prune" | "drafts">;
-  readonly modelWindow: Pick<ModelWindow, "window">;
+  readonly modelWindow: Pick<LearnedWindow, "window">;
 }
 
 interface CompactedPrompts<M> {
@@ -305,7 +302,7 @@ export function openCompactor<M extends object>(
 }
 
 /** After a refusal: what the provider said it takes, in our own count. The modelWindow learns it, so that the next prompt is planned for it. */
-function windowAfter(overflow: Overflow, modelWindow: ModelWindow, counted: number) {
+function windowAfter(overflow: Overflow, modelWindow: LearnedWindow, counted: number) {
   const { kind, limit } = overflow;
   if (kind === "tokens")
     modelWindow.learn({ limit: limit ?? counted, from: limit === null ? "guessed" : "stated", counted });
@@ -321,4 +318,47 @@ const SHRINK = 0.9;
 function fittingSize({ kind, requested }: Overflow, { counted, size }: { counted: number; size: number }): number {
   if (kind === "bytes") return Math.floor(Math.min(size, counted) / 2);
   return Math.floor(requested !== null && requested > counted ? (size * counted) / requested : size);
+}
+
+/**
+ * Threads that were left open, for whoever opens one of them next, by keys that name a user, a thread and what else tells
+ * two of them apart. One is in one user's hands at a time. What is kept is never trusted: whoever takes it compares it
+ * with the log's head and its chain. Only so many stay in memory; of the others `letGo` hears.
+ */
+export class LeftOpen<T> {
+  readonly #threads = new Map<string, T>();
+  readonly #letGo: (thread: T) => unknown;
+  #most: number;
+
+  constructor(most: number, letGo: (thread: T) => unknown = () => {}) {
+    this.#most = most;
+    this.#letGo = letGo;
+  }
+
+  take(key: string): T | null {
+    const thread = this.#threads.get(key) ?? null;
+    this.#threads.delete(key);
+    return thread;
+  }
+
+  leave(key: string, thread: T): void {
+    const other = this.#threads.get(key);
+    if (other !== undefined) this.#drop(key, other);
+    this.#threads.set(key, thread);
+    for (const [oldest, one] of this.#threads) {
+      if (this.#threads.size <= this.#most) return;
+      this.#drop(oldest, one);
+    }
+  }
+
+  /** Lets go of all of them; what is left from here on isn't kept. */
+  async close(): Promise<void> {
+    this.#most = 0;
+    await Promise.all([...this.#threads].map(([key, thread]) => this.#drop(key, thread)));
+  }
+
+  #drop(key: string, thread: T): unknown {
+    this.#threads.delete(key);
+    return this.#letGo(thread);
+  }
 }

@@ -8,7 +8,7 @@ import { shapeOf } from "@palimpsest/core/message";
 import { charsPerToken } from "@palimpsest/core/tokens";
 import { generateText, jsonSchema, type ModelMessage, type ToolSet } from "ai";
 import OpenAI from "openai";
-import type { PlayedAnswer } from "../models/played-answer.ts";
+import type { PlayedAnswer } from "../models/offline/played-answer.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { Store } from "../stores/store.ts";
 import { type ProviderRequest, type ProviderServer, startProviderServer } from "../testing/provider-server.ts";

@@ -9,14 +9,15 @@ import type { Shape } from "@palimpsest/core/message";
 import type { Prompt } from "@palimpsest/core/prompt";
 import type { Count } from "@palimpsest/core/tokens";
 import type { CompactRequest } from "../compaction/compactor.ts";
-import { FloorError } from "../compaction/events.ts";
+import { FloorError } from "../compaction/summarization.ts";
+import { inTurns, pace } from "../long-work.ts";
 import { NO_USAGE, readUsage, type Usage } from "../models/facts.ts";
 import type { AppendBatch } from "../stores/store.ts";
 import { type FixedRequest, fixedChange, type SentFixed } from "./fixed-request.ts";
 import { type ThreadActs, threadActs } from "./handle.ts";
-import { type GivenMessage, inTurn, type OpenLog, type ReadGiven, readGiven, ThreadError } from "./log.ts";
+import { copyGiven, type GivenMessage, inTurn, type OpenLog, type ReadGiven, readGiven, ThreadError } from "./log.ts";
 import type { Asked, Session, UsageInput } from "./session.ts";
-import { markedIndices, overflowOf, type PromptCache } from "./window.ts";
+import { type LearnedWindow, markedIndices, overflowOf, type PromptCache } from "./window.ts";
 import type { RecordInput, ThreadDeps, Writer } from "./writer.ts";
 
 export interface OpenThread<M> extends ThreadActs {
@@ -35,7 +36,7 @@ export interface OpenThread<M> extends ThreadActs {
   /** After a failed call: true when it failed because the prompt was too long and the next one is shorter. */
   recover(error: unknown, options?: { readonly signal?: AbortSignal | undefined }): Promise<boolean>;
   /** A compaction now, whatever the policy says. */
-  compact(request?: Pick<CompactRequest, "focus" | "keep" | "signal">): Promise<CompactionOutcome<M>>;
+  compact(request?: Pick<CompactRequest, "focus" | "keep" | "signal" | "style">): Promise<CompactionOutcome<M>>;
   /**
    * One call of the model, whole: `ask` gets what to send and returns what was answered, which is written with its report.
    * A prompt that was refused for its length is made shorter and sent once more; any other error of `ask` is thrown.
@@ -118,6 +119,7 @@ export type Reported =
 export interface ThreadParts<M extends object> {
   readonly deps: ThreadDeps;
   readonly session: Session<M>;
+  readonly modelWindow: LearnedWindow;
   readonly shape: Shape<M>;
   /** Whether it compacts by itself. */
   readonly automatic: boolean;
@@ -143,15 +145,20 @@ export function threadSession<M extends object>(parts: ThreadParts<M>): OpenThre
     act,
     call: (ask, options) => callModel(thread, ask, options),
     append: async (messages, also) => {
-      const inputs = readGiven(messages, shape);
-      return calls.next(() => appendGiven({ given: inputs, also }, parts, state));
+      const copies = copyGiven(messages);
+      return calls.next(async () => {
+        const given = await inTurns(readGiven(copies, shape));
+        return appendGiven({ given, also }, parts, state);
+      });
     },
     prompt: ({ fixed, signal } = {}) =>
       calls.next(async () => {
         await catchUp();
+        const steps = pace();
         if (fixed !== undefined) parts.fix(fixed);
+        if (steps.isDue()) await steps.turn();
         await session.size();
-        const outcome = parts.automatic ? await compactDue(session, stopOf(parts, signal), catchUp) : null;
+        const outcome = parts.automatic ? await compactDue(parts, stopOf(parts, signal), catchUp) : null;
         return askNow(parts, state, outcome);
       }),
     report: (usage, { of } = {}) => calls.next(() => reportOn(usage, of, parts, state)),
@@ -225,7 +232,7 @@ interface SessionState<M> {
 
 async function appendGiven<M extends object>(
   { given, also }: { readonly given: readonly ReadGiven[]; readonly also: WriteAlso | undefined },
-  { deps, session }: ThreadParts<M>,
+  { deps, session, modelWindow }: ThreadParts<M>,
   state: SessionState<M>,
 ): Promise<readonly number[]> {
   const { log } = session;
@@ -266,7 +273,7 @@ async function appendGiven<M extends object>(
   });
   if (answered) {
     if (isOwnAnswer && unanswered !== null && pending === null)
-      session.modelWindow.accept({ reported: null, counted: unanswered.prompt.count.tokens });
+      modelWindow.accept({ reported: null, counted: unanswered.prompt.count.tokens });
     state.pending = null;
     state.unanswered = null;
   }
@@ -340,8 +347,8 @@ function askNow<M extends object>(
 /** Others may write while a summary is being written: then it is planned again, with what they said. */
 const ROUNDS = 3;
 
-async function compactDue<M>(
-  { compact, prompt, modelWindow }: Session<M>,
+async function compactDue<M extends object>(
+  { session: { compact, prompt }, modelWindow }: ThreadParts<M>,
   signal: AbortSignal,
   catchUp: () => Promise<void>,
 ): Promise<CompactionOutcome<M>> {

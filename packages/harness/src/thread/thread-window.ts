@@ -22,6 +22,8 @@ interface WindowEntry {
   /** Why something shorter stands in its place. */
   readonly shortened?: readonly PruneReason[];
   readonly pinned?: true;
+  /** Of a fold: the first and the last record it stands for. */
+  readonly folded?: readonly number[];
 }
 
 interface ThreadWindow extends Breakdown {
@@ -86,7 +88,7 @@ function entriesOf(
     prunes.flatMap(({ entries }) => entries),
     ({ target }) => target,
   );
-  return prompt.entries.map(({ seq, source, role, tokens, additionTokens }) => {
+  return prompt.entries.map(({ seq, source, role, tokens, additionTokens, folded }) => {
     const reasons = seq === null ? undefined : shortened.get(seq)?.map(({ reason }) => reason);
     return {
       seq,
@@ -96,6 +98,7 @@ function entriesOf(
       ...(additionTokens > 0 && { evidence: Math.round(additionTokens * prompt.factor) }),
       ...(reasons !== undefined && { shortened: [...new Set(reasons)] }),
       ...(seq !== null && pinned.has(seq) && { pinned: true as const }),
+      ...(folded !== undefined && { folded }),
     };
   });
 }

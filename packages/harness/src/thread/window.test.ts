@@ -7,11 +7,11 @@ import {
   contradicts,
   createModelWindow,
   NOTHING_ACCEPTED,
-  type Refusal,
+  type ProviderRefusal,
   withAccepted,
 } from "./window.ts";
 
-const refused = (limit: number, counted: number): Refusal => ({ limit, from: "stated", counted });
+const refused = (limit: number, counted: number): ProviderRefusal => ({ limit, from: "stated", counted });
 const accepted = (...prompts: (readonly [reported: number | null, counted: number])[]): Accepted =>
   prompts.reduce((known, [reported, counted]) => withAccepted(known, { reported, counted }), NOTHING_ACCEPTED);
 

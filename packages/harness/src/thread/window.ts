@@ -1,10 +1,10 @@
 /**
  * The window of the model that is asked: as configured, less what its provider has stated or shown while refusing.
  * Limits are remembered for a day, and for the next process where there is a store for them. A limit below what the provider took
- * before is not believed: one that refuses now and then would shrink the window until nothing fits.
+ * before is not believed: one that refuses now and then would shrink the window until nothing fits. Also here: which errors of
+ * a provider say that a prompt was too long (`overflowOf`), with each provider's words for it (`TOO_LONG`).
  */
 import type { Window } from "@palimpsest/core/compaction";
-import { cutMarks } from "@palimpsest/core/internal/compaction";
 import { endpointKey, learnLimit } from "@palimpsest/core/internal/tokens";
 import type { AiSdkMessage } from "@palimpsest/core/message";
 import type { Prices } from "@palimpsest/core/pricing";
@@ -15,18 +15,18 @@ import { statusOf, unwrapped } from "../models/call-error.ts";
 import type { LimitsStore } from "../models/learned-limits.ts";
 import type { Conversation } from "./conversation.ts";
 
-export interface ModelWindow {
+export interface LearnedWindow {
   window(): Window;
   /**
    * The provider refused. Not believed when it has taken more before. What it stated is kept for other threads and the next process,
    * unless one of them was given more; a guess from the size it refused is not.
    */
-  learn(refusal: Refusal): void;
+  learn(refusal: ProviderRefusal): void;
   /** The provider took a prompt. */
   accept(prompt: AcceptedPrompt): void;
 }
 
-export interface Refusal {
+export interface ProviderRefusal {
   /** It takes no more than this. */
   readonly limit: number;
   readonly from: "stated" | "guessed";
@@ -52,7 +52,13 @@ export interface ModelWindowOptions {
   readonly limitsStore: LimitsStore | null;
 }
 
-export function createModelWindow({ endpoint, window, reserve, clock, limitsStore }: ModelWindowOptions): ModelWindow {
+export function createModelWindow({
+  endpoint,
+  window,
+  reserve,
+  clock,
+  limitsStore,
+}: ModelWindowOptions): LearnedWindow {
   let limits: LearnedLimits = limitsStore?.read() ?? {};
   let own: Accepted = NOTHING_ACCEPTED;
   const everybody = limitsStore === null ? null : acceptedWith(limitsStore);
@@ -99,7 +105,7 @@ export function withAccepted(before: Accepted, { reported, counted }: AcceptedPr
 }
 
 /** Whether the provider took more before than it says now that it takes. Counts of ours are compared with each other only. */
-export function contradicts({ limit, counted }: Refusal, accepted: Accepted): boolean {
+export function contradicts({ limit, counted }: ProviderRefusal, accepted: Accepted): boolean {
   return limit < surelyAccepted(accepted) || counted <= accepted.counted;
 }
 
@@ -263,6 +269,17 @@ export function markedIndices<M>(
     return index === -1 || index === messages.length - 1 ? [] : [index];
   });
   return [...cuts, messages.length - 1];
+}
+
+/**
+ * Where a provider that caches at marks is told to: behind the last message that the newest pass has touched, where the next
+ * one begins, and behind the one before it. `reach`: the last message that each live pass touches, in order. Returns seqs,
+ * ascending, at most two.
+ */
+export function cutMarks(reach: readonly number[]): readonly number[] {
+  const marks: number[] = [];
+  for (const seq of reach) if (seq > (marks.at(-1) ?? 0)) marks.push(seq);
+  return marks.slice(-2);
 }
 
 // Marks for providers that cache a prompt only where they are told to, at most four: after the system prompt, which

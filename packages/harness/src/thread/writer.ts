@@ -21,7 +21,7 @@ import type { FindToolFacts } from "@palimpsest/core/message";
 import type { EmbeddingModel } from "ai";
 import { keepIndexed } from "../recall/catch-up.ts";
 import type { OnEmbedding } from "../recall/embedder.ts";
-import { withLease } from "../stores/leases.ts";
+import { type ClaimedLease, withLease } from "../stores/leases.ts";
 import type { AppendBatch, AppendResult, Lease, RecordQuery, Store } from "../stores/store.ts";
 
 export interface ThreadDeps {
@@ -41,6 +41,8 @@ export interface ThreadDeps {
 
 export interface Writer extends ThreadDeps {
   readonly lease: Lease;
+  /** Whose lease it is, where appends may take it and give it back. */
+  readonly claim?: ClaimedLease | undefined;
   /** The run that writes, if one does. */
   readonly runId: string | null;
 }
@@ -48,11 +50,19 @@ export interface Writer extends ThreadDeps {
 /** What the keys of a thread's state hold. A feature adds its own by `declare module`, beside the code that writes it. */
 export interface ThreadState {
   readonly title?: string;
+  /** The thread whose files a fork still lacks. */
+  readonly files?: { readonly copyFrom: string };
 }
 
 /** State is JSON that only code which declares its key writes: this is the one place that takes its word for it. */
 export function threadState({ state }: Pick<Head, "state">): ThreadState {
   return state as ThreadState;
+}
+
+export const FILES_COPIED = { files: null };
+
+export function filesToCopy(state: Head["state"]): string | null {
+  return threadState({ state }).files?.copyFrom ?? null;
 }
 
 /** The deps with their defaults: the system's clock, random ids, SHA-256. */

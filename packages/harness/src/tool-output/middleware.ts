@@ -4,14 +4,12 @@
  * provider has cached stays as it is. It reads the log, so a run that was killed in between is made good by the next,
  * and a file that was deleted is made again when a call names it.
  */
-
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type AiSdkMessage, aiSdkShape, type ResultPart } from "@palimpsest/core/message";
 import { type CountText, charsPerToken } from "@palimpsest/core/tokens";
-import type { Middleware } from "../agent/middleware.ts";
-import type { Run } from "../agent/run.ts";
+import type { Middleware, Run } from "../agent/run.ts";
 import { readQuotes } from "../compaction/summary.ts";
 import { readBody } from "../thread/conversation.ts";
 import { type Place, virtualPath } from "../workspace/inside.ts";

@@ -38,7 +38,7 @@ export class Room {
 
 type FileContent = Parameters<ReadWriteFs["writeFile"]>[1];
 
-export interface Bounds {
+export interface FileBounds {
   readonly name: RootName;
   readonly protect: readonly string[];
   readonly room: Room;
@@ -47,10 +47,10 @@ export interface Bounds {
 }
 
 export class BoundedFs extends ReadWriteFs {
-  readonly #bounds: Bounds;
+  readonly #bounds: FileBounds;
   readonly #room: Room;
 
-  constructor(options: ReadWriteFsOptions, bounds: Bounds) {
+  constructor(options: ReadWriteFsOptions, bounds: FileBounds) {
     super(options);
     this.#bounds = bounds;
     this.#room = bounds.room;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import fc from "fast-check";
 import { resolveVirtual, virtualPath } from "./inside.ts";
-import { imageTools, workspaceTools } from "./tools-writing.ts";
+import { imageTools, workspaceTools } from "./middleware.ts";
 import { prepareWorkspace, threadWorkspace, type Workspace } from "./workspace.ts";
 
 const SECRET = "the-host-secret";

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import fc from "fast-check";
+import { imageTools, workspaceTools } from "./middleware.ts";
 import { editText, type LinesRead, readLines } from "./read-write.ts";
-import { imageTools, workspaceTools } from "./tools-writing.ts";
 import { copyWorkspace, prepareWorkspace, subagentWorkspace, threadWorkspace, type Workspace } from "./workspace.ts";
 
 describe("file tools", () => {

@@ -4,7 +4,7 @@ import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { workspaceTools } from "./tools-writing.ts";
+import { workspaceTools } from "./middleware.ts";
 import { prepareWorkspace, threadWorkspace, type Workspace } from "./workspace.ts";
 
 const REFUSED = /can't be changed: programs of the user run what is in/;

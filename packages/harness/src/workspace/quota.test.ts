@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { deepAgentKit } from "../testing/agent-kit.ts";
 import { usedBy } from "./inside.ts";
-import { workspaceTools } from "./tools-writing.ts";
+import { workspaceTools } from "./middleware.ts";
 import { copyWorkspace, prepareWorkspace, type Quota, threadWorkspace, type Workspace } from "./workspace.ts";
 
 const SMALL: Quota = { bytes: 10_000, entries: 10 };

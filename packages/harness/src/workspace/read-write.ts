@@ -53,7 +53,7 @@ export interface LineRange {
   readonly maxChars: number;
 }
 
-export interface Slice {
+export interface FileSlice {
   readonly kind: "text";
   readonly text: string;
   /** The last line of which something is shown; one less than `offset` when nothing is. */
@@ -64,7 +64,7 @@ export interface Slice {
   readonly lines: number | null;
 }
 
-export type LinesRead = Slice | { readonly kind: "binary"; readonly head: Uint8Array };
+export type LinesRead = FileSlice | { readonly kind: "binary"; readonly head: Uint8Array };
 
 const CHUNK = 1 << 18;
 const SNIFFED = 8192;
@@ -96,7 +96,7 @@ function lineReader({ offset, column, limit, maxChars }: LineRange) {
   let line = 1;
   let at = 1;
   let last = offset - 1;
-  let next: Slice["next"] = null;
+  let next: FileSlice["next"] = null;
   let full = false;
 
   /** Keeps what is wanted of a piece that lies within one line, its newline included. */
@@ -129,7 +129,7 @@ function lineReader({ offset, column, limit, maxChars }: LineRange) {
         if (end !== -1) [line, at] = [line + 1, 1];
       }
     },
-    result(read: "whole" | "part"): Omit<Slice, "kind"> {
+    result(read: "whole" | "part"): Omit<FileSlice, "kind"> {
       const lines = at === 1 ? line - 1 : line;
       return { text: shortLines.join(""), last, next, lines: read === "whole" ? lines : null };
     },

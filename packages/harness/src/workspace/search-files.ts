@@ -12,7 +12,7 @@ import { isBinary } from "./read-write.ts";
 import { failureFor, ToolFailure } from "./tool-failure.ts";
 import type { Workspace } from "./workspace.ts";
 
-interface Search {
+interface FileSearch {
   readonly matches: Matcher;
   /** Decides by the path relative to the searched folder. */
   readonly wanted: Matcher;
@@ -20,14 +20,14 @@ interface Search {
   readonly signal: AbortSignal;
 }
 
-interface Hit {
+interface FileHit {
   readonly path: string;
   readonly line: number;
   readonly text: string;
 }
 
-export interface SearchOutcome {
-  readonly hits: readonly Hit[];
+export interface FileSearchOutcome {
+  readonly hits: readonly FileHit[];
   readonly files: number;
   readonly end: "complete" | "max-results" | "stopped";
 }
@@ -38,16 +38,16 @@ const CHUNK = 1 << 17;
 const MAX_LINE = 1 << 16;
 const SHOWN = 300;
 
-export async function searchFiles(workspace: Workspace, path: string, search: Search): Promise<SearchOutcome> {
-  const hits: Hit[] = [];
+export async function searchFiles(workspace: Workspace, path: string, search: FileSearch): Promise<FileSearchOutcome> {
+  const hits: FileHit[] = [];
   let files = 0;
   const read = async (place: Place): Promise<void> => {
     files++;
     await withFile(workspace, place, (file) => searchFile(file, virtualPath(place), search, hits));
   };
-  const ended = (): SearchOutcome["end"] | null =>
+  const ended = (): FileSearchOutcome["end"] | null =>
     hits.length > search.maxResults ? "max-results" : search.signal.aborted ? "stopped" : null;
-  const outcome = (end: SearchOutcome["end"]): SearchOutcome => ({
+  const outcome = (end: FileSearchOutcome["end"]): FileSearchOutcome => ({
     hits: hits.slice(0, search.maxResults),
     files,
     end,
@@ -81,7 +81,7 @@ function passOver(error: unknown): void {
   if (!(error instanceof ToolFailure)) throw error;
 }
 
-async function searchFile(file: FileHandle, path: string, search: Search, hits: Hit[]): Promise<void> {
+async function searchFile(file: FileHandle, path: string, search: FileSearch, hits: FileHit[]): Promise<void> {
   const buffer = Buffer.allocUnsafe(CHUNK);
   const decoder = new TextDecoder("utf-8");
   let line = 1;

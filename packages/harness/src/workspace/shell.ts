@@ -6,7 +6,7 @@ import { startFailure } from "./sandbox-start.ts";
 import type { WorkerReply, WorkerRequest, WorkerSetup } from "./sandbox-worker.ts";
 import { prepareWorkspace, type Workspace } from "./workspace.ts";
 
-export type Shell = (command: string, options: ShellOptions) => Promise<ShellResult>;
+export type WorkspaceShell = (command: string, options: ShellOptions) => Promise<ShellResult>;
 
 interface ShellOptions {
   readonly timeoutMs: number;
@@ -32,7 +32,7 @@ export interface ShellResult {
 export const HOST_WARNING =
   "workspace.host_bash is on: bash commands run on this machine with your rights, not in the sandbox. Use it only with models and inputs you trust.";
 
-export function hostShell(workspace: Workspace): Shell {
+export function hostShell(workspace: Workspace): WorkspaceShell {
   return async (command, { timeoutMs, maxOutputBytes, signal }) => {
     await prepareWorkspace(workspace);
     const directory = workspace.roots.workspace.directory;
@@ -102,7 +102,7 @@ const GRACE_MS = 500;
 const AGAIN_MS = 1000;
 const MEMORY_MB = 512;
 
-export function sandboxShell(workspace: Workspace): Shell {
+export function sandboxShell(workspace: Workspace): WorkspaceShell {
   let worker: Worker | null = null;
   let last: Promise<unknown> = Promise.resolve();
   let idle: NodeJS.Timeout | undefined;

@@ -16,13 +16,13 @@ import {
   withFolder,
 } from "./inside.ts";
 
-import { type LineRange, type LinesRead, readLines, type Slice } from "./read-write.ts";
+import { type FileSlice, type LineRange, type LinesRead, readLines } from "./read-write.ts";
 import {
+  type FileSearchOutcome,
   globMatcher,
   type Listed,
   lineMatcher,
   listFolder,
-  type SearchOutcome,
   searchFiles,
   searchStarts,
   walk,
@@ -66,7 +66,7 @@ function describeFailure(shownPath: string, read: LinesRead, range: LineRange): 
   return notes.length === 0 ? read.text : `${read.text}${end}[${notes.join("; ")}]`;
 }
 
-function where({ last, lines, next }: Slice, { offset, column }: LineRange): string {
+function where({ last, lines, next }: FileSlice, { offset, column }: LineRange): string {
   const from = column > 1 ? `line ${offset} from character ${column}` : `line ${offset}`;
   const lineText = last > offset ? `${from} to ${last}` : from;
   const all = lines === null ? "" : ` of ${lines}`;
@@ -75,7 +75,7 @@ function where({ last, lines, next }: Slice, { offset, column }: LineRange): str
   return `${lineText}${all}; go on with offset: ${next.offset}${inside}`;
 }
 
-function pastEnd(shownPath: string, { lines }: Slice, { offset, column }: LineRange): string {
+function pastEnd(shownPath: string, { lines }: FileSlice, { offset, column }: LineRange): string {
   const position = column > 1 ? `character ${column} of line ${offset}` : `line ${offset}`;
   return `${shownPath} has ${lines ?? "fewer"} lines; there is no ${position}.`;
 }
@@ -201,7 +201,7 @@ export function grepTool(workspace: Workspace): Tool {
   });
 }
 
-function describeHit({ hits, files, end }: SearchOutcome, path: string): string {
+function describeHit({ hits, files, end }: FileSearchOutcome, path: string): string {
   const lines = hits.map(({ path: file, line, text }) => `${file}:${line}:${text}`);
   const note = {
     complete: lines.length === 0 ? `No line matches in ${path} (${files} files searched).` : "",

@@ -9,8 +9,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { tool } from "ai";
 import { z } from "zod";
-import type { Middleware } from "../../src/agent/middleware.ts";
-import type { Run } from "../../src/agent/run.ts";
+import type { Middleware, Run } from "../../src/agent/run.ts";
 import { createDeepAgent } from "../../src/home/create-deep-agent.ts";
 import { startProviderServer } from "../../src/testing/provider-server.ts";
 

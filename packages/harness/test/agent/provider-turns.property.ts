@@ -68,7 +68,7 @@ export async function playTurns(
   const agent = createDeepAgent({
     model: modelOf(server),
     store,
-    contextWindow: window,
+    window,
     tools: { lookup },
     counter: plainCounter,
     maxOutputTokens: 1_000,

@@ -83,7 +83,7 @@ export function checkRuns(numRuns: number): Promise<void> {
       let steps: ScriptedStep[] = [];
       const kit = deepAgentKit(() => steps.shift() ?? "Done.", {
         tools,
-        contextWindow: WINDOW,
+        window: WINDOW,
         toolTimeoutMs: 1,
         sleep: async () => {},
       });

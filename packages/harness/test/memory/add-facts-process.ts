@@ -1,7 +1,7 @@
 /** A process of the storage tests: adds facts to one document per driver, among others that do the same. */
 
+import { storeStorage } from "../../src/memory/create-memory.ts";
 import { fileStorage } from "../../src/memory/file-storage.ts";
-import { storeStorage } from "../../src/memory/open-storage.ts";
 import { openRepository } from "../../src/memory/repository.ts";
 import { memoryService } from "../../src/memory/service.ts";
 import { openStore } from "../../src/stores/open.ts";

@@ -20,7 +20,7 @@ import type { MemoryStorage } from "../../src/memory/storage.ts";
 import { createUpdater } from "../../src/memory/updater.ts";
 import { openSqlite } from "../../src/stores/sqlite.ts";
 import type { Store } from "../../src/stores/store.ts";
-import { delegationsOf } from "../../src/subagents/delegate.ts";
+import { delegationsOf } from "../../src/subagents/delegations.ts";
 import { type ScriptedCall, type ScriptedStep, scriptedModel } from "../../src/testing/scripted-model.ts";
 import { taskCall } from "../../src/testing/subagent-kit.ts";
 import { withWriter } from "../../src/thread/acts.ts";
@@ -157,7 +157,7 @@ async function fill({ home, store, storage }: ErasePlace) {
     model,
     store,
     files: { base: home },
-    contextWindow: 100_000,
+    window: 100_000,
     memory: memory({ repository }),
     tools: {
       look: tool({ inputSchema: z.object({}), execute: async () => `found ${WORD.tool}\n`.repeat(3000) }),

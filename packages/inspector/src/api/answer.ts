@@ -3,19 +3,19 @@
  * or when told; until the new one is there the old one stays, so that nothing jumps. Of two that cross, the newer counts.
  */
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Outcome, Problem } from "./ask.ts";
+import type { ApiOutcome, ApiProblem } from "./ask.ts";
 
 export interface Held<T> {
   /** Of the question as it is now, or as it was until the new answer is there. */
   readonly value: T | null;
-  readonly problem: Problem | null;
+  readonly problem: ApiProblem | null;
   readonly isLoading: boolean;
   reload(): void;
 }
 
 /** `question` names what is asked: a change of it asks anew and forgets the old answer. */
-export function useAnswer<T>(question: string, request: () => Promise<Outcome<T>>): Held<T> {
-  const [state, setState] = useState<{ readonly of: string; readonly outcome: Outcome<T> | null }>({
+export function useAnswer<T>(question: string, request: () => Promise<ApiOutcome<T>>): Held<T> {
+  const [state, setState] = useState<{ readonly of: string; readonly outcome: ApiOutcome<T> | null }>({
     of: question,
     outcome: null,
   });

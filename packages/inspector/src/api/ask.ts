@@ -6,18 +6,18 @@ import { signal } from "@preact/signals";
 import { type Client, createClient, type Routes } from "palimpsest/client";
 
 /** What went wrong: `code` is the gateway's own, `unreachable` where it doesn't answer. */
-export interface Problem {
+export interface ApiProblem {
   readonly code: string;
   readonly message: string;
   /** Null: there was no answer. */
   readonly status: number | null;
 }
 
-export type Outcome<T> =
+export type ApiOutcome<T> =
   | { readonly kind: "ok"; readonly value: T }
-  | { readonly kind: "failed"; readonly problem: Problem };
+  | { readonly kind: "failed"; readonly problem: ApiProblem };
 
-export type Answer<Name extends keyof Routes> = Routes[Name]["answer"];
+export type AskAnswer<Name extends keyof Routes> = Routes[Name]["answer"];
 
 /** `key-needed`: nothing more comes until one is given. `away`: the gateway doesn't answer. */
 export const access = signal<"open" | "key-needed" | "away">("open");
@@ -28,7 +28,7 @@ export const client: Client = createClient();
 export async function ask<Name extends keyof Routes>(
   name: Name,
   ...input: Parameters<typeof client.call<Name>> extends [Name, ...infer Rest] ? Rest : never
-): Promise<Outcome<Answer<Name>>> {
+): Promise<ApiOutcome<AskAnswer<Name>>> {
   try {
     const value = await client.call<Name>(name, ...(input as never));
     access.value = "open";
@@ -42,7 +42,7 @@ export async function ask<Name extends keyof Routes>(
   }
 }
 
-export function problemOf(error: unknown): Problem {
+export function problemOf(error: unknown): ApiProblem {
   const { code, status, message } = error as { code?: unknown; status?: unknown; message?: unknown };
   if (code === "unreachable")
     return { code, status: null, message: "The gateway can't be reached. It is tried again." };

@@ -1,26 +1,26 @@
 /** The words of messages, as far as somebody looks: asked for once, in batches, and held while the thread is open. */
 import { signal } from "@preact/signals";
-import { type Answer, ask } from "./ask.ts";
+import { type AskAnswer, ask } from "./ask.ts";
 
-export type Line = Answer<"GET /api/threads/{id}/lines">["lines"][number];
+export type StreamLine = AskAnswer<"GET /api/threads/{id}/lines">["lines"][number];
 
-interface Held {
+interface HeldLines {
   readonly threadId: string;
-  readonly bySeq: ReadonlyMap<number, Line>;
+  readonly bySeq: ReadonlyMap<number, StreamLine>;
 }
 
 /** How often what was known was forgotten: what is in sight then has to be asked for again. */
 export const linesForgotten = signal(0);
 
-const held = signal<Held>({ threadId: "", bySeq: new Map() });
+const held = signal<HeldLines>({ threadId: "", bySeq: new Map() });
 const asked = new Set<number>();
 
 /** What is known of them; a component that reads it is drawn again when more is. */
-export function linesOf(threadId: string): ReadonlyMap<number, Line> {
+export function linesOf(threadId: string): ReadonlyMap<number, StreamLine> {
   return held.value.threadId === threadId ? held.value.bySeq : NONE;
 }
 
-const NONE: ReadonlyMap<number, Line> = new Map();
+const NONE: ReadonlyMap<number, StreamLine> = new Map();
 const BATCH = 100;
 
 export async function wantLines(threadId: string, seqs: readonly number[]): Promise<void> {
@@ -39,7 +39,7 @@ export async function wantLines(threadId: string, seqs: readonly number[]): Prom
   }
 }
 
-function addLines(threadId: string, lines: readonly Line[]): void {
+function addLines(threadId: string, lines: readonly StreamLine[]): void {
   if (held.peek().threadId !== threadId) forgetLines(threadId);
   const bySeq = new Map(held.peek().bySeq);
   for (const line of lines) bySeq.set(line.seq, line);

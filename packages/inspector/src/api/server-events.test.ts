@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eventIn, eventsOf, type ServerEvent } from "./server-events.ts";
+import { eventIn, eventsOf, type StreamedEvent } from "./server-events.ts";
 
 test("events are read whatever pieces they come in; comments say nothing", async () => {
   const text = ':\n\nid: 1\ndata: {"a":1}\n\nevent: error\ndata: {"b":"ü"}\n\n';
@@ -9,7 +9,7 @@ test("events are read whatever pieces they come in; comments say nothing", async
     const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
       bytes.slice(index * size, (index + 1) * size),
     );
-    const events: ServerEvent[] = [];
+    const events: StreamedEvent[] = [];
     for await (const event of eventsOf(new Response(streamOf(pieces)))) events.push(event);
     assert.deepEqual(events, [
       { name: "message", data: { a: 1 } },

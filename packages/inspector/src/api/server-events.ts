@@ -1,12 +1,12 @@
 /** Server-sent events of an answer, one by one as they come. The browser's own reader can only GET. */
 
-export interface ServerEvent {
+export interface StreamedEvent {
   /** `message` unless the server says otherwise. */
   readonly name: string;
   readonly data: unknown;
 }
 
-export async function* eventsOf(response: Response): AsyncGenerator<ServerEvent> {
+export async function* eventsOf(response: Response): AsyncGenerator<StreamedEvent> {
   if (response.body === null) return;
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let waiting = "";
@@ -28,7 +28,7 @@ export async function* eventsOf(response: Response): AsyncGenerator<ServerEvent>
 }
 
 /** Null: a comment, which only says that the connection lives. */
-export function eventIn(block: string): ServerEvent | null {
+export function eventIn(block: string): StreamedEvent | null {
   let name = "message";
   let data = "";
   for (const line of block.split("\n")) {

@@ -4,15 +4,15 @@
  */
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import type { ThreadRow } from "../text/thread-row.ts";
-import { type Answer, access, ask, type Outcome, type Problem } from "./ask.ts";
+import type { ThreadRowText } from "../text/thread-row.ts";
+import { type ApiOutcome, type ApiProblem, type AskAnswer, access, ask } from "./ask.ts";
 
-export const threads = signal<ReadonlyMap<string, ThreadRow>>(new Map());
+export const threads = signal<ReadonlyMap<string, ThreadRowText>>(new Map());
 
 /** Whether all that there are have been read. */
 export const isEveryThread = signal(false);
 
-export const threadsProblem = signal<Problem | null>(null);
+export const threadsProblem = signal<ApiProblem | null>(null);
 
 let stream: EventSource | null = null;
 
@@ -24,7 +24,7 @@ export function followThreads(): void {
     access.value = "open";
     void readAll();
   };
-  stream.onmessage = ({ data }) => take(JSON.parse(data) as Change);
+  stream.onmessage = ({ data }) => take(JSON.parse(data) as ThreadChange);
   stream.onerror = () => {
     const isOver = stream?.readyState === EventSource.CLOSED;
     if (isOver) stopFollowing();
@@ -51,12 +51,12 @@ export function useThreadChange(threadId: string, act: () => void): void {
   }, [at]);
 }
 
-interface Change {
-  readonly threads: readonly ThreadRow[];
+interface ThreadChange {
+  readonly threads: readonly ThreadRowText[];
   readonly gone: readonly string[];
 }
 
-function take({ threads: changed, gone }: Change): void {
+function take({ threads: changed, gone }: ThreadChange): void {
   if (changed.length === 0 && gone.length === 0) return;
   const next = new Map(threads.peek());
   for (const row of changed) next.set(row.id, row);
@@ -70,10 +70,10 @@ export function forgetThread(id: string): void {
 }
 
 async function readAll(): Promise<void> {
-  const all = new Map<string, ThreadRow>();
+  const all = new Map<string, ThreadRowText>();
   let after: string | null = null;
   do {
-    const outcome: Outcome<Answer<"GET /api/threads">> = await ask("GET /api/threads", {
+    const outcome: ApiOutcome<AskAnswer<"GET /api/threads">> = await ask("GET /api/threads", {
       query: { limit: 500, ...(after !== null && { after }) },
     });
     if (outcome.kind === "failed") {

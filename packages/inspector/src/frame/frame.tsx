@@ -6,7 +6,7 @@ import { followThreads, stopFollowing } from "../api/threads.ts";
 import { isTyping, offered } from "../keyboard/actions.ts";
 import { Empty } from "../parts/empty.tsx";
 import { go, place } from "../router/navigate.ts";
-import { addressOf, isOfThread, VIEWS, type View } from "../router/place.ts";
+import { addressOf, isOfThread, type PageView, VIEWS } from "../router/place.ts";
 import { views } from "../views/views.tsx";
 import { isPaletteOpen, moves, Palette } from "./palette.tsx";
 import { Rail } from "./rail.tsx";
@@ -83,11 +83,17 @@ function Leave({ onLeave }: { readonly onLeave: () => void }) {
   );
 }
 
-function NavLink({ view }: { readonly view: View }) {
+function NavLink({ view }: { readonly view: PageView }) {
   const current = place.value;
   const id = isOfThread(view) && current.view !== "requests" ? current.id : null;
+  const link = useRef<HTMLAnchorElement>(null);
+  const isCurrent = current.view === view;
+  useEffect(() => {
+    // Where the row of views is wider than the screen.
+    if (isCurrent) link.current?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [isCurrent]);
   return (
-    <a href={addressOf(view, id)} aria-current={current.view === view ? "page" : undefined}>
+    <a ref={link} href={addressOf(view, id)} aria-current={isCurrent ? "page" : undefined}>
       {views[view].title}
     </a>
   );
@@ -111,9 +117,12 @@ function openPalette(): void {
   isPaletteOpen.value = true;
 }
 
+const SEARCH_OPENS_MS = 1500;
+
 /** Ctrl-K everywhere; one letter or digit where nobody types. */
 function useKeys(): void {
   useEffect(() => {
+    let searchedAt = Number.NEGATIVE_INFINITY;
     const onKey = (event: KeyboardEvent) => {
       if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
         event.preventDefault();
@@ -123,7 +132,15 @@ function useKeys(): void {
       if (event.key === "?") return openPalette();
       if (event.key === "/") {
         event.preventDefault();
+        searchedAt = event.timeStamp;
         go("threads", null, { find: "" });
+        return;
+      }
+      const { find } = place.value.query;
+      if (event.key.length === 1 && find !== undefined && event.timeStamp - searchedAt < SEARCH_OPENS_MS) {
+        // The field isn't there yet, and whoever typed / types on.
+        event.preventDefault();
+        go("threads", null, { find: find + event.key });
         return;
       }
       const action = [...offered.value, ...moves()].find(({ key }) => key === event.key);

@@ -1,11 +1,11 @@
 /** Asks for a key where the gateway has some. It goes once to the gateway, which gives a cookie for it, and is kept nowhere. */
 import { useState } from "preact/hooks";
-import { access, ask, type Problem } from "../api/ask.ts";
+import { type ApiProblem, access, ask } from "../api/ask.ts";
 import { ProblemNote } from "../parts/problem.tsx";
 
 export function SignIn({ onDone }: { readonly onDone: () => void }) {
   const [key, setKey] = useState("");
-  const [problem, setProblem] = useState<Problem | null>(null);
+  const [problem, setProblem] = useState<ApiProblem | null>(null);
   const submit = async () => {
     const outcome = await ask("POST /api/session", { body: { key: key.trim() } });
     setKey("");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { segmentsOf } from "./bar.ts";
+import { edgeOf, fullnessWords, segmentsOf } from "./bar.ts";
 
 test("a bar has the prompt in order, what is free, the tools and what is kept for the answer", () => {
   const parts = { user: 20, base: 10, definitions: 30 };
@@ -22,4 +22,13 @@ test("the shares of a bar make one whole, also where the window is exceeded", ()
       assert.ok(shares.every((share) => share > 0));
     }),
   );
+});
+
+test("a bar ends at its window, and an over-full one has a line where the window ends", () => {
+  const groups = [{ parts: { reserved: 100 } }];
+  assert.equal(edgeOf({ window: 1000, total: 900, groups }), null);
+  assert.equal(edgeOf({ window: 1000, total: 1900, groups }), 0.5);
+  assert.equal(edgeOf({ window: 0, total: 10, groups }), 0);
+  assert.equal(fullnessWords(1171, 100), "12 × the window");
+  assert.equal(fullnessWords(117, 100), "117 %");
 });

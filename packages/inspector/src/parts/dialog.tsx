@@ -40,6 +40,11 @@ export function Question({ title, children, yes, danger = false, onYes, onClose 
     <Dialog title={title} onClose={onClose}>
       <form
         class="dialog-form"
+        onKeyDown={(event) => {
+          if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+          event.preventDefault();
+          event.currentTarget.requestSubmit();
+        }}
         onSubmit={(event) => {
           event.preventDefault();
           onYes();

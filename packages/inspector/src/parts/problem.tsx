@@ -1,7 +1,7 @@
 /** What went wrong, beside what caused it, with a way on. */
-import type { Problem } from "../api/ask.ts";
+import type { ApiProblem } from "../api/ask.ts";
 
-export function ProblemNote({ problem, retry }: { readonly problem: Problem; readonly retry?: () => void }) {
+export function ProblemNote({ problem, retry }: { readonly problem: ApiProblem; readonly retry?: () => void }) {
   return (
     <div class="problem row wrap" role="alert">
       <span>{problem.message}</span>

@@ -1,11 +1,18 @@
 /** The threads as a tree, one of them chosen: in the view of its own and beside the others. */
-import { ago, grouped, visible } from "../text/format.ts";
-import type { ThreadRow } from "../text/thread-row.ts";
-import { type Branch, nameOf } from "./tree.ts";
+import type { ComponentChildren } from "preact";
+import type { ThreadFacts } from "../api/thread-facts.ts";
+import { ago, dollars, grouped, visible } from "../text/format.ts";
+import type { ThreadRowText } from "../text/thread-row.ts";
+import { fullnessWords } from "./bar.ts";
+import { nameOf, type TreeBranch } from "./tree.ts";
 import { VirtualList } from "./virtual-list.tsx";
 
 interface ThreadListProps {
-  readonly branches: readonly Branch[];
+  /** With how full each is, what it cost and which model answered; without it only names are listed. */
+  readonly facts?: ReadonlyMap<string, ThreadFacts>;
+  /** Told which threads are in sight. */
+  readonly onSight?: (rows: readonly ThreadRowText[]) => void;
+  readonly branches: readonly TreeBranch[];
   readonly chosen: string | null;
   readonly now: Date;
   readonly onChoose: (threadId: string) => void;
@@ -13,42 +20,82 @@ interface ThreadListProps {
 }
 
 const ROW = 46;
+const FULL_ROW = 54;
 
-export function ThreadList({ branches, chosen, now, onChoose, onOpen }: ThreadListProps) {
+export function ThreadList({ facts, onSight, branches, chosen, now, onChoose, onOpen }: ThreadListProps) {
   const idAt = (row: number) => branches[row]!.thread.id;
   return (
     <VirtualList
-      class="threads"
+      class={`threads ${facts === undefined ? "" : "full"}`}
       label="Threads"
       count={branches.length}
-      rowHeight={ROW}
+      rowHeight={facts === undefined ? ROW : FULL_ROW}
       chosen={branches.findIndex(({ thread }) => thread.id === chosen)}
       onChoose={(row) => onChoose(idAt(row))}
       {...(onOpen !== undefined && { onOpen: (row: number) => onOpen(idAt(row)) })}
       keyOf={idAt}
-      row={(at) => <ThreadItem branch={branches[at]!} now={now} />}
+      {...(onSight !== undefined && {
+        sight: branches.map(({ thread }) => thread.updatedAt).reduce((a, b) => (a > b ? a : b), ""),
+        onSight: (first: number, end: number) => onSight(branches.slice(first, end).map(({ thread }) => thread)),
+      })}
+      row={(at) => {
+        const branch = branches[at]!;
+        return (
+          <ThreadItem branch={branch} now={now}>
+            {facts !== undefined && <Facts facts={facts.get(branch.thread.id) ?? null} />}
+          </ThreadItem>
+        );
+      }}
     />
   );
 }
 
-function ThreadItem({ branch: { thread, depth }, now }: { readonly branch: Branch; readonly now: Date }) {
+interface ThreadItemProps {
+  readonly branch: TreeBranch;
+  readonly now: Date;
+  readonly children: ComponentChildren;
+}
+
+function ThreadItem({ branch: { thread, depth }, now, children }: ThreadItemProps) {
   return (
     <div class="thread" style={{ paddingLeft: `${8 + depth * 16}px` }}>
       <span class="cut" dir="auto">
         {visible(nameOf(thread))}
       </span>
-      <span class="dim number">{grouped(thread.messages)}</span>
+      {children}
+      <span class="dim number count" title={`${grouped(thread.messages)} messages`}>
+        {grouped(thread.messages)}
+      </span>
       <small class="dim cut">
         {thread.run != null && <span class="running">running</span>}
         {thread.title !== null && <span class="mono">{visible(thread.id)} · </span>}
         {relation(thread)}
-        {ago(thread.updatedAt, now)}
+        <time dateTime={thread.updatedAt} title={thread.updatedAt}>
+          {ago(thread.updatedAt, now)}
+        </time>
       </small>
     </div>
   );
 }
 
-function relation({ kind, parent, forkedAt }: ThreadRow): string {
+function relation({ kind, parent, forkedAt }: ThreadRowText): string {
   if (kind === "subagent") return "sub-agent · ";
   return parent === null ? "" : `fork at #${forkedAt ?? 0} · `;
+}
+
+function Facts({ facts }: { readonly facts: ThreadFacts | null }) {
+  if (facts === null) return <span class="thread-facts" />;
+  const { total, window, cost, model } = facts;
+  const share = total / Math.max(window, 1);
+  return (
+    <span class="thread-facts small number">
+      <span class={`gauge ${share > 1 ? "over" : ""}`} title={`${grouped(total)} of ${grouped(window)} tokens`}>
+        <span class="gauge-fill" style={{ width: `${Math.min(1, share) * 100}%` }} />
+        {share > 1 && <i style={{ left: `${100 / share}%` }} />}
+      </span>
+      <span class={share > 1 ? "bad" : "dim"}>{fullnessWords(total, window)}</span>
+      <span class="dim money">{cost === null ? "" : dollars(cost)}</span>
+      <span class="dim cut model">{model === null ? "" : visible(model)}</span>
+    </span>
+  );
 }

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import type { ThreadRow } from "../text/thread-row.ts";
-import { branchesOf, idOfFile, nameOf } from "./tree.ts";
+import type { ThreadRowText } from "../text/thread-row.ts";
+import { branchesOf, filtered, idOfFile, nameOf } from "./tree.ts";
 
-const row = (id: string, updatedAt: string, parent: string | null = null): ThreadRow => ({
+const row = (id: string, updatedAt: string, parent: string | null = null): ThreadRowText => ({
   id,
   title: null,
   messages: 1,
@@ -45,4 +45,14 @@ test("a dropped file gets an id that may be one and isn't taken", () => {
   assert.equal(idOfFile("a.json", new Set(["a", "a-2"])), "a-3");
   assert.equal(idOfFile("….json", new Set()), "imported");
   assert.equal(nameOf({ id: "x", title: " " }), "x");
+});
+
+test("a filter finds threads by every word of their name or id", () => {
+  const at = { messages: 1, updatedAt: "", parent: null, forkedAt: null, kind: "main" } as const;
+  const branches = branchesOf([
+    { ...at, id: "q8", title: "A garden" },
+    { ...at, id: "sea", title: null },
+  ]);
+  const found = (text: string) => filtered(branches, text).map(({ thread }) => thread.id);
+  assert.deepEqual([found("GARDEN q"), found("sea"), found("none"), found(" ").length], [["q8"], ["sea"], [], 2]);
 });

@@ -1,13 +1,13 @@
 /** Threads as a tree: forks and sub-agents stand under the thread they came from, the newest change first. Pure. */
-import type { ThreadRow } from "../text/thread-row.ts";
+import type { ThreadRowText } from "../text/thread-row.ts";
 
-export interface Branch {
-  readonly thread: ThreadRow;
+export interface TreeBranch {
+  readonly thread: ThreadRowText;
   readonly depth: number;
 }
 
 /** In the order they are shown. A thread whose parent is gone, or that is in a circle, stands by itself. */
-export function branchesOf(threads: Iterable<ThreadRow>): readonly Branch[] {
+export function branchesOf(threads: Iterable<ThreadRowText>): readonly TreeBranch[] {
   const rows = [...threads];
   const byId = new Map(rows.map((row) => [row.id, row]));
   const children = Map.groupBy(rows, ({ id, parent }) =>
@@ -15,14 +15,14 @@ export function branchesOf(threads: Iterable<ThreadRow>): readonly Branch[] {
   );
   const newest = new Map<string, string>();
   const shown = new Set<string>();
-  const branches: Branch[] = [];
-  const visit = (thread: ThreadRow, depth: number) => {
+  const branches: TreeBranch[] = [];
+  const visit = (thread: ThreadRowText, depth: number) => {
     if (shown.has(thread.id)) return;
     shown.add(thread.id);
     branches.push({ thread, depth });
     for (const child of ordered(children.get(thread.id) ?? [])) visit(child, Math.min(depth + 1, DEEPEST));
   };
-  const changed = (row: ThreadRow, trail: ReadonlySet<string> = new Set()): string => {
+  const changed = (row: ThreadRowText, trail: ReadonlySet<string> = new Set()): string => {
     const known = newest.get(row.id);
     if (known !== undefined || trail.has(row.id)) return known ?? row.updatedAt;
     const within = new Set([...trail, row.id]);
@@ -31,7 +31,7 @@ export function branchesOf(threads: Iterable<ThreadRow>): readonly Branch[] {
     newest.set(row.id, last);
     return last;
   };
-  const ordered = (some: readonly ThreadRow[]) =>
+  const ordered = (some: readonly ThreadRowText[]) =>
     some
       .map((row) => ({ row, at: changed(row) }))
       .toSorted((a, b) => (a.at > b.at ? -1 : a.at < b.at ? 1 : a.row.id < b.row.id ? -1 : 1))
@@ -44,8 +44,23 @@ export function branchesOf(threads: Iterable<ThreadRow>): readonly Branch[] {
 /** Deeper ones would leave no room for their names. */
 const DEEPEST = 6;
 
-export function nameOf({ title, id }: Pick<ThreadRow, "title" | "id">): string {
+export function nameOf({ title, id }: Pick<ThreadRowText, "title" | "id">): string {
   return title === null || title.trim() === "" ? id : title;
+}
+
+/** Those whose name or id has every word, without the tree: parents may be missing. */
+export function filtered(branches: readonly TreeBranch[], text: string): readonly TreeBranch[] {
+  const words = text
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== "");
+  if (words.length === 0) return branches;
+  return branches
+    .filter(({ thread: { id, title } }) => {
+      const name = `${title ?? ""} ${id}`.toLowerCase();
+      return words.every((word) => name.includes(word));
+    })
+    .map(({ thread }) => ({ thread, depth: 0 }));
 }
 
 /** An id for a file that is dropped: of its name, as far as an id may hold it. */

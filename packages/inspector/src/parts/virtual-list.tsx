@@ -13,6 +13,15 @@ interface VirtualListProps {
   readonly chosen: number;
   readonly onChoose: (row: number) => void;
   readonly onOpen?: (row: number) => void;
+  /** Several rows, from the anchor to the one that is chosen: with Shift, and dragged together. */
+  readonly picking?:
+    | {
+        readonly anchor: number | null;
+        readonly onRange: (anchor: number, row: number) => void;
+        /** Null: what was dragged is let go. */
+        readonly onDrag: (row: number | null) => void;
+      }
+    | undefined;
   /** Chosen by hand, not by key. */
   readonly onPoint?: () => void;
   readonly keyOf?: (row: number) => string;
@@ -25,7 +34,7 @@ interface VirtualListProps {
 }
 
 export function VirtualList(props: VirtualListProps) {
-  const { label, count, rowHeight, chosen, onChoose, onOpen, keyOf = String, row, onSight, sight } = props;
+  const { label, count, rowHeight, chosen, onChoose, onOpen, keyOf = String, row, onSight, sight, picking } = props;
   const element = useRef<HTMLDivElement>(null);
   const id = useId();
   const [seen, setSeen] = useState({ top: 0, height: 600 });
@@ -38,17 +47,24 @@ export function VirtualList(props: VirtualListProps) {
     return () => observer.disconnect();
   }, []);
   useEffect(() => onSight?.(first, end), [first, end, count, sight]);
-  const choose = (next: number) => {
+  const choose = (next: number, isRange: boolean) => {
     const list = element.current!;
     list.scrollTop = topShowing(next, { top: list.scrollTop, height: list.clientHeight, rowHeight });
-    onChoose(next);
+    pick(next, isRange);
   };
+  const pick = (next: number, isRange: boolean) => {
+    if (isRange && picking !== undefined && chosen >= 0) picking.onRange(picking.anchor ?? chosen, next);
+    else onChoose(next);
+  };
+  const start = picking?.anchor ?? chosen;
+  const isChosen = (at: number) => at >= Math.min(start, chosen) && at <= Math.max(start, chosen);
   return (
     <div
       ref={element}
       class={`list ${props.class ?? ""}`}
       role="listbox"
       aria-label={label}
+      aria-multiselectable={picking === undefined ? undefined : true}
       tabIndex={0}
       aria-activedescendant={chosen >= first && chosen < end ? `${id}-${chosen}` : undefined}
       onScroll={(event) => setSeen({ top: event.currentTarget.scrollTop, height: event.currentTarget.clientHeight })}
@@ -56,7 +72,7 @@ export function VirtualList(props: VirtualListProps) {
         const page = Math.max(1, Math.floor(seen.height / rowHeight) - 1);
         const next = rowAfter(event.key, chosen, { count, page });
         if (event.key === "Enter" && chosen >= 0) onOpen?.(chosen);
-        else if (next !== null) choose(next);
+        else if (next !== null) choose(next, event.shiftKey);
         else return;
         event.preventDefault();
       }}
@@ -72,12 +88,18 @@ export function VirtualList(props: VirtualListProps) {
               class="list-row"
               role="option"
               tabIndex={-1}
-              aria-selected={at === chosen}
+              aria-selected={isChosen(at)}
               aria-posinset={at + 1}
               aria-setsize={count}
               style={{ top: `${at * rowHeight}px`, height: `${rowHeight}px` }}
-              onClick={() => {
-                onChoose(at);
+              draggable={picking !== undefined}
+              onDragStart={(event) => {
+                event.dataTransfer?.setData("text/plain", keyOf(at));
+                picking?.onDrag(at);
+              }}
+              onDragEnd={() => picking?.onDrag(null)}
+              onClick={(event) => {
+                pick(at, event.shiftKey);
                 props.onPoint?.();
               }}
               onDblClick={() => onOpen?.(at)}

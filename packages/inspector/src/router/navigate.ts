@@ -1,8 +1,8 @@
 /** The place one is at, as a signal, moved by links, the back button and `go`. The only file that touches the history. */
 import { signal } from "@preact/signals";
-import { addressOf, type Place, placeOf, type View } from "./place.ts";
+import { addressOf, type PagePlace, type PageView, placeOf } from "./place.ts";
 
-export const place = signal<Place>(placeOf(location.pathname, location.search));
+export const place = signal<PagePlace>(placeOf(location.pathname, location.search));
 
 addEventListener("popstate", () => {
   place.value = placeOf(location.pathname, location.search);
@@ -19,12 +19,12 @@ document.addEventListener("click", (event) => {
   move(url.pathname + url.search, "push");
 });
 
-export function go(view: View, id: string | null = null, query: Place["query"] = {}): void {
+export function go(view: PageView, id: string | null = null, query: PagePlace["query"] = {}): void {
   move(addressOf(view, id, query), "push");
 }
 
 /** What is selected, kept in the address without a step of its own in the history. */
-export function select(query: Place["query"]): void {
+export function select(query: PagePlace["query"]): void {
   const { view, id } = place.value;
   if (view !== "nowhere") move(addressOf(view, id, query), "replace");
 }

@@ -7,7 +7,7 @@ test("every place has an address that leads back to it, whatever the thread is c
   const ids = fc.string({ minLength: 1, unit: "grapheme" }).filter((id) => id.isWellFormed());
   fc.assert(
     fc.property(ids, fc.string(), (id, seq) => {
-      for (const view of ["window", "timeline", "chat", "map", "requests"] as const) {
+      for (const view of ["window", "timeline", "chat", "map", "rules", "requests"] as const) {
         const address = new URL(addressOf(view, id, { seq }), "http://localhost");
         // A browser reads these two as steps in the path, in any spelling.
         if (/^\.{1,2}$/.test(id)) continue;

@@ -1,6 +1,6 @@
 /** Two lists, and what of the first is gone, what of the second is new: the shortest such list of steps. Pure. */
 
-export interface Step<T> {
+export interface DiffStep<T> {
   readonly kind: "same" | "gone" | "new";
   readonly value: T;
 }
@@ -8,13 +8,17 @@ export interface Step<T> {
 /** Beyond so many differences the middle is told as gone and new, without looking for what both share. */
 const MOST_STEPS = 1500;
 
-export function diff<T>(before: readonly T[], after: readonly T[], keyOf: (value: T) => string = String): Step<T>[] {
+export function diff<T>(
+  before: readonly T[],
+  after: readonly T[],
+  keyOf: (value: T) => string = String,
+): DiffStep<T>[] {
   const [a, b] = [before.map(keyOf), after.map(keyOf)];
   let start = 0;
   while (start < a.length && start < b.length && a[start] === b[start]) start += 1;
   let end = 0;
   while (end < a.length - start && end < b.length - start && a.at(-1 - end) === b.at(-1 - end)) end += 1;
-  const step = (kind: Step<T>["kind"]) => (value: T) => ({ kind, value });
+  const step = (kind: DiffStep<T>["kind"]) => (value: T) => ({ kind, value });
   return [
     ...after.slice(0, start).map(step("same")),
     ...middle(before.slice(start, before.length - end), after.slice(start, after.length - end), keyOf),
@@ -23,7 +27,7 @@ export function diff<T>(before: readonly T[], after: readonly T[], keyOf: (value
 }
 
 /** Myers' algorithm: the furthest that so many steps reach on each diagonal, then the way back. */
-function middle<T>(before: readonly T[], after: readonly T[], keyOf: (value: T) => string): Step<T>[] {
+function middle<T>(before: readonly T[], after: readonly T[], keyOf: (value: T) => string): DiffStep<T>[] {
   const [a, b] = [before.map(keyOf), after.map(keyOf)];
   const furthest: Map<number, number>[] = [];
   let reached = new Map<number, number>([[1, 0]]);
@@ -38,8 +42,8 @@ function middle<T>(before: readonly T[], after: readonly T[], keyOf: (value: T) 
     reached = new Map(reached);
   }
   return [
-    ...before.map((value): Step<T> => ({ kind: "gone", value })),
-    ...after.map((value): Step<T> => ({ kind: "new", value })),
+    ...before.map((value): DiffStep<T> => ({ kind: "gone", value })),
+    ...after.map((value): DiffStep<T> => ({ kind: "new", value })),
   ];
 }
 
@@ -52,8 +56,8 @@ function wayBack<T>(
   before: readonly T[],
   after: readonly T[],
   furthest: readonly ReadonlyMap<number, number>[],
-): Step<T>[] {
-  const steps: Step<T>[] = [];
+): DiffStep<T>[] {
+  const steps: DiffStep<T>[] = [];
   let [x, y] = [before.length, after.length];
   for (let count = furthest.length - 1; count >= 0; count -= 1) {
     const reached = furthest[count]!;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { ago, bothEnds, dollars, grouped, line, percent, short, visible } from "./format.ts";
+import { ago, bothEnds, dollars, grouped, line, moment, percent, short, visible } from "./format.ts";
 
 test("figures read as people write them", () => {
   assert.deepEqual([0, 999, 1000, 41_380, 999_400, 1_250_000].map(short), ["0", "999", "1k", "41k", "999k", "1.3M"]);
@@ -45,4 +45,12 @@ test("a line has no line ends, nothing hidden, and at most its length", () => {
 
 test("what would hide or turn text is shown as a sign", () => {
   assert.equal(visible("a\u0000b\u001bc\u202ed\n\te\u007f"), "a\u2400b\u241bc\ufffdd\n\te\u2421");
+});
+
+test("a moment among others is a second, a minute or a day, whichever tells them apart", () => {
+  const at = new Date(2026, 10, 18, 9, 5, 7).toISOString();
+  assert.equal(moment(at, 60_000), "09:05:07");
+  assert.equal(moment(at, 3_600_000), "09:05");
+  assert.equal(moment(at, 3 * 86_400_000), "Nov 18");
+  assert.equal(moment("never", 1), "never");
 });

@@ -37,6 +37,15 @@ export function ago(at: string, now: Date): string {
   return then.toLocaleDateString("en-US", { month: "short", day: "numeric", ...year });
 }
 
+/** A moment among others: its time where they lie within a day and a half (to the second within ten minutes), else its date. `span` is in milliseconds. */
+export function moment(at: string, span: number): string {
+  const then = new Date(at);
+  if (Number.isNaN(then.getTime())) return at;
+  if (span > 1.5 * 86_400_000) return then.toLocaleDateString("en-US", { month: "short", day: "numeric" });
+  const seconds = span < 600_000 ? ({ second: "2-digit" } as const) : {};
+  return then.toLocaleTimeString("en-US", { hour: "2-digit", minute: "2-digit", ...seconds, hourCycle: "h23" });
+}
+
 function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"} ago`;
 }

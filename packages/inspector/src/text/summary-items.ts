@@ -2,18 +2,18 @@
  * A summary's text as sections of items, each with the records it rests on. The text is what the model reads; numbers in
  * brackets at an item's start or end are records. What can't be read so stays a plain paragraph. Pure.
  */
-export interface SummarySection {
+export interface ShownSection {
   /** Null: what stands before the first heading. */
   readonly title: string | null;
-  readonly items: readonly SummaryItem[];
+  readonly items: readonly ShownItem[];
 }
 
-interface SummaryItem {
+interface ShownItem {
   readonly text: string;
   readonly seqs: readonly number[];
 }
 
-export function summarySections(text: string): readonly SummarySection[] {
+export function summarySections(text: string): readonly ShownSection[] {
   let isFenced = false;
   const sections: { title: string | null; items: { lines: string[] }[] }[] = [{ title: null, items: [] }];
   for (const line of text.split("\n")) {
@@ -39,7 +39,7 @@ export function summarySections(text: string): readonly SummarySection[] {
     .filter(({ title, items }) => title !== null || items.length > 0);
 }
 
-function itemOf(text: string): SummaryItem {
+function itemOf(text: string): ShownItem {
   const start = /^\[(\d{1,9}(?:, ?\d{1,9}){0,50})\]\s?/.exec(text);
   const end = / \[(\d{1,9}(?:, ?\d{1,9}){0,50})\]$/.exec(text);
   const numbers = [start, end].flatMap((match) => match?.[1]?.split(",").map(Number) ?? []);

@@ -1,5 +1,5 @@
 /** As `GET /api/threads` gives it; `run`: one is under way on it. */
-export interface ThreadRow {
+export interface ThreadRowText {
   readonly id: string;
   readonly title: string | null;
   readonly messages: number;

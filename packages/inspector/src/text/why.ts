@@ -9,6 +9,8 @@ export interface EntryFacts {
   readonly evidence?: number;
   readonly shortened?: readonly string[];
   readonly pinned?: true;
+  /** Of a fold: the first and the last record it stands for. */
+  readonly folded?: readonly number[];
 }
 
 export interface Why {
@@ -18,7 +20,7 @@ export interface Why {
   readonly tone: "plain" | "hot";
 }
 
-export function whyOf({ source, shortened, pinned, evidence }: EntryFacts, hidden: number): Why {
+export function whyOf({ source, shortened, pinned, evidence, folded }: EntryFacts, hidden: number): Why {
   if (source === "summary")
     return {
       label: `summary of #1 to #${hidden}`,
@@ -31,8 +33,8 @@ export function whyOf({ source, shortened, pinned, evidence }: EntryFacts, hidde
     return { label: "standing rules", sentence: "The rules in force, word for word: nothing sheds them.", tone: "hot" };
   if (source === "fold")
     return {
-      label: "folded",
-      sentence: "Stands for a range in the middle; undo brings the messages back.",
+      label: folded === undefined ? "folded" : `fold of #${folded[0]} to #${folded.at(-1)}`,
+      sentence: "Stands for a range in the middle; the messages can be shown again.",
       tone: "hot",
     };
   if (source === "request")

@@ -12,7 +12,7 @@ import { type ExactHistory, fromSession, type SearchedThread } from "./question-
 import type { EvalInput, EvalSession } from "./read-file.ts";
 import { remembering } from "./remembering.ts";
 import { askHistory, overAgent } from "./request.ts";
-import { type Bounds, evenly, newest } from "./sample.ts";
+import { evenly, newest, type SampleBounds } from "./sample.ts";
 import { type Figure, meanOf, measure, type Summary, summaries } from "./search-figures.ts";
 import { ours } from "./search-subjects.ts";
 import { ourThread } from "./senders.ts";
@@ -20,9 +20,9 @@ import { ourThread } from "./senders.ts";
 export interface EvalOptions {
   /** The model's window in tokens. */
   readonly window: number;
-  /** The policy; null: nothing is compacted by itself. */
-  readonly summarization?: SummarizationOptions | null | undefined;
-  readonly bounds: Bounds;
+  /** The policy; false: nothing is compacted by itself. */
+  readonly summarization?: SummarizationOptions | false | undefined;
+  readonly bounds: SampleBounds;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((what: string) => void) | undefined;
 }
@@ -74,12 +74,12 @@ export async function evaluate(inputs: readonly EvalInput[], options: EvalOption
 /** In tokens: what one `recall` shows. */
 const BUDGETS = [2_000];
 
-interface Measuring extends EvalOptions {
+interface EvaluationSetup extends EvalOptions {
   readonly count: (text: string) => number;
   readonly notes: string[];
 }
 
-function bounded(input: EvalInput, bounds: Bounds, notes: string[]): EvalInput {
+function bounded(input: EvalInput, bounds: SampleBounds, notes: string[]): EvalInput {
   const sessions = evenly(input.sessions, bounds.conversations).map((session) => ({
     ...session,
     turns: newest(session.turns, bounds),
@@ -101,7 +101,7 @@ function knownIn(name: string, sessions: readonly EvalSession[]): SearchedThread
   });
 }
 
-async function searchRows(threads: readonly SearchedThread[], { bounds, count, notes, ...options }: Measuring) {
+async function searchRows(threads: readonly SearchedThread[], { bounds, count, notes, ...options }: EvaluationSetup) {
   const scores = [];
   for (const [set, own] of Map.groupBy(threads, (thread) => thread.set)) {
     const all = own.flatMap((thread) => thread.questions.map((question) => ({ thread, question })));
@@ -121,7 +121,7 @@ async function searchRows(threads: readonly SearchedThread[], { bounds, count, n
 const DISTANCE = { session: 20, dialog: 6 } as const;
 const SHORT_DIALOG = 100;
 
-async function promptRow(name: string, sessions: readonly EvalSession[], options: Measuring): Promise<PromptRow> {
+async function promptRow(name: string, sessions: readonly EvalSession[], options: EvaluationSetup): Promise<PromptRow> {
   const { count, bounds, window, signal } = options;
   const isShort = sessions.length > 1 && sessions.every(({ turns }) => turns.length < SHORT_DIALOG);
   const distance = DISTANCE[isShort ? "dialog" : "session"];

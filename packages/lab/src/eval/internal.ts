@@ -2,7 +2,7 @@
 export { type EvalReport, evaluate } from "./evaluate.ts";
 export { gateFailures, parseGate } from "./gate.ts";
 export { readable } from "./probes.ts";
-export { type Count, type PromptFigures, promptFigures, sessionOf } from "./prompt-figures.ts";
+export { type FigureCount, type PromptFigures, promptFigures, sessionOf } from "./prompt-figures.ts";
 export { type EvalInput, readEvalFile } from "./read-file.ts";
 export { readThreads } from "./read-threads.ts";
 export { remembering } from "./remembering.ts";

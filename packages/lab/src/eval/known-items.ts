@@ -51,7 +51,7 @@ export function knownItems(
   });
 }
 
-interface Item {
+interface KnownItem {
   readonly sentence: string;
   readonly at: number;
   readonly end: number;
@@ -63,7 +63,7 @@ function itemsOf(
   text: string,
   seq: number,
   { rare, far, holders }: Definition & { readonly holders: ReadonlyMap<string, readonly number[]> },
-): Item[] {
+): KnownItem[] {
   return sentences(text).flatMap((sentence) => {
     const terms = analyze(sentence);
     if (terms.length < LEAST_WORDS || terms.length > MOST_WORDS) return [];

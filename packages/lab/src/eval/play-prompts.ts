@@ -6,9 +6,9 @@ import type { OpenAiMessage } from "@palimpsest/core/message";
 import type { Meter } from "@palimpsest/core/tokens";
 import { type CacheRules, type Piece, providerCache } from "../replay/provider-cache.ts";
 import { folded, holds, linesOf, type Probe, type ProbeKind, readable } from "./probes.ts";
-import type { Place, Sender, SentRequest } from "./senders.ts";
+import type { Sender, SenderPlace, SenderRequest } from "./senders.ts";
 
-export interface Session {
+export interface PlayedSession {
   readonly name: string;
   readonly messages: readonly OpenAiMessage[];
   readonly times: readonly number[];
@@ -22,7 +22,7 @@ export interface Session {
   readonly finds: (probe: Probe) => Promise<boolean | null>;
 }
 
-export interface Share {
+export interface PromptShare {
   of: number;
   held: number;
 }
@@ -35,23 +35,27 @@ export interface PlayedPrompts {
   compactions: number;
   fetches: number;
   readonly tokens: number[];
-  readonly seen: Share;
-  readonly strict: Share;
+  readonly seen: PromptShare;
+  readonly strict: PromptShare;
   /** Of what isn't visible and was searched for. */
-  readonly found: Share;
-  readonly asked: Share;
-  readonly kinds: Readonly<Record<ProbeKind, Share>>;
+  readonly found: PromptShare;
+  readonly asked: PromptShare;
+  readonly kinds: Readonly<Record<ProbeKind, PromptShare>>;
 }
 
 export interface PlayPrompts {
-  readonly place: Place;
+  readonly place: SenderPlace;
   readonly cache: CacheRules;
   /** `fetch`: what isn't visible is read again in a request of its own, and carried from then on. */
   readonly missing: "leave" | "fetch";
   readonly search: boolean;
 }
 
-export async function playPrompts(session: Session, sender: Sender, options: PlayPrompts): Promise<PlayedPrompts> {
+export async function playPrompts(
+  session: PlayedSession,
+  sender: Sender,
+  options: PlayPrompts,
+): Promise<PlayedPrompts> {
   const played = nothingPlayed();
   const bill = openBill(played, options);
   const verbatim = verbatimText(session.messages);
@@ -63,8 +67,8 @@ export async function playPrompts(session: Session, sender: Sender, options: Pla
   return played;
 }
 
-interface Playing {
-  readonly session: Session;
+interface PromptPlaying {
+  readonly session: PlayedSession;
   readonly sender: Sender;
   readonly options: PlayPrompts;
   readonly played: PlayedPrompts;
@@ -73,7 +77,7 @@ interface Playing {
 }
 
 /** The request that the message at `index` answers. */
-async function playRequest({ session, sender, options, played, bill, verbatim }: Playing, index: number) {
+async function playRequest({ session, sender, options, played, bill, verbatim }: PromptPlaying, index: number) {
   const { place } = options;
   const sentAt = session.times[index - 1]!;
   let sent = await sender.request(sentAt, bill.state(sentAt));
@@ -101,7 +105,7 @@ async function playRequest({ session, sender, options, played, bill, verbatim }:
 
 interface Judged {
   readonly probes: readonly Probe[];
-  readonly session: Session;
+  readonly session: PlayedSession;
   readonly index: number;
   readonly strictText: string;
 }
@@ -111,7 +115,7 @@ const ASKED_EVERY = 5;
 
 function judge(
   played: PlayedPrompts,
-  { messages }: SentRequest,
+  { messages }: SenderRequest,
   { probes, session, index, strictText }: Judged,
 ): Probe[] {
   const text = messages.map(readable).join("\n");
@@ -128,7 +132,7 @@ function judge(
   return missing;
 }
 
-function count(share: Share, held: boolean): void {
+function count(share: PromptShare, held: boolean): void {
   share.of++;
   if (held) share.held++;
 }
@@ -139,7 +143,7 @@ const SHORTEST_LINE = 8;
  * Of a request, what stands as it was said: messages that are whole, and of all other text the lines that some message
  * holds as a line. A list of names made by a summarizer is no line of any message.
  */
-function verbatimText(messages: readonly OpenAiMessage[]): (sent: SentRequest, end: number) => string {
+function verbatimText(messages: readonly OpenAiMessage[]): (sent: SenderRequest, end: number) => string {
   const lines = new Set<string>();
   const whole = new Set<string>();
   let known = 0;
@@ -172,7 +176,7 @@ const ASKING_TOKENS = 60;
 const PIECE = 8000;
 
 /** As few pieces of messages as hold all that is missing. */
-function fetched(missing: readonly Probe[], { messages }: Session): readonly string[] {
+function fetched(missing: readonly Probe[], { messages }: PlayedSession): readonly string[] {
   const pieces: { readonly source: number; readonly text: string }[] = [];
   for (const { text, kind, source } of missing) {
     if (pieces.some((piece) => piece.source === source && holds(folded(piece.text), text, kind))) continue;
@@ -200,7 +204,7 @@ function openBill(played: PlayedPrompts, { place, cache: rules }: PlayPrompts) {
   let changes: readonly string[] = [];
   return {
     state: (at: number) => cache.state(at),
-    charge({ messages, marks, calls }: SentRequest, sentAt: number, output: number): void {
+    charge({ messages, marks, calls }: SenderRequest, sentAt: number, output: number): void {
       const pieces = messages.map((_, index) => pieceOf(messages, index, place.meter));
       const keys = pieces.map(({ key }) => key as string);
       const same = keys.findIndex((key, index) => key !== before[index]);
@@ -234,7 +238,7 @@ function keyOf(message: OpenAiMessage): string {
 }
 
 function nothingPlayed(): PlayedPrompts {
-  const none = (): Share => ({ of: 0, held: 0 });
+  const none = (): PromptShare => ({ of: 0, held: 0 });
   return {
     cost: 0,
     requests: 0,

@@ -7,23 +7,23 @@ import { openaiShape, repair } from "@palimpsest/core/message";
 import { RELATIVE_PRICES } from "@palimpsest/core/pricing";
 import type { Turn } from "../replay/transcript.ts";
 import { searchTurns } from "../replay/turn-search.ts";
-import { type PlayedPrompts, playPrompts, type Session, type Share } from "./play-prompts.ts";
+import { type PlayedPrompts, type PlayedSession, type PromptShare, playPrompts } from "./play-prompts.ts";
 import { KINDS, type Probe, type ProbeKind, probesOf, readable, requestsOf } from "./probes.ts";
-import { meterOf, type NamedSender, neverCompacted, type Place, truncation } from "./senders.ts";
+import { meterOf, type NamedSender, neverCompacted, type SenderPlace, truncation } from "./senders.ts";
 
 const CACHE = { prices: RELATIVE_PRICES, reads: "marks" } as const;
 
-export type Count = (text: string) => number;
+export type FigureCount = (text: string) => number;
 
-export interface SessionOptions {
+export interface FigureOptions {
   /** A probe's source lies more than this many messages back. */
   readonly distance: number;
-  readonly count: Count;
+  readonly count: FigureCount;
   /** At most so many probes are searched for, evenly spread; all unless told. */
   readonly searches?: number | undefined;
 }
 
-export function sessionOf(name: string, turns: readonly Turn[], options: SessionOptions): Session {
+export function sessionOf(name: string, turns: readonly Turn[], options: FigureOptions): PlayedSession {
   const given = turns.map(({ message }) => message);
   const { messages } = repair(given, openaiShape, openaiRules);
   const same = messages.length === given.length;
@@ -63,7 +63,7 @@ const PACE_MS = 30_000;
 const QUERY_CHARACTERS = 400;
 const SEARCH_TOKENS = 2000;
 
-function withinTokens(texts: readonly string[], count: Count): string {
+function withinTokens(texts: readonly string[], count: FigureCount): string {
   let left = SEARCH_TOKENS;
   const shown: string[] = [];
   for (const text of texts) {
@@ -75,9 +75,9 @@ function withinTokens(texts: readonly string[], count: Count): string {
   return shown.join("\n");
 }
 
-export interface PromptOptions {
+export interface PromptFigureOptions {
   readonly window: number;
-  readonly count: Count;
+  readonly count: FigureCount;
   /** Also with what isn't visible read again and carried from then on. */
   readonly withFetched?: boolean;
   /** Without truncation and search. */
@@ -114,8 +114,8 @@ export interface PromptFigures extends Readonly<Record<ProbeKind, number | null>
 
 export async function promptFigures(
   sender: NamedSender,
-  sessions: readonly Session[],
-  options: PromptOptions,
+  sessions: readonly PlayedSession[],
+  options: PromptFigureOptions,
 ): Promise<PromptFigures> {
   const { withFetched = false, quick = false, signal } = options;
   const each = { ours: [] as PlayedPrompts[], cut: [] as PlayedPrompts[], never: 0, fetched: [] as PlayedPrompts[] };
@@ -140,16 +140,16 @@ export async function promptFigures(
 }
 
 /** What a session costs if nothing is ever compacted. */
-const costs = new WeakMap<Session, number>();
+const costs = new WeakMap<PlayedSession, number>();
 
 async function played(
-  session: Session,
+  session: PlayedSession,
   sender: NamedSender,
-  { window, count }: PromptOptions,
+  { window, count }: PromptFigureOptions,
   { missing = "leave", search = false }: { readonly missing?: "leave" | "fetch"; readonly search?: boolean } = {},
 ): Promise<PlayedPrompts> {
   const systems = session.messages.filter(({ role }) => role === "system");
-  const place: Place = { window, meter: meterOf(count), count, systems };
+  const place: SenderPlace = { window, meter: meterOf(count), count, systems };
   const opened = await sender.open(place);
   try {
     return await playPrompts(session, opened, { place, cache: CACHE, missing, search });
@@ -202,7 +202,7 @@ function costOf({ cost }: PlayedPrompts): number {
   return cost;
 }
 
-function share(plays: readonly PlayedPrompts[], of: (one: PlayedPrompts) => Share): number | null {
+function share(plays: readonly PlayedPrompts[], of: (one: PlayedPrompts) => PromptShare): number | null {
   return percent(
     total(plays, (one) => of(one).held),
     total(plays, (one) => of(one).of),

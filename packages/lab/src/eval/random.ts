@@ -1,7 +1,7 @@
 /**
  * Random choices that are the same on every machine: a small linear congruential generator and two ways to draw from it.
  */
-export interface Random {
+export interface SeededRandom {
   /** At least 0 and under 1. */
   next(): number;
   /** A whole number, both ends included. */
@@ -9,7 +9,7 @@ export interface Random {
   pick<T>(options: readonly T[]): T;
 }
 
-export function seeded(seed: number): Random {
+export function seeded(seed: number): SeededRandom {
   let state = seed >>> 0;
   const next = (): number => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;

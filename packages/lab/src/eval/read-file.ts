@@ -63,9 +63,9 @@ function questionsIn(bytes: Buffer): ReturnType<typeof readQuestions> | null {
 }
 
 type Refuse = (problem: string) => ReadInput;
-type Questions = Extract<ReturnType<typeof readQuestions>, { kind: "questions" }>;
+type FileQuestions = Extract<ReturnType<typeof readQuestions>, { kind: "questions" }>;
 
-function readQuestionFile(name: string, { threads, histories }: Questions, refuse: Refuse): ReadInput {
+function readQuestionFile(name: string, { threads, histories }: FileQuestions, refuse: Refuse): ReadInput {
   if (threads.every(({ questions }) => questions.length === 0)) return refuse("holds no question with evidence");
   return { kind: "read", input: { name, sessions: [], of: 0, threads, histories }, problems: [] };
 }

@@ -5,13 +5,13 @@ import type { Store } from "palimpsest/stores";
 import { replay } from "palimpsest/threads";
 import type { Turn } from "../replay/transcript.ts";
 import type { EvalInput, EvalSession } from "./read-file.ts";
-import { type Bounds, newest } from "./sample.ts";
+import { newest, type SampleBounds } from "./sample.ts";
 
 /** The newest threads first; what is beyond the bounds is not held. */
 export async function readThreads(
   store: Store,
   ids: readonly string[],
-  { name, of, bounds }: { readonly name: string; readonly of: number; readonly bounds: Bounds },
+  { name, of, bounds }: { readonly name: string; readonly of: number; readonly bounds: SampleBounds },
 ): Promise<EvalInput> {
   const sessions: EvalSession[] = [];
   let left = bounds.characters * THREADS_AT_MOST_LONG;
@@ -27,7 +27,7 @@ export async function readThreads(
 /** Of all threads together so many times the characters of one. */
 const THREADS_AT_MOST_LONG = 4;
 
-async function readThread(store: Store, id: string, bounds: Bounds): Promise<EvalSession> {
+async function readThread(store: Store, id: string, bounds: SampleBounds): Promise<EvalSession> {
   let records: MessageRecord[] = [];
   let of = 0;
   for await (const record of replay({ store }, id)) {

@@ -35,10 +35,10 @@ export async function askHistory(place: AskingPlace, history: ExactHistory, wind
 /** Where a question can be asked. */
 export interface AskingPlace {
   readonly name: string;
-  open(history: ExactHistory, window: number): Promise<Asking>;
+  open(history: ExactHistory, window: number): Promise<EvalAsking>;
 }
 
-interface Asking {
+interface EvalAsking {
   ask(question: string): Promise<AskedFor>;
   close(): Promise<void>;
 }
@@ -65,7 +65,7 @@ export function overAgent(when: "later" | "at once"): AskingPlace {
           history.messages.map(({ at, message }) => ({ dialect: "openai", origin: "import", at, body: message })),
         ),
       );
-      let answer = (): Answer => "Noted.";
+      let answer = (): RequestAnswer => "Noted.";
       const model = scriptedModel(() => answer());
       const learns = scriptedModel(() => "{}");
       const memory = createMemory({ store, model: learns });
@@ -73,10 +73,10 @@ export function overAgent(when: "later" | "at once"): AskingPlace {
         store,
         model,
         memory,
-        contextWindow: window,
+        window,
         summarizer: null,
-        title: null,
-        subagents: null,
+        title: false,
+        subagents: false,
       });
       const say = async (threadId: string, prompt: string): Promise<void> => {
         const { end } = await agent.generate({ threadId, prompt });
@@ -110,4 +110,4 @@ export function overAgent(when: "later" | "at once"): AskingPlace {
   };
 }
 
-type Answer = string | { readonly calls: readonly { readonly name: string; readonly input: unknown }[] };
+type RequestAnswer = string | { readonly calls: readonly { readonly name: string; readonly input: unknown }[] };

@@ -1,7 +1,7 @@
 /** Bounds on what one evaluation measures, and what is chosen when there is more: pure, and the same each time. */
 import type { Turn } from "../replay/transcript.ts";
 
-export interface Bounds {
+export interface SampleBounds {
   /** Conversations of one input. */
   readonly conversations: number;
   /** Messages and characters of one conversation. */
@@ -13,9 +13,15 @@ export interface Bounds {
   readonly turns: number;
 }
 
-export const BOUNDS: Bounds = { conversations: 100, messages: 2_000, characters: 8_000_000, questions: 100, turns: 20 };
+export const BOUNDS: SampleBounds = {
+  conversations: 100,
+  messages: 2_000,
+  characters: 8_000_000,
+  questions: 100,
+  turns: 20,
+};
 
-export const UNBOUNDED: Bounds = {
+export const UNBOUNDED: SampleBounds = {
   conversations: Number.POSITIVE_INFINITY,
   messages: Number.POSITIVE_INFINITY,
   characters: Number.POSITIVE_INFINITY,
@@ -30,7 +36,7 @@ export function evenly<T>(list: readonly T[], most: number): readonly T[] {
 }
 
 /** The newest messages within the bounds. They begin with a message of the user, so that no result stands without its call. */
-export function newest(turns: readonly Turn[], { messages, characters }: Bounds): readonly Turn[] {
+export function newest(turns: readonly Turn[], { messages, characters }: SampleBounds): readonly Turn[] {
   let left = characters;
   let first = turns.length;
   while (first > 0 && turns.length - first < messages) {

@@ -2,7 +2,7 @@
 import { analyze } from "@palimpsest/core/internal/text";
 import type { SearchedMessage, SearchedThread, SearchQuestion } from "./question-data.ts";
 import { seeded } from "./random.ts";
-import type { Asker } from "./search-subjects.ts";
+import type { SubjectAsker } from "./search-subjects.ts";
 
 const RANKS = [1, 5, 10, 20] as const;
 const BUDGETS = [1_000, 2_000, 4_000] as const;
@@ -23,7 +23,7 @@ export interface MeasureOptions {
 
 export async function measure(
   threads: readonly SearchedThread[],
-  build: (thread: SearchedThread) => Promise<Asker>,
+  build: (thread: SearchedThread) => Promise<SubjectAsker>,
   { count, budgets = BUDGETS }: MeasureOptions,
 ): Promise<Score[]> {
   const scores: Score[] = [];
@@ -34,7 +34,7 @@ export async function measure(
       const figures: Record<string, number> = {};
       for (const rank of RANKS) figures[`first${rank}`] = share(question, new Set(ranked.slice(0, rank)));
       for (const tokens of budgets) {
-        const lines = linesBySeq(show(tokens, count));
+        const lines = linesBySeq(await show(tokens, count));
         figures[`in${tokens}`] = share(question, lines);
         if (question.answer === null && question.expected === undefined) continue;
         const telling = [...lines].filter(([seq, line]) => tells(question, thread.turns[seq - 1]!, line));

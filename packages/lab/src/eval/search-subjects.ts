@@ -10,17 +10,19 @@ import {
 import { hitsWithin } from "palimpsest/internal/recall";
 import type { SearchedMessage, SearchedThread } from "./question-data.ts";
 
-interface Answer {
+interface SubjectAnswer {
   /** Seqs, best first. */
   readonly ranked: readonly number[];
-  readonly show: (tokens: number, count: (text: string) => number) => string;
+  readonly show: (tokens: number, count: (text: string) => number) => string | Promise<string>;
 }
 
-export type Asker = (question: string, before?: number) => Promise<Answer>;
+export type SubjectAsker = (question: string, before?: number) => Promise<SubjectAnswer>;
 
 /** Seqs of messages, best first. */
 export type Ranker = (question: string) => Promise<readonly number[]> | readonly number[];
 
+/** Hits of which the first are counted. */
+const RANKED = 20;
 /** More than any budget shows. */
 const MOST = 400;
 
@@ -31,23 +33,32 @@ interface OwnOptions {
   readonly meaning?: (thread: SearchedThread, question: string) => Pick<SearchOptions, "closeness" | "propose">;
 }
 
-export function ours({ ranking, meaning }: OwnOptions = {}): (thread: SearchedThread) => Promise<Asker> {
+export function ours({ ranking, meaning }: OwnOptions = {}): (thread: SearchedThread) => Promise<SubjectAsker> {
   return async (thread) => {
     const { turns } = thread;
     const index = indexOf(thread);
+    const scope = { kind: "thread", threadId: "thread" } as const;
     return async (question, before = Number.MAX_SAFE_INTEGER) => {
-      const scope = { kind: "thread", threadId: "thread" } as const;
-      const result = await search(index, scope, question, {
-        limit: MOST,
-        standing: "with",
-        ...(ranking !== undefined && { ranking }),
-        ...meaning?.(thread, question),
-      });
-      const hits = result.kind === "found" ? result.hits.filter(({ doc }) => doc.seq < before) : [];
-      const ranked = hits.map(({ doc }) => doc.seq);
-      const weights = result.kind === "found" ? result.weights : undefined;
-      const standing = (result.standing ?? []).flatMap(({ seq }) => (seq < before ? [shownHit(turns[seq - 1]!)] : []));
-      return { ranked, show: shownOf(thread, ranked, { question, weights, standing }) };
+      const isEarlier = ({ seq }: { readonly seq: number }): boolean => seq < before;
+      const ask = async (most: number) => {
+        const result = await search(index, scope, question, {
+          // What came later is taken out of the hits, so more are asked for.
+          limit: before > turns.length ? most : MOST,
+          standing: "with",
+          ...(ranking !== undefined && { ranking }),
+          ...meaning?.(thread, question),
+        });
+        const hits = result.kind === "found" ? result.hits.map(({ doc }) => doc).filter(isEarlier) : [];
+        const weights = result.kind === "found" ? result.weights : undefined;
+        const standing = (result.standing ?? []).filter(isEarlier).map(({ seq }) => shownHit(turns[seq - 1]!));
+        return { ranked: hits.map(({ seq }) => seq), weights, standing };
+      };
+      const { ranked } = await ask(RANKED);
+      const show: SubjectAnswer["show"] = async (tokens, count) => {
+        const { ranked: shown, ...rest } = await ask(hitsWithin(tokens));
+        return shownOf(thread, shown, { question, ...rest })(tokens, count);
+      };
+      return { ranked, show };
     };
   };
 }
@@ -68,7 +79,7 @@ export function indexOf(thread: SearchedThread): MemoryIndex {
 }
 
 /** Somebody else's ranking, shown as ours is. */
-export function askerOf(thread: SearchedThread, rank: Ranker): Asker {
+export function askerOf(thread: SearchedThread, rank: Ranker): SubjectAsker {
   return async (question, before = Number.MAX_SAFE_INTEGER) => {
     const ranked = (await rank(question)).filter((seq) => seq < before);
     return { ranked, show: shownOf(thread, ranked, { question }) };
@@ -80,7 +91,7 @@ function shownOf(
   { turns }: SearchedThread,
   ranked: readonly number[],
   options: Omit<Parameters<typeof renderHits>[1], "tokens" | "count">,
-): Answer["show"] {
+): SubjectAnswer["show"] {
   const shown = ranked.map((seq) => shownHit(turns[seq - 1]!));
   return (tokens, count) => renderHits(shown.slice(0, hitsWithin(tokens)), { ...options, tokens, count }).text;
 }

@@ -10,17 +10,17 @@ import { openThread } from "palimpsest/session";
 import { openSqlite } from "palimpsest/stores";
 import type { Policy, View } from "../replay/policy.ts";
 
-interface SideCall {
+interface SenderCall {
   readonly input: number;
   readonly cached?: number;
   readonly output: number;
 }
 
-export interface SentRequest {
+export interface SenderRequest {
   readonly messages: readonly OpenAiMessage[];
   /** Whether the view was made smaller before it. */
   readonly compacted: boolean;
-  readonly calls: readonly SideCall[];
+  readonly calls: readonly SenderCall[];
   /** Messages with a mark of the prompt cache at their end; null: at the end, and where the view was last changed. */
   readonly marks: readonly number[] | null;
 }
@@ -28,11 +28,11 @@ export interface SentRequest {
 export interface Sender {
   say(message: OpenAiMessage, at: number): Promise<void>;
   /** Null: it failed, nothing could be sent. */
-  request(at: number, cache: "warm" | "cold"): Promise<SentRequest | null>;
+  request(at: number, cache: "warm" | "cold"): Promise<SenderRequest | null>;
   close(): Promise<void>;
 }
 
-export interface Place {
+export interface SenderPlace {
   readonly window: number;
   readonly meter: Meter<OpenAiMessage>;
   readonly count: (text: string) => number;
@@ -41,12 +41,12 @@ export interface Place {
 
 export interface NamedSender {
   readonly name: string;
-  open(place: Place): Promise<Sender>;
+  open(place: SenderPlace): Promise<Sender>;
 }
 
 export function ourThread(
   name = "ours",
-  summarization: SummarizationOptions | null = {},
+  summarization: SummarizationOptions | false = {},
   prices: Prices = RELATIVE_PRICES,
 ): NamedSender {
   return {

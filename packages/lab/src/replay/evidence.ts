@@ -34,20 +34,20 @@ export async function askForEvidence(transcript: Transcript, view: View, hits: n
   };
 }
 
-const searched = new WeakMap<Transcript, Map<number, Promise<Found>>>();
+const searched = new WeakMap<Transcript, Map<number, Promise<FoundEvidence>>>();
 
 /** For each question the turns a search brings back. */
-type Found = ReadonlyMap<EvidenceQuestion, ReadonlySet<number>>;
+type FoundEvidence = ReadonlyMap<EvidenceQuestion, ReadonlySet<number>>;
 
-function recalled(transcript: Transcript, hits: number): Promise<Found> {
-  const byHits = searched.get(transcript) ?? new Map<number, Promise<Found>>();
+function recalled(transcript: Transcript, hits: number): Promise<FoundEvidence> {
+  const byHits = searched.get(transcript) ?? new Map<number, Promise<FoundEvidence>>();
   searched.set(transcript, byHits);
   const results = byHits.get(hits) ?? searchAll(transcript, hits);
   byHits.set(hits, results);
   return results;
 }
 
-async function searchAll({ turns, questions }: Transcript, hits: number): Promise<Found> {
+async function searchAll({ turns, questions }: Transcript, hits: number): Promise<FoundEvidence> {
   const { find } = searchTurns(turns);
   const results = new Map<EvidenceQuestion, ReadonlySet<number>>();
   for (const question of questions)

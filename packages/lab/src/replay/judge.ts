@@ -70,14 +70,14 @@ function lastSeenIn(texts: readonly string[]): (term: string, at: number) => num
   };
 }
 
-interface Said {
+interface JudgedWords {
   /** The key it stands under in a call's input; null for words. */
   readonly key: string | null;
   readonly value: string;
 }
 
-function stringsOf({ content, ...message }: OpenAiMessage): readonly Said[] {
-  const strings: Said[] = [];
+function stringsOf({ content, ...message }: OpenAiMessage): readonly JudgedWords[] {
+  const strings: JudgedWords[] = [];
   if (typeof content === "string") strings.push({ key: null, value: content });
   else
     for (const part of content ?? [])
@@ -87,7 +87,7 @@ function stringsOf({ content, ...message }: OpenAiMessage): readonly Said[] {
   return strings;
 }
 
-function collect(value: unknown, key: string | null, into: Said[]): void {
+function collect(value: unknown, key: string | null, into: JudgedWords[]): void {
   if (typeof value === "string") into.push({ key, value });
   else if (Array.isArray(value)) for (const item of value) collect(item, key, into);
   else if (typeof value === "object" && value !== null)

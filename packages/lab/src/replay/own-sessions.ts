@@ -43,7 +43,7 @@ interface OwnRow {
   readonly compactions: number;
 }
 
-interface OwnOptions {
+interface OwnSessionOptions {
   readonly policies: readonly Policy[];
   readonly hits: number;
   readonly signal?: AbortSignal;
@@ -59,7 +59,7 @@ export interface OwnReport {
 /** `files`: paths with the names they are shown by. */
 export async function playOwnSessions(
   files: readonly { readonly path: string; readonly name: string }[],
-  options: OwnOptions,
+  options: OwnSessionOptions,
 ): Promise<OwnReport> {
   const sessions: OwnSession[] = [];
   const problems: string[] = [];
@@ -81,7 +81,11 @@ export async function playOwnSessions(
   return { sessions, problems };
 }
 
-async function playOne(conversation: ImportedConversation, file: string, options: OwnOptions): Promise<OwnSession> {
+async function playOne(
+  conversation: ImportedConversation,
+  file: string,
+  options: OwnSessionOptions,
+): Promise<OwnSession> {
   const { messages, marks = [], source, title } = conversation;
   const transcript = transcriptOf(file, conversation);
   const reports = messages.filter(({ usage }) => usage !== null);

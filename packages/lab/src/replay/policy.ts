@@ -9,7 +9,7 @@ import type { Meter } from "@palimpsest/core/tokens";
 
 export type View = readonly ViewEntry<OpenAiMessage>[];
 
-interface Moment {
+interface PolicyMoment {
   readonly meter: Meter<OpenAiMessage>;
   readonly fixedTokens: number;
   readonly cache: "warm" | "cold";
@@ -32,5 +32,5 @@ export interface SideCall {
 
 export interface Policy {
   readonly name: string;
-  prepare(view: View, moment: Moment): Prepared;
+  prepare(view: View, moment: PolicyMoment): Prepared;
 }

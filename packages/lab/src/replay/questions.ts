@@ -10,7 +10,7 @@ import type { Transcript } from "./transcript.ts";
 import { searchTurns } from "./turn-search.ts";
 
 /** How many there were, and how many of them the prompt held. */
-export interface Share {
+export interface QuestionShare {
   used: number;
   visible: number;
 }
@@ -21,10 +21,10 @@ const DISTANT = 20;
 
 /** `kinds` and `messages` (all distant uses of one message together) at the middle distance; `edits` at any. */
 export interface Scores {
-  readonly distances: Readonly<Record<(typeof DISTANCES)[number], Share>>;
-  readonly kinds: Readonly<Record<UseKind, Share>>;
-  readonly messages: Share;
-  readonly edits: Share;
+  readonly distances: Readonly<Record<(typeof DISTANCES)[number], QuestionShare>>;
+  readonly kinds: Readonly<Record<UseKind, QuestionShare>>;
+  readonly messages: QuestionShare;
+  readonly edits: QuestionShare;
 }
 
 interface Answers {
@@ -120,7 +120,7 @@ function isDistant({ at, lastSeen }: Use, distance: number): boolean {
 }
 
 function noScores(): Scores {
-  const none = (): Share => ({ used: 0, visible: 0 });
+  const none = (): QuestionShare => ({ used: 0, visible: 0 });
   return {
     distances: { 5: none(), 20: none(), 50: none() },
     kinds: { path: none(), identifier: none(), line: none(), edit: none() },
@@ -130,7 +130,7 @@ function noScores(): Scores {
 }
 
 function count(scores: Scores, asked: readonly Use[], lost: ReadonlySet<Use>): void {
-  const add = (share: Share, uses: readonly Use[]): void => {
+  const add = (share: QuestionShare, uses: readonly Use[]): void => {
     share.used += uses.length;
     share.visible += uses.filter((use) => !lost.has(use)).length;
   };

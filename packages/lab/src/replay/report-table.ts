@@ -13,7 +13,7 @@ export interface ReportTable {
 }
 
 /** Columns that say something. The best of a column is marked, unless most are. */
-export function reportTable(rows: readonly Figures[]): ReportTable {
+export function reportTable(rows: readonly ReportFigures[]): ReportTable {
   const columns = COLUMNS.filter(({ value }) => rows.some((row) => value(row) !== null));
   const best = columns.map(({ value, best: wanted }) => {
     const values = rows.flatMap((row) => value(row) ?? []);
@@ -32,11 +32,11 @@ export function reportTable(rows: readonly Figures[]): ReportTable {
   return { titles: columns.map(({ title }) => title), lines };
 }
 
-type Figures = Omit<LabRow, "timelines">;
+type ReportFigures = Omit<LabRow, "timelines">;
 
 interface Column {
   readonly title: string;
-  readonly value: (row: Figures) => number | null;
+  readonly value: (row: ReportFigures) => number | null;
   readonly shown: (value: number) => string;
   readonly best: "least" | "most" | "none";
 }

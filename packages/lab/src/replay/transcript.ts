@@ -36,7 +36,7 @@ export interface EvidenceQuestion {
 }
 
 /** A message with what the provider reported for the request that produced it. */
-interface Reported {
+interface TranscriptUsage {
   readonly message: OpenAiMessage;
   /** The whole prompt, cached part included; 0 where nothing was reported. */
   readonly input: number;
@@ -82,11 +82,11 @@ function evidenceQuestions(
 }
 
 /** Characters per token from the growth the provider reported, and what it counted before the first message. */
-export function fitTo(lines: readonly Reported[]): { meter: Meter<OpenAiMessage>; fixedTokens: number } {
+export function fitTo(lines: readonly TranscriptUsage[]): { meter: Meter<OpenAiMessage>; fixedTokens: number } {
   let count = 0;
   let pending = 0;
   let tokens = 0;
-  let last: Reported | null = null;
+  let last: TranscriptUsage | null = null;
   for (const line of lines) {
     const { input } = line;
     if (input > 0) {

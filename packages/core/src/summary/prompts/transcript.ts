@@ -3,12 +3,11 @@
  * forge a header or close the envelope: what looks like either is escaped with a backslash, nothing else is changed.
  */
 import type { Part, Shape } from "../../message/shape.ts";
-import { clip, failingLines, linesOf } from "../../text/lines.ts";
-import { namesIn } from "../../text/names.ts";
+import { clip, failingLines, linesOf, namesIn } from "../../text/names.ts";
 import type { NumberedMessage } from "../ledger.ts";
 import { mediaName } from "../render-lines.ts";
 
-interface Block {
+interface TranscriptBlock {
   readonly seq: number;
   /** "user", "assistant", "assistant calls bash", "result of bash". */
   readonly label: string;
@@ -17,9 +16,9 @@ interface Block {
   readonly kind: "words" | "tool";
 }
 
-function transcriptBlocks<M>(entries: readonly NumberedMessage<M>[], shape: Shape<M>): Block[] {
+function transcriptBlocks<M>(entries: readonly NumberedMessage<M>[], shape: Shape<M>): TranscriptBlock[] {
   const names = new Map<string, string>();
-  const blocks: Block[] = [];
+  const blocks: TranscriptBlock[] = [];
   for (const { seq, message } of entries) {
     const role = shape.role(message);
     for (const part of shape.parts(message)) {
@@ -31,7 +30,7 @@ function transcriptBlocks<M>(entries: readonly NumberedMessage<M>[], shape: Shap
   return blocks;
 }
 
-function renderBlock(block: Block): string {
+function renderBlock(block: TranscriptBlock): string {
   return `[#${block.seq} ${block.label}]\n${escapeContent(block.text)}\n`;
 }
 
@@ -51,7 +50,7 @@ function escapeContent(text: string): string {
     .replaceAll(/<(?=\\*\/?transcript\b)/gi, () => "<\\");
 }
 
-function blockOf(part: Part, role: string, names: ReadonlyMap<string, string>): Omit<Block, "seq"> | null {
+function blockOf(part: Part, role: string, names: ReadonlyMap<string, string>): Omit<TranscriptBlock, "seq"> | null {
   switch (part.kind) {
     case "text":
       return { label: role, text: part.text, kind: "words" };
@@ -107,7 +106,7 @@ export interface Chunked {
   readonly digested: readonly { readonly seq: number; readonly tokensBefore: number; readonly tokensAfter: number }[];
 }
 
-interface Piece {
+interface TranscriptPiece {
   readonly seq: number;
   readonly text: string;
   readonly tokens: number;
@@ -123,7 +122,7 @@ export function chunkMessages<M>(
 ): Chunked {
   const { blocks, digested } = digestLargest(transcriptBlocks(entries, shape), options);
   const chunks: Chunk[] = [];
-  let open: Piece[] = [];
+  let open: TranscriptPiece[] = [];
   let tokens = 0;
   for (const piece of blocks.flatMap((block) => splitBlock(block, options))) {
     if (open.length > 0 && tokens + piece.tokens > options.maxTokens) {
@@ -139,7 +138,7 @@ export function chunkMessages<M>(
 }
 
 /** Pieces that don't add up as counted are parted until each half fits. */
-function close(pieces: readonly Piece[], options: ChunkOptions): Chunk[] {
+function close(pieces: readonly TranscriptPiece[], options: ChunkOptions): Chunk[] {
   const text = pieces.map((piece) => piece.text).join("");
   const tokens = options.count(text);
   if (tokens > options.maxTokens && pieces.length > 1) {
@@ -150,9 +149,9 @@ function close(pieces: readonly Piece[], options: ChunkOptions): Chunk[] {
 }
 
 function digestLargest(
-  blocks: readonly Block[],
+  blocks: readonly TranscriptBlock[],
   { count, maxTokens, maxCalls }: ChunkOptions,
-): { blocks: readonly Block[]; digested: Chunked["digested"] } {
+): { blocks: readonly TranscriptBlock[]; digested: Chunked["digested"] } {
   const sizes = blocks.map((block) => count(renderBlock(block)));
   let total = sizes.reduce((sum, size) => sum + size, 0);
   const room = maxTokens * maxCalls * (maxCalls === 1 ? 1 : USUAL_FILL);
@@ -176,11 +175,11 @@ function digestLargest(
 }
 
 /** A block that is too long becomes several under the same number. */
-function splitBlock(block: Block, options: ChunkOptions): Piece[] {
+function splitBlock(block: TranscriptBlock, options: ChunkOptions): TranscriptPiece[] {
   const text = renderBlock(block);
   const tokens = options.count(text);
   if (tokens <= options.maxTokens) return [{ seq: block.seq, text, tokens }];
-  const pieces: Piece[] = [];
+  const pieces: TranscriptPiece[] = [];
   let rest = block.text;
   let chars = Math.max(1, Math.floor((rest.length * options.maxTokens * 0.9) / tokens));
   while (rest !== "") {
@@ -199,7 +198,7 @@ function splitBlock(block: Block, options: ChunkOptions): Piece[] {
   return pieces;
 }
 
-function pieceOf(block: Block, options: ChunkOptions): Piece {
+function pieceOf(block: TranscriptBlock, options: ChunkOptions): TranscriptPiece {
   const text = renderBlock(block);
   return { seq: block.seq, text, tokens: options.count(text) };
 }

@@ -3,7 +3,7 @@ import { type TestContext, test } from "node:test";
 import type { AnthropicMessage } from "@palimpsest/core/message";
 import { startProviderServer } from "palimpsest/testing";
 import { running } from "../../../test/running.ts";
-import type { JsonFields } from "../vendor.ts";
+import type { JsonFields } from "../../http/read-json.ts";
 import { markedCache, withMarks } from "./cache-marks.ts";
 import { anthropicMessages } from "./vendor.ts";
 

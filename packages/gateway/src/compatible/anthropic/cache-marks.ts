@@ -6,7 +6,8 @@
 
 import type { AnthropicBlock, AnthropicMessage } from "@palimpsest/core/message";
 import type { PromptCache } from "palimpsest/session";
-import { fieldsOf, type JsonFields, listIn, type VendorRequest, type WrittenPrompt } from "../vendor.ts";
+import { fieldsOf, type JsonFields, listIn } from "../../http/read-json.ts";
+import type { VendorRequest, WrittenPrompt } from "../vendor.ts";
 
 /** The API takes so many. */
 const MOST_MARKS = 4;

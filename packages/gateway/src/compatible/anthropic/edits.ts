@@ -7,10 +7,10 @@ import { type AnthropicMessage, anthropicShape } from "@palimpsest/core/message"
 import { commit } from "palimpsest/internal/threads";
 import { counterFor } from "palimpsest/models";
 import type { Store } from "palimpsest/stores";
+import { fieldsOf, type JsonFields, listIn } from "../../http/read-json.ts";
 import type { PromptToPrepare } from "../answer.ts";
 import { bindsThoughts, lengthRule, type ProviderTarget } from "../policy.ts";
 import type { ParsedRequest } from "../request.ts";
-import { fieldsOf, type JsonFields, listIn } from "../vendor.ts";
 
 export interface RequestedEdits {
   readonly thread: ThreadAsked | null;

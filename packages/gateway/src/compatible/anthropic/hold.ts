@@ -4,13 +4,14 @@
  */
 import { type AnthropicMessage, anthropicShape } from "@palimpsest/core/message";
 import { ProblemError } from "../../http/problem.ts";
+import type { JsonFields } from "../../http/read-json.ts";
+import { listIn } from "../../http/read-json.ts";
 import type { ServerThread, ServerThreadPlace } from "../answer.ts";
 import type { Secret } from "../match.ts";
 import { findPointed } from "../pointer.ts";
 import { lengthRule } from "../policy.ts";
 import type { ParsedRequest } from "../request.ts";
-import type { JsonFields, VendorRequest } from "../vendor.ts";
-import { listIn } from "../vendor.ts";
+import type { VendorRequest } from "../vendor.ts";
 import { type RequestedEdits, readAsked } from "./edits.ts";
 import { namedMessage } from "./named-message.ts";
 import {
@@ -27,11 +28,11 @@ import {
   toolChangesIn,
 } from "./server-state.ts";
 
-type Messages = ParsedRequest<AnthropicMessage>;
+type HeldMessages = ParsedRequest<AnthropicMessage>;
 
 const WITHHELD = ["thread", "context_management", "compaction"] as const;
 
-export async function holdMessages(parsed: Messages): Promise<Messages> {
+export async function holdMessages(parsed: HeldMessages): Promise<HeldMessages> {
   const { body, policy, request, deps } = parsed;
   const isServed = lengthRule(policy).vendors === "serve";
   const read = readAsked(isServed ? body : { thread: body["thread"] });
@@ -70,7 +71,7 @@ export async function holdMessages(parsed: Messages): Promise<Messages> {
 }
 
 /** Where nothing is held: the vendor's own server holds threads of its own models, nobody those of others. */
-export function leaveMessages({ body, target }: Messages): void {
+export function leaveMessages({ body, target }: HeldMessages): void {
   if (body["thread"] != null && target.way === "converted") throw refused("thread_unsupported_request");
 }
 
@@ -98,7 +99,10 @@ interface BlockFinding {
   readonly secret: Secret;
 }
 
-async function placeOf({ call }: Messages, { asked, found, secret }: BlockFinding): Promise<ServerThreadPlace | null> {
+async function placeOf(
+  { call }: HeldMessages,
+  { asked, found, secret }: BlockFinding,
+): Promise<ServerThreadPlace | null> {
   const { store } = call.threads;
   if (asked.thread?.type === "continue") return placeOfMessage(store, asked.thread.previousId, secret);
   if (found.kind !== "block") return null;
@@ -116,7 +120,7 @@ interface Placed extends Omit<BlockFinding, "secret"> {
 }
 
 /** With what the thread was created with, and with the messages that come after its place. */
-async function withRequest(parsed: Messages, { asked, found, place, all }: Placed): Promise<Messages> {
+async function withRequest(parsed: HeldMessages, { asked, found, place, all }: Placed): Promise<HeldMessages> {
   const { request, body, call } = parsed;
   const messages = found.kind === "block" ? found.rest : all;
   // What a thread begins with is its own: whoever goes on with it doesn't send it again.

@@ -2,15 +2,15 @@
 
 import type { AnthropicMessage } from "@palimpsest/core/message";
 import type { PromptRequest, ThreadPrompt } from "palimpsest/session";
+import type { JsonFields } from "../../http/read-json.ts";
+import { fieldsOf, listIn } from "../../http/read-json.ts";
 import type { AnswerStart, NamedAnswer, PreparedPrompt, PromptToPrepare, ServerCompaction } from "../answer.ts";
-import { dataOf, eventParser, type UpstreamEvent } from "../answer-body.ts";
 import type { Secret } from "../match.ts";
+import { dataOf, eventParser, type UpstreamEvent } from "../passage.ts";
 import { bindsThoughts } from "../policy.ts";
 import { summaryText } from "../prompt.ts";
 import type { ParsedRequest } from "../request.ts";
 import { bytesOf, formOf, type UpstreamAnswer } from "../upstream.ts";
-import type { JsonFields } from "../vendor.ts";
-import { fieldsOf, listIn } from "../vendor.ts";
 import type { ContextEdit, RequestedEdits } from "./edits.ts";
 import { type Cleared, clearThinking, counterOf, pruneToolUses } from "./edits.ts";
 import {
@@ -24,7 +24,7 @@ import {
   wordForWord,
 } from "./server-state.ts";
 
-type Messages = ParsedRequest<AnthropicMessage>;
+type NamedMessages = ParsedRequest<AnthropicMessage>;
 
 interface MessageNaming {
   readonly asked: RequestedEdits;
@@ -36,7 +36,10 @@ interface MessageNaming {
   readonly from: string | null;
 }
 
-export async function namedMessage(parsed: Messages, naming: MessageNaming): Promise<NamedAnswer<AnthropicMessage>> {
+export async function namedMessage(
+  parsed: NamedMessages,
+  naming: MessageNaming,
+): Promise<NamedAnswer<AnthropicMessage>> {
   const { asked, secret, begun, toolChanges, outline, from } = naming;
   const { call, request } = parsed;
   const { ids, store } = call.threads;
@@ -133,7 +136,7 @@ interface Editing {
 
 /** Old tool results go first; at the client's trigger what is left is compacted, where our own has not done it. */
 async function shortened(
-  parsed: Messages,
+  parsed: NamedMessages,
   asked: RequestedEdits,
   { given, edits }: Editing & { readonly given: PromptToPrepare<AnthropicMessage> },
 ): Promise<ThreadPrompt<AnthropicMessage>> {
@@ -161,7 +164,7 @@ function addCleared(edits: AppliedEdits, { uses, tokens }: Pick<Cleared, "uses" 
 }
 
 function withoutThinking(
-  { target }: Messages,
+  { target }: NamedMessages,
   asked: RequestedEdits,
   { counted, edits }: Editing & { readonly counted: ThreadPrompt<AnthropicMessage> },
 ): PreparedPrompt<AnthropicMessage> {

@@ -10,11 +10,11 @@ import { type AnthropicBlock, type AnthropicMessage, anthropicShape } from "@pal
 import type { ThreadPrompt } from "palimpsest/session";
 import type { Store } from "palimpsest/stores";
 import { ProblemError } from "../../http/problem.ts";
+import { fieldsOf, type JsonFields, listIn } from "../../http/read-json.ts";
 import type { ServerThreadPlace } from "../answer.ts";
 import { keptRequest } from "../find.ts";
 import { chainOf, keyed, type Secret } from "../match.ts";
 import { findPointed, type Pointer, signPointer } from "../pointer.ts";
-import { fieldsOf, type JsonFields, listIn } from "../vendor.ts";
 
 /** `summary`: it was asked for, and stands first from then on. `edit`: it was made on the way, and stands where it was made. */
 export type BlockKind = "summary" | "edit";

@@ -1,24 +1,18 @@
 /** Anthropic's Messages API: its requests, its errors, its cache marks. How its answers are read is in `answer.ts`. */
 
 import { type AnthropicBlock, type AnthropicMessage, anthropicShape } from "@palimpsest/core/message";
-import { objectReader, wholeReader } from "../answer-body.ts";
+import { fieldsOf, type JsonFields, listIn, numberIn, objectOf } from "../../http/read-json.ts";
 import type { AnswerPiece, AnswerWriter, PieceEnd } from "../converted-answer.ts";
 import { callInput } from "../converted-prompt.ts";
-import { type CheckedMessages, readItems } from "../front.ts";
-import {
-  type AnswerReader,
-  type AnswerWriterOptions,
-  common,
-  fieldsOf,
-  type JsonFields,
-  leadingIn,
-  listIn,
-  numberIn,
-  objectOf,
-  type ReadAnswer,
-  type Vendor,
-  type VendorFailure,
-  type VendorRequestResult,
+import { type CheckedMessages, common, leadingIn, readItems } from "../front.ts";
+import { objectReader, wholeReader } from "../passage.ts";
+import type {
+  AnswerReader,
+  AnswerWriterOptions,
+  ReadAnswer,
+  Vendor,
+  VendorFailure,
+  VendorRequestResult,
 } from "../vendor.ts";
 import { markedCache, withMarks } from "./cache-marks.ts";
 import { editedMessages } from "./edits.ts";

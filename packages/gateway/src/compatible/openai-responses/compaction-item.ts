@@ -6,12 +6,12 @@
 import { isRecord } from "@palimpsest/core/internal/text";
 import type { ThreadHeader } from "@palimpsest/core/log";
 import type { Store } from "palimpsest/stores";
+import type { JsonFields } from "../../http/read-json.ts";
+import { fieldsOf, listIn, parseFields } from "../../http/read-json.ts";
 import type { ServerThreadPlace } from "../answer.ts";
 import type { Secret } from "../match.ts";
 import { findPointed, signPointer } from "../pointer.ts";
 import { bytesOf, formOf, type UpstreamAnswer } from "../upstream.ts";
-import type { JsonFields } from "../vendor.ts";
-import { fieldsOf, listIn, parseFields } from "../vendor.ts";
 
 const MARK = "palimpsest ";
 const KIND = "compaction";

@@ -21,10 +21,10 @@ import {
 } from "palimpsest/internal/threads";
 import type { Store, StoredRecord } from "palimpsest/stores";
 import { appendMessages, createThread, type RecordInput } from "palimpsest/threads";
+import type { JsonFields } from "../../http/read-json.ts";
+import { fieldsOf } from "../../http/read-json.ts";
 import type { ServerThreadPlace } from "../answer.ts";
 import { keyed, type Secret } from "../match.ts";
-import type { JsonFields } from "../vendor.ts";
-import { fieldsOf } from "../vendor.ts";
 import { bodyOf, conversationLocked, noConversation, noItem, type ResourceCall, refusal } from "./params.ts";
 
 export async function createConversation(held: ResourceCall): Promise<unknown> {
@@ -51,10 +51,10 @@ export async function updateConversation(held: ResourceCall, id: string): Promis
 
 /** With its threads: nothing is left that its ids could point to. */
 export async function deleteConversation(held: ResourceCall, id: string): Promise<unknown> {
-  const { home, threads } = held.call;
+  const { threads } = held.call;
   await conversationOf(held, id);
   for (const threadId of (await continuations({ store: threads.store, name: id })).toReversed())
-    if ((await deleteInHome(home, threadId)).kind === "busy") throw conversationLocked();
+    if ((await deleteInHome(threads, threadId)).kind === "busy") throw conversationLocked();
   return { id, object: "conversation.deleted", deleted: true };
 }
 

@@ -5,13 +5,14 @@
 
 import { type ResponsesItem, type ResponsesMessage, responsesItems, responsesTurns } from "@palimpsest/core/message";
 import type { OpenThread } from "palimpsest/session";
+import { fieldsOf, type JsonFields, listIn } from "../../http/read-json.ts";
 import type { AnswerStart, NamedAnswer, ServerThread, ServerThreadPlace } from "../answer.ts";
 import { answerWith } from "../counting.ts";
+import { leadingIn } from "../front.ts";
 import type { Secret } from "../match.ts";
 import { lengthRule } from "../policy.ts";
 import { shownSummary } from "../prompt.ts";
 import type { ParsedRequest } from "../request.ts";
-import { fieldsOf, type JsonFields, leadingIn, listIn } from "../vendor.ts";
 import { compactedPlace, compactionItem, eventsOf, eventText, isOurs, rewritten } from "./compaction-item.ts";
 import { conversationPlace, isConversationId, withoutReferences } from "./conversations.ts";
 import {

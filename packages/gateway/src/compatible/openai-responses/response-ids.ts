@@ -2,11 +2,11 @@
 import type { MessageRecord, ThreadHeader } from "@palimpsest/core/log";
 import type { ResponsesMessage } from "@palimpsest/core/message";
 import type { Store } from "palimpsest/stores";
+import type { JsonFields } from "../../http/read-json.ts";
 import type { ServerThreadPlace } from "../answer.ts";
 import type { Flight } from "../flight.ts";
 import { type ChainState, chainOf, type Secret } from "../match.ts";
 import { findPointed, type Pointer, readPointer, signPointer } from "../pointer.ts";
-import type { JsonFields } from "../vendor.ts";
 import { responsesShape } from "./params.ts";
 
 const PREFIX = "resp_";

@@ -6,6 +6,8 @@ import { type ResponsesItem, type ResponsesMessage, responsesItems } from "@pali
 import { commit, withWriter } from "palimpsest/internal/threads";
 import type { Store } from "palimpsest/stores";
 import { ProblemError } from "../../http/problem.ts";
+import type { JsonFields } from "../../http/read-json.ts";
+import { parseFields } from "../../http/read-json.ts";
 import { converseWith } from "../converse.ts";
 import { answerWith } from "../counting.ts";
 import { keptRequest, type StoredRequest } from "../find.ts";
@@ -15,8 +17,6 @@ import { policyOf } from "../policy.ts";
 import { summaryIn } from "../prompt.ts";
 import { parseRequest } from "../request.ts";
 import type { CompatibleCall, CompatibleDeps } from "../serve.ts";
-import type { JsonFields } from "../vendor.ts";
-import { parseFields } from "../vendor.ts";
 import { compactionItem, eventsOf, eventText } from "./compaction-item.ts";
 import {
   createConversation,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eventParser } from "../answer-body.ts";
-import type { JsonFields } from "../vendor.ts";
+import type { JsonFields } from "../../http/read-json.ts";
+import { eventParser } from "../passage.ts";
 import { eventsOf, eventText, rewritten } from "./compaction-item.ts";
 
 const ITEM = {

@@ -1,24 +1,12 @@
 /** OpenAI's Responses API: its requests, its errors. How its answers are read is in `answer.ts`. */
 
 import { type ResponsesItem, type ResponsesMessage, responsesItems, responsesTurns } from "@palimpsest/core/message";
-import { objectReader, wholeReader } from "../answer-body.ts";
+import { fieldsOf, type JsonFields, listIn, numberIn, objectOf } from "../../http/read-json.ts";
 import type { AnswerPiece, AnswerWriter, PieceCall, PieceEnd } from "../converted-answer.ts";
-import { type CheckedMessages, readItems } from "../front.ts";
+import { type CheckedMessages, common, leadingIn, readItems } from "../front.ts";
 import { openaiFailure } from "../openai-chat.ts";
-import {
-  type AnswerReader,
-  type AnswerWriterOptions,
-  common,
-  fieldsOf,
-  type JsonFields,
-  leadingIn,
-  listIn,
-  numberIn,
-  objectOf,
-  type ReadAnswer,
-  type Vendor,
-  type VendorRequestResult,
-} from "../vendor.ts";
+import { objectReader, wholeReader } from "../passage.ts";
+import type { AnswerReader, AnswerWriterOptions, ReadAnswer, Vendor, VendorRequestResult } from "../vendor.ts";
 import { isOurs } from "./compaction-item.ts";
 import { holdResponses } from "./hold.ts";
 import { responsesShape, responsesUsage } from "./params.ts";

@@ -119,8 +119,8 @@ function loggedIn(records: readonly MessageRecord[]): readonly LoggedMessage[] {
 // An answer that is in the log as the chunks of its stream, for a request that is sent again. Of an answer that the
 // page shows in part, such as one with a call that was approved, only what it doesn't show yet.
 
-type UIPart = UIMessage["parts"][number];
-type ToolPart = Extract<UIPart, { toolCallId: string }>;
+type AnswerUIPart = UIMessage["parts"][number];
+type ToolPart = Extract<AnswerUIPart, { toolCallId: string }>;
 
 function answerChunks(
   answer: UIMessage,
@@ -150,7 +150,7 @@ function isSettled(shown: UIMessage | null, { toolCallId }: ToolPart): boolean {
   );
 }
 
-function partChunks(part: UIPart, id: string): readonly UIMessageChunk[] {
+function partChunks(part: AnswerUIPart, id: string): readonly UIMessageChunk[] {
   if (isToolUIPart(part)) return [...callChunks(part), ...resultChunks(part)];
   switch (part.type) {
     case "text":

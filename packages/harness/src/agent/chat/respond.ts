@@ -157,13 +157,13 @@ interface Chats {
 
 export type RunStarter = Pick<Agent, "stream" | "regenerate" | "edit" | "running">;
 
-interface ChatDeps extends Pick<ChatLog, "isClients"> {
+interface ResponderDeps extends Pick<ChatLog, "isClients"> {
   readonly runs: RunStarter;
   /** A user's view of it; by default the store's own user. */
   readonly store: (userId: string | undefined) => Store;
 }
 
-export function createChats({ runs, store, isClients }: ChatDeps): Chats {
+export function createChats({ runs, store, isClients }: ResponderDeps): Chats {
   return {
     async find(request, { userId, onError }) {
       const own = store(userId);

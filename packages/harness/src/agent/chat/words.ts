@@ -24,7 +24,7 @@ interface ClientOutput {
   readonly output: AiSdkOutput;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
+type WordFields = Readonly<Record<string, unknown>>;
 
 /** Throws an `AgentError` with the code of what is wrong. */
 export function browserWords(messages: unknown): BrowserWords {
@@ -50,7 +50,7 @@ function badMessage(problem: string): AgentError {
   return new AgentError("bad-message", `the last message can't be used: ${problem}`);
 }
 
-function checkedMessage(message: unknown, index: number): Fields {
+function checkedMessage(message: unknown, index: number): WordFields {
   if (!isFields(message)) throw new AgentError("bad-message", `message ${index + 1} is no message`);
   const { role } = message;
   if (role !== "user" && role !== "assistant")
@@ -58,18 +58,18 @@ function checkedMessage(message: unknown, index: number): Fields {
   return message;
 }
 
-function partsOf({ parts }: Fields): readonly (Fields & { readonly type: string })[] {
+function partsOf({ parts }: WordFields): readonly (WordFields & { readonly type: string })[] {
   if (!Array.isArray(parts)) throw badMessage("it has no parts");
   return parts.map((part: unknown) => {
-    if (isFields(part) && typeof part["type"] === "string") return part as Fields & { readonly type: string };
+    if (isFields(part) && typeof part["type"] === "string") return part as WordFields & { readonly type: string };
     throw badMessage("one of its parts has no type");
   });
 }
 
-const isFields = (value: unknown): value is Fields =>
+const isFields = (value: unknown): value is WordFields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-function userWords(id: unknown, parts: readonly (Fields & { readonly type: string })[]): UserWords {
+function userWords(id: unknown, parts: readonly (WordFields & { readonly type: string })[]): UserWords {
   if (typeof id !== "string" || id === "" || id.length > LONGEST_ID)
     throw badMessage(`its id is not a text of 1 to ${LONGEST_ID} characters`);
   const content = parts.flatMap(userPart);
@@ -81,7 +81,7 @@ function userWords(id: unknown, parts: readonly (Fields & { readonly type: strin
 const LONGEST_ID = 200;
 
 /** Without the provider's options, which a page could use to name things of other people at the provider. */
-function userPart(part: Fields & { readonly type: string }): readonly AiSdkPart[] {
+function userPart(part: WordFields & { readonly type: string }): readonly AiSdkPart[] {
   const { type, text } = part;
   // For the page alone.
   if (type.startsWith("data-")) return [];
@@ -91,7 +91,7 @@ function userPart(part: Fields & { readonly type: string }): readonly AiSdkPart[
   return text === "" ? [] : [{ type, text }];
 }
 
-function filePart({ mediaType, url, filename }: Fields): AiSdkPart {
+function filePart({ mediaType, url, filename }: WordFields): AiSdkPart {
   if (typeof mediaType !== "string" || typeof url !== "string") throw badMessage("a file has no mediaType or no url");
   const named = typeof filename === "string" ? { filename } : {};
   const head = /^data:[^,]{0,200},/.exec(url)?.[0];
@@ -108,15 +108,15 @@ function isBase64(text: string): boolean {
   return isWhole && /^[A-Za-z0-9+/]+={0,2}$/.test(text);
 }
 
-const isTool = ({ type, providerExecuted }: Fields): boolean =>
+const isTool = ({ type, providerExecuted }: WordFields): boolean =>
   (type === "dynamic-tool" || String(type).startsWith("tool-")) && providerExecuted !== true;
 
-function callId({ toolCallId }: Fields): string {
+function callId({ toolCallId }: WordFields): string {
   if (typeof toolCallId === "string" && toolCallId !== "") return toolCallId;
   throw badMessage("a call has no toolCallId");
 }
 
-function answerIn(part: Fields): readonly ApprovalAnswer[] {
+function answerIn(part: WordFields): readonly ApprovalAnswer[] {
   const { state, approval } = part;
   if (state !== "approval-responded") return [];
   const { approved, reason } = isFields(approval) ? approval : {};
@@ -125,7 +125,7 @@ function answerIn(part: Fields): readonly ApprovalAnswer[] {
   return [{ callId: callId(part), answer: approved ? "yes" : "no", reason }];
 }
 
-function outputIn(part: Fields): readonly ClientOutput[] {
+function outputIn(part: WordFields): readonly ClientOutput[] {
   const { state, output = null, errorText, input } = part;
   if (state === "output-available") {
     const value = typeof output === "string" ? { type: "text" as const, value: output } : jsonOutput(output);
@@ -146,7 +146,7 @@ interface AcceptedWords {
   readonly id?: string;
 }
 
-interface OpenThread {
+interface ChatThread {
   readonly conversation: Pick<Conversation<AiSdkMessage>, "header" | "live" | "original" | "head">;
   readonly tools: ToolSet;
 }
@@ -157,7 +157,7 @@ interface OpenThread {
  */
 export function acceptedWords(
   { said, answers, outputs }: BrowserWords,
-  { conversation, tools }: OpenThread,
+  { conversation, tools }: ChatThread,
 ): { readonly said: readonly AcceptedWords[]; readonly answers: readonly ApprovalAnswer[] } {
   const { tail } = conversation.live();
   const logged = tail.map((record) => ({ message: conversation.original(record), origin: record.origin }));

@@ -51,7 +51,7 @@ const SPOKEN: LanguageModelV4StreamPart[] = [
 ];
 
 test("what a provider's own tools do, sources and files are events and parts of the message, and the page that is loaded again has them", async (t) => {
-  const agent = createAgent({ model: speaking(...SPOKEN), contextWindow: 10_000 });
+  const agent = createAgent({ model: speaking(...SPOKEN), window: 10_000 });
   t.after(() => agent.close());
   const stream = agent.stream({ threadId: "t", prompt: "Which tea?" });
   const types: string[] = [];

@@ -21,7 +21,7 @@ export async function uiMessagesOf(
 ): Promise<UIMessage[]> {
   const messages: UIMessage[] = [];
   /** Calls by id; ids are unique within an answer only, and the newest is meant. */
-  const calls = new Map<string, CallPart>();
+  const calls = new Map<string, ThreadCallPart>();
   for await (const record of records) {
     if (record.origin === "injected") continue;
     const shape = shapeOf(record.dialect);
@@ -54,15 +54,15 @@ function answer(messages: UIMessage[], { id, runId }: MessageRecord): UIMessage 
   return made;
 }
 
-type CallPart = { -readonly [K in "type" | "toolCallId" | "state"]: string } & { input: unknown };
+type ThreadCallPart = { -readonly [K in "type" | "toolCallId" | "state"]: string } & { input: unknown };
 
 /** What is known of the page so far. */
-interface Page {
-  readonly calls: Map<string, CallPart>;
+interface MessagePage {
+  readonly calls: Map<string, ThreadCallPart>;
   readonly onError: (error: Error) => string;
 }
 
-function shownPart(part: Part, page: Page): UIPart[] {
+function shownPart(part: Part, page: MessagePage): UIPart[] {
   switch (part.kind) {
     case "text":
       return part.text === "" ? [] : [{ type: "text", text: part.text, state: "done" }];
@@ -98,7 +98,7 @@ function shownPart(part: Part, page: Page): UIPart[] {
 }
 
 /** What the provider's own tools did stands within an answer, as blocks that nobody here interprets. */
-function providerPart({ type, json }: Part & { kind: "other" }, { calls, onError }: Page): UIPart[] {
+function providerPart({ type, json }: Part & { kind: "other" }, { calls, onError }: MessagePage): UIPart[] {
   if (type !== "tool-call" && type !== "tool-result") return [];
   const { toolCallId = "", toolName, input, output } = read(json) as Partial<AiSdkCall>;
   if (type === "tool-call") {
@@ -121,12 +121,16 @@ interface AiSdkCall {
   readonly output: { readonly type?: string; readonly value?: unknown };
 }
 
-interface Told {
+interface ToldMessage {
   readonly message: AiSdkMessage;
   readonly onError: (error: Error) => string;
 }
 
-function settle(call: CallPart | undefined, result: Part & { kind: "result" }, { message, onError }: Told): void {
+function settle(
+  call: ThreadCallPart | undefined,
+  result: Part & { kind: "result" },
+  { message, onError }: ToldMessage,
+): void {
   if (call === undefined) return;
   const output = outputOf(message, result.id);
   if (output?.type === "execution-denied") {

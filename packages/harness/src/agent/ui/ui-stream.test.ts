@@ -36,7 +36,7 @@ test("useChat's transport reads a run: texts, tool calls with results and steps,
 });
 
 test("a compaction is shown as a data part, with its numbers", async () => {
-  const kit = deepAgentKit(() => WORDS, { contextWindow: 6_000 });
+  const kit = deepAgentKit(() => WORDS, { window: 6_000 });
   const parts: unknown[] = [];
   for (let turn = 0; turn < 12; turn++) {
     const message = await shown(kit.agent.stream({ threadId: "t", prompt: `Question ${turn}: ${WORDS}` }));

@@ -6,14 +6,14 @@ import type { Branch } from "./format.ts";
  * A message and all before it. Ways that part share what they have in common: a tree's ways take as much room as its
  * messages, however many of them end late.
  */
-export interface Said {
-  readonly before: Said | null;
+export interface BranchMessage {
+  readonly before: BranchMessage | null;
   readonly message: () => ImportedMessage;
 }
 
 /** The way on which these are said after the others. */
-export function saidAfter(before: Said | null, messages: readonly ImportedMessage[]): Said | null {
-  return messages.reduce<Said | null>((last, message) => ({ before: last, message: () => message }), before);
+export function saidAfter(before: BranchMessage | null, messages: readonly ImportedMessage[]): BranchMessage | null {
+  return messages.reduce<BranchMessage | null>((last, message) => ({ before: last, message: () => message }), before);
 }
 
 export interface Ways {
@@ -23,13 +23,17 @@ export interface Ways {
 }
 
 /** `others` are whole, from the first message on; one that adds nothing is left out. */
-export function waysOf(main: Said | null, others: Iterable<Said | null>): Ways {
-  const steps = new Map<Said, Step>();
-  const root: Step = { owner: null, depth: 0, next: null };
+export function waysOf(main: BranchMessage | null, others: Iterable<BranchMessage | null>): Ways {
+  const steps = new Map<BranchMessage, BranchStep>();
+  const root: BranchStep = { owner: null, depth: 0, next: null };
   return { messages: walk(root, steps, main, null).added, branches: branchesOf(root, steps, others) };
 }
 
-function* branchesOf(root: Step, steps: Map<Said, Step>, others: Iterable<Said | null>): Generator<Branch> {
+function* branchesOf(
+  root: BranchStep,
+  steps: Map<BranchMessage, BranchStep>,
+  others: Iterable<BranchMessage | null>,
+): Generator<Branch> {
   let count = 0;
   for (const other of others) {
     const { from, added } = walk(root, steps, other, count);
@@ -40,21 +44,21 @@ function* branchesOf(root: Step, steps: Map<Said, Step>, others: Iterable<Said |
 }
 
 /** A message of a way, by its text. `owner`: the first branch that has it; null: the conversation itself. */
-interface Step {
+interface BranchStep {
   readonly owner: number | null;
   readonly depth: number;
   /** Null: nothing follows yet. */
-  next: Map<string, Step> | null;
+  next: Map<string, BranchStep> | null;
 }
 
 /** Goes the way from the last step that is known of it on. `from`: the last that others have as well. */
 function walk(
-  root: Step,
-  steps: Map<Said, Step>,
-  last: Said | null,
+  root: BranchStep,
+  steps: Map<BranchMessage, BranchStep>,
+  last: BranchMessage | null,
   owner: number | null,
-): { readonly from: Step; readonly added: readonly ImportedMessage[] } {
-  const ahead: Said[] = [];
+): { readonly from: BranchStep; readonly added: readonly ImportedMessage[] } {
+  const ahead: BranchMessage[] = [];
   let at = last;
   for (; at !== null && !steps.has(at); at = at.before) ahead.push(at);
   let step = at === null ? root : steps.get(at)!;

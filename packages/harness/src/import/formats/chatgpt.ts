@@ -5,10 +5,10 @@
 
 import { isRecord } from "@palimpsest/core/internal/text";
 import { timeOf } from "../time.ts";
-import { type Said, waysOf } from "./branches.ts";
+import { type BranchMessage, waysOf } from "./branches.ts";
 import {
-  type Fields,
   type Format,
+  type FormatFields,
   madeMessage,
   oneValueEach,
   type PlacedValue,
@@ -25,7 +25,7 @@ export const chatgpt: Format = {
   open: () => oneValueEach(readConversation),
 };
 
-type Nodes = Readonly<Record<string, Fields>>;
+type Nodes = Readonly<Record<string, FormatFields>>;
 
 function readConversation({ value, place }: PlacedValue): ReadConversation | null {
   if (!isRecord(value["mapping"])) return null;
@@ -54,28 +54,28 @@ function readConversation({ value, place }: PlacedValue): ReadConversation | nul
 }
 
 /** To be read after the branches. */
-function* leftOf(nodes: Nodes, told: ReadonlyMap<Fields, unknown>, left: readonly string[]): Generator<string> {
+function* leftOf(nodes: Nodes, told: ReadonlyMap<FormatFields, unknown>, left: readonly string[]): Generator<string> {
   yield* left;
   const lost = Object.values(nodes).filter((node) => isRecord(node["message"]) && !told.has(node)).length;
   if (lost > 0) yield `${lost} messages that no branch leads to`;
 }
 
-interface Reading {
+interface ChatGptReading {
   readonly left: string[];
   readonly place: string;
 }
 
 /** Each node is read once, however many ways lead over it. */
-function treeOf(nodes: Nodes, followers: ReadonlyMap<unknown, number>, { left, place }: Reading) {
-  const told = new Map<Fields, Told>();
-  const said = (leaf: string | undefined): Turn | null => {
-    const ahead = new Set<Fields>();
+function treeOf(nodes: Nodes, followers: ReadonlyMap<unknown, number>, { left, place }: ChatGptReading) {
+  const told = new Map<FormatFields, ChatGptTold>();
+  const said = (leaf: string | undefined): ChatGptTurn | null => {
+    const ahead = new Set<FormatFields>();
     let id = leaf;
     for (; id !== undefined && nodes[id] !== undefined; id = wordsIn(nodes[id]!["parent"]) ?? undefined) {
       if (told.has(nodes[id]!) || ahead.has(nodes[id]!)) break;
       ahead.add(nodes[id]!);
     }
-    let at: Told = (id === undefined ? undefined : told.get(nodes[id] ?? {})) ?? { last: null, turns: 0 };
+    let at: ChatGptTold = (id === undefined ? undefined : told.get(nodes[id] ?? {})) ?? { last: null, turns: 0 };
     for (const node of [...ahead].toReversed()) {
       if (isRecord(node["message"])) {
         const turns = at.turns + 1;
@@ -86,43 +86,43 @@ function treeOf(nodes: Nodes, followers: ReadonlyMap<unknown, number>, { left, p
     }
     return at.last;
   };
-  function* ways(ends: readonly string[]): Generator<Turn | null> {
+  function* ways(ends: readonly string[]): Generator<ChatGptTurn | null> {
     for (const end of ends) yield said(end);
   }
   return { told, said, ways };
 }
 
 /** What is said up to a node, and how many nodes that say something lead to it. */
-interface Told {
-  readonly last: Turn | null;
+interface ChatGptTold {
+  readonly last: ChatGptTurn | null;
   readonly turns: number;
 }
 
 /** Its text is written when it is known that nothing more belongs to it. */
-interface Turn extends Said {
-  readonly before: Turn | null;
-  readonly value: Fields;
+interface ChatGptTurn extends BranchMessage {
+  readonly before: ChatGptTurn | null;
+  readonly value: FormatFields;
   readonly facts: Parameters<typeof madeMessage>[1];
 }
 
-function turnAfter(before: Turn | null, value: Fields, facts: Turn["facts"]): Turn {
+function turnAfter(before: ChatGptTurn | null, value: FormatFields, facts: ChatGptTurn["facts"]): ChatGptTurn {
   return { before, value, facts, message: () => madeMessage(value, facts) };
 }
 
 /** `isShared`: other nodes follow the same one. */
-interface Adding extends Reading {
+interface Adding extends ChatGptReading {
   readonly isShared: boolean;
 }
 
 /** A call is answered by the tool messages after it: several are one answer. */
-function after(last: Turn | null, node: Fields, { left, place, isShared }: Adding): Turn | null {
-  const message = node["message"] as Fields;
+function after(last: ChatGptTurn | null, node: FormatFields, { left, place, isShared }: Adding): ChatGptTurn | null {
+  const message = node["message"] as FormatFields;
   const { author, content, recipient, create_time, metadata } = message;
   const role = isRecord(author) ? String(author["role"]) : "";
   const words = textOf(content, left);
   if (words === "") return last;
   const model = isRecord(metadata) && typeof metadata["model_slug"] === "string" ? metadata["model_slug"] : null;
-  const push = (value: Fields) => turnAfter(last, value, { place, at: timeOf(create_time), model });
+  const push = (value: FormatFields) => turnAfter(last, value, { place, at: timeOf(create_time), model });
   const type = isRecord(content) ? content["content_type"] : "";
   if (role === "tool") return afterResult(last, words, push, isShared);
   if (role === "assistant" && type === "thoughts") return push({ role, content: null, reasoning_content: words });
@@ -136,7 +136,12 @@ function after(last: Turn | null, node: Fields, { left, place, isShared }: Addin
 }
 
 /** A result from which several ways part stays as it is: added to, each of them would have a copy of its own. */
-function afterResult(last: Turn | null, words: string, push: (value: Fields) => Turn, isShared: boolean): Turn {
+function afterResult(
+  last: ChatGptTurn | null,
+  words: string,
+  push: (value: FormatFields) => ChatGptTurn,
+  isShared: boolean,
+): ChatGptTurn {
   const calls = last?.value["tool_calls"] as readonly { id: string }[] | undefined;
   if (calls !== undefined) return push({ role: "tool", tool_call_id: calls[0]!.id, content: words });
   if (last?.value["role"] === "tool" && !isShared)

@@ -5,9 +5,9 @@
  */
 import { isRecord } from "@palimpsest/core/internal/text";
 import type { ImportedMessage } from "../conversation.ts";
-import type { Piece } from "../piece.ts";
+import type { ImportPiece } from "../piece.ts";
 import { saidAfter, waysOf } from "./branches.ts";
-import { type Fields, listOf, piecesOf, wordsIn } from "./format.ts";
+import { type FormatFields, listOf, piecesOf, wordsIn } from "./format.ts";
 
 export interface Checkpoint {
   readonly id: string;
@@ -21,7 +21,7 @@ export interface Checkpoint {
 }
 
 /** As a graph, a saver, its table or LangGraph's server write it; null: the value is none. */
-export function checkpointOf(value: Fields): Checkpoint | null {
+export function checkpointOf(value: FormatFields): Checkpoint | null {
   const stored = recordIn(value, "checkpoint");
   const values = [value["values"], value["channel_values"], stored["channel_values"]].find(isRecord);
   if (values === undefined) return null;
@@ -43,16 +43,16 @@ export function checkpointOf(value: Fields): Checkpoint | null {
 
 export interface CheckpointHistory {
   add(checkpoint: Checkpoint, messages: readonly ImportedMessage[], place: string): void;
-  end(): Iterable<Piece>;
+  end(): Iterable<ImportPiece>;
 }
 
-interface Held extends Checkpoint {
+interface HeldCheckpoint extends Checkpoint {
   readonly messages: readonly ImportedMessage[];
   readonly place: string;
 }
 
 export function checkpointHistory(): CheckpointHistory {
-  const threads = new Map<string, Held[]>();
+  const threads = new Map<string, HeldCheckpoint[]>();
   /** By what it is known by. */
   const known = new Map<string, ImportedMessage>();
   const versions = new Set<string>();
@@ -82,7 +82,7 @@ export function checkpointHistory(): CheckpointHistory {
 }
 
 /** The newest checkpoint is the thread; what others say beside it are forks. */
-function* threadOf(held: readonly Held[]): Iterable<Piece> {
+function* threadOf(held: readonly HeldCheckpoint[]): Iterable<ImportPiece> {
   const [last, ...others] = newestFirst(held);
   const { messages, place } = last!;
   const left = held.flatMap((checkpoint) => checkpoint.left);
@@ -98,7 +98,7 @@ function* threadOf(held: readonly Held[]): Iterable<Piece> {
 }
 
 /** LangGraph itself takes the greatest id for the newest; where ids say nothing, a checkpoint follows its parent. */
-function newestFirst(held: readonly Held[]): readonly Held[] {
+function newestFirst(held: readonly HeldCheckpoint[]): readonly HeldCheckpoint[] {
   const places = new Map(held.map(({ id }, index) => [id, index]));
   const isOldestFirst = held.some(({ parent }, index) => parent !== null && (places.get(parent) ?? index) < index);
   const ordered = held.every(({ id }) => UUID.test(id))
@@ -107,7 +107,7 @@ function newestFirst(held: readonly Held[]): readonly Held[] {
       ? held.toReversed()
       : held;
   // The thread's own state says how it ended, not a subgraph's, and not one without messages.
-  const rank = ({ isRoot, messages }: Held): number => (messages.length === 0 ? 2 : isRoot ? 0 : 1);
+  const rank = ({ isRoot, messages }: HeldCheckpoint): number => (messages.length === 0 ? 2 : isRoot ? 0 : 1);
   return ordered.toSorted((one, other) => rank(one) - rank(other));
 }
 
@@ -120,7 +120,7 @@ function identityOf({ value, body }: ImportedMessage): string {
   return id === null ? body : JSON.stringify([id, fields["content"], fields["tool_calls"]]);
 }
 
-function leftOf(value: Fields, values: Fields): readonly string[] {
+function leftOf(value: FormatFields, values: FormatFields): readonly string[] {
   const names = Object.keys(values).filter((name) => name !== "messages" && !OWN_CHANNEL.test(name));
   const interrupts = listOf(value["tasks"]).flatMap((task) => listOf(task["interrupts"]));
   const writes = [value["pendingWrites"], value["pending_writes"]].filter(Array.isArray).flat();
@@ -134,10 +134,10 @@ function leftOf(value: Fields, values: Fields): readonly string[] {
 /** Channels by which a graph steers itself. */
 const OWN_CHANNEL = /^(?:__|branch:|start:)/;
 
-const recordIn = (value: Fields, name: string): Fields => {
+const recordIn = (value: FormatFields, name: string): FormatFields => {
   const inner = value[name];
   return isRecord(inner) ? inner : {};
 };
 
-const firstWords = (values: readonly Fields[], name: string): string | null =>
+const firstWords = (values: readonly FormatFields[], name: string): string | null =>
   values.map((value) => wordsIn(value[name])).find((words) => words !== null) ?? null;

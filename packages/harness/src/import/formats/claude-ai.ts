@@ -6,10 +6,10 @@
 import { isRecord } from "@palimpsest/core/internal/text";
 import type { ImportedMessage } from "../conversation.ts";
 import { timeOf } from "../time.ts";
-import { type Said, saidAfter, waysOf } from "./branches.ts";
+import { type BranchMessage, saidAfter, waysOf } from "./branches.ts";
 import {
-  type Fields,
   type Format,
+  type FormatFields,
   listOf,
   madeMessage,
   oneValueEach,
@@ -51,9 +51,9 @@ function readConversation({ value, place }: PlacedValue): ReadConversation | nul
 
 /** Newer exports name each message's parent: the way to the last message is what was shown, other ends are branches. */
 function endsOf(
-  messages: readonly Fields[],
-  turnsOf: (message: Fields) => readonly ImportedMessage[],
-): readonly (Said | null)[] {
+  messages: readonly FormatFields[],
+  turnsOf: (message: FormatFields) => readonly ImportedMessage[],
+): readonly (BranchMessage | null)[] {
   const byId = new Map(messages.map((message) => [message["uuid"], message]));
   const parents = messages.filter((message) => byId.has(message["parent_message_uuid"]));
   if (parents.length < messages.length - 1) return [saidAfter(null, messages.flatMap(turnsOf))];
@@ -61,9 +61,9 @@ function endsOf(
   const last = messages.at(-1);
   const ends = [last, ...messages.filter((message) => message !== last && !inner.has(message["uuid"]))];
   /** What is said up to a message: each is gone over once, however many ways lead over it. */
-  const told = new Map<Fields, Said | null>();
+  const told = new Map<FormatFields, BranchMessage | null>();
   return ends.map((end) => {
-    const ahead = new Set<Fields>();
+    const ahead = new Set<FormatFields>();
     let at = end;
     for (; at !== undefined && !told.has(at) && !ahead.has(at); at = byId.get(at["parent_message_uuid"])) ahead.add(at);
     let said = (at === undefined ? null : told.get(at)) ?? null;
@@ -75,15 +75,15 @@ function endsOf(
   });
 }
 
-interface Reading {
+interface ClaudeAiReading {
   readonly left: string[];
   readonly place: string;
 }
 
-function readTurn(message: Fields, { left, place }: Reading): readonly ImportedMessage[] {
+function readTurn(message: FormatFields, { left, place }: ClaudeAiReading): readonly ImportedMessage[] {
   const isUser = message["sender"] === "human";
-  const turns: { role: "user" | "assistant"; content: Fields[] }[] = [];
-  const say = (role: "user" | "assistant", block: Fields) => {
+  const turns: { role: "user" | "assistant"; content: FormatFields[] }[] = [];
+  const say = (role: "user" | "assistant", block: FormatFields) => {
     if (turns.at(-1)?.role !== role) turns.push({ role, content: [] });
     turns.at(-1)!.content.push(block);
   };
@@ -97,7 +97,7 @@ function readTurn(message: Fields, { left, place }: Reading): readonly ImportedM
 }
 
 /** Files are not in the export, but for the text that was read from them. */
-function blocksOf(message: Fields): readonly Fields[] {
+function blocksOf(message: FormatFields): readonly FormatFields[] {
   const content = listOf(message["content"]);
   const blocks = content.length > 0 ? content : [{ type: "text", text: message["text"] }];
   const read = listOf(message["attachments"]).map((file) => {
@@ -112,7 +112,10 @@ function blocksOf(message: Fields): readonly Fields[] {
 }
 
 /** Calls without an id are answered in their order. */
-function readBlock(block: Fields, { open, id }: { readonly open: string[]; readonly id: string }): Fields | null {
+function readBlock(
+  block: FormatFields,
+  { open, id }: { readonly open: string[]; readonly id: string },
+): FormatFields | null {
   switch (block["type"]) {
     case "text":
       return { type: "text", text: String(block["text"] ?? "") };

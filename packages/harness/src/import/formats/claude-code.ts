@@ -9,9 +9,9 @@ import { isRecord } from "@palimpsest/core/internal/text";
 import { readUsage } from "../../models/facts.ts";
 import type { ImportedMessage, ImportedUsage } from "../conversation.ts";
 import { memberSlices, withoutBreaks } from "../json-slices.ts";
-import type { Piece, ThreadSource } from "../piece.ts";
+import type { ImportPiece, ThreadSource } from "../piece.ts";
 import { timeOf } from "../time.ts";
-import { type Fields, type Format, listOf, type PieceReader, type PlacedValue, wordsIn } from "./format.ts";
+import { type Format, type FormatFields, listOf, type PieceReader, type PlacedValue, wordsIn } from "./format.ts";
 
 export const claudeCode: Format = {
   id: "claude-code",
@@ -20,13 +20,13 @@ export const claudeCode: Format = {
   folder: (env, home) => join(env["CLAUDE_CONFIG_DIR"] ?? join(home, ".claude"), "projects"),
   recognizes: (value) =>
     typeof value["uuid"] === "string" && "parentUuid" in value && typeof value["sessionId"] === "string",
-  open: () => new Session(),
+  open: () => new ClaudeCodeSession(),
 };
 
 const PROGRAM = "claude-code";
 
 /** A thread of the file while it is read. */
-interface Line {
+interface ClaudeCodeLine {
   readonly key: string;
   count: number;
   /** Where the last answer began, with the results of its calls: within it lines may hang on any other. */
@@ -36,30 +36,30 @@ interface Line {
 
 /** Where a line stands: how many messages there are with it. */
 interface Spot {
-  readonly line: Line;
+  readonly line: ClaudeCodeLine;
   readonly count: number;
 }
 
-interface Reported {
+interface ClaudeCodeUsage {
   readonly key: string;
   readonly answer: string;
   readonly usage: ImportedUsage;
   readonly model: string | null;
 }
 
-class Session implements PieceReader {
+class ClaudeCodeSession implements PieceReader {
   readonly #spots = new Map<string, Spot>();
-  readonly #agents = new Map<string, Line>();
-  #main: Line | null = null;
+  readonly #agents = new Map<string, ClaudeCodeLine>();
+  #main: ClaudeCodeLine | null = null;
   /** A title that comes before anything is said. */
   #title: string | null = null;
   /** Where a line goes that names no parent that is known. */
-  #current: Line | null = null;
+  #current: ClaudeCodeLine | null = null;
   #forks = 0;
   /** An answer comes in several lines, each with a report: the last one counts. */
-  #reported: Reported | null = null;
+  #reported: ClaudeCodeUsage | null = null;
 
-  *read(placed: PlacedValue): Iterable<Piece> {
+  *read(placed: PlacedValue): Iterable<ImportPiece> {
     const { value } = placed;
     const { type, uuid } = value;
     const isSaid = (type === "user" || type === "assistant") && isRecord(value["message"]);
@@ -68,7 +68,7 @@ class Session implements PieceReader {
       yield* this.#other(value);
       return;
     }
-    const line: Line = yield* this.#lineFor(value, isSaid && mark === null);
+    const line: ClaudeCodeLine = yield* this.#lineFor(value, isSaid && mark === null);
     if (mark === null) yield* this.#message(line, placed);
     else {
       yield* this.end();
@@ -77,7 +77,7 @@ class Session implements PieceReader {
     if (typeof uuid === "string") this.#spots.set(uuid, { line, count: line.count });
   }
 
-  *end(): Iterable<Piece> {
+  *end(): Iterable<ImportPiece> {
     if (this.#reported === null) return;
     const { answer: _, ...usage } = this.#reported;
     this.#reported = null;
@@ -85,7 +85,7 @@ class Session implements PieceReader {
   }
 
   /** A line without a message; what hangs on it hangs on its parent. */
-  *#other(value: Fields): Iterable<Piece> {
+  *#other(value: FormatFields): Iterable<ImportPiece> {
     const { uuid, parentUuid } = value;
     const parent = this.#spots.get(String(parentUuid ?? ""));
     if (typeof uuid === "string" && parent !== undefined) this.#spots.set(uuid, parent);
@@ -98,7 +98,7 @@ class Session implements PieceReader {
   }
 
   /** The thread that a line belongs to; where it is a new one, that is said first. */
-  *#lineFor(value: Fields, isSaid: boolean): Generator<Piece, Line> {
+  *#lineFor(value: FormatFields, isSaid: boolean): Generator<ImportPiece, ClaudeCodeLine> {
     const parent = this.#spots.get(String(value["parentUuid"] ?? value["logicalParentUuid"] ?? ""));
     const agent = value["isSidechain"] === true ? agentOf(value, parent, this.#agents) : null;
     if (this.#main === null) {
@@ -122,7 +122,7 @@ class Session implements PieceReader {
   }
 
   /** A side chain has no forks that anybody made. */
-  *#agentLine(key: string, main: string): Generator<Piece, Line> {
+  *#agentLine(key: string, main: string): Generator<ImportPiece, ClaudeCodeLine> {
     const known = this.#agents.get(key);
     if (known !== undefined) return known;
     const line = newLine(key);
@@ -131,8 +131,8 @@ class Session implements PieceReader {
     return line;
   }
 
-  *#message(line: Line, value: PlacedValue): Iterable<Piece> {
-    const said = value.value["message"] as Fields;
+  *#message(line: ClaudeCodeLine, value: PlacedValue): Iterable<ImportPiece> {
+    const said = value.value["message"] as FormatFields;
     const answer = value.value["type"] === "assistant" ? (wordsIn(said["id"]) ?? value.place) : null;
     if (this.#reported !== null && this.#reported.answer !== answer) yield* this.end();
     if (answer !== null ? answer !== line.answer : !isResult(said)) line.group = line.count;
@@ -144,17 +144,17 @@ class Session implements PieceReader {
   }
 }
 
-const newLine = (key: string): Line => ({ key, count: 0, group: 0, answer: null });
+const newLine = (key: string): ClaudeCodeLine => ({ key, count: 0, group: 0, answer: null });
 
 /** Newer lines name their agent; an older side chain is known by its first line. */
-function agentOf(value: Fields, parent: Spot | undefined, agents: ReadonlyMap<string, Line>): string {
+function agentOf(value: FormatFields, parent: Spot | undefined, agents: ReadonlyMap<string, ClaudeCodeLine>): string {
   const id = wordsIn(value["agentId"]);
   if (id !== null) return `agent ${id}`;
   if (parent !== undefined && agents.get(parent.line.key) === parent.line) return parent.line.key;
   return `agent ${String(value["uuid"]).slice(0, 8)}`;
 }
 
-function sourceOf(value: Fields): ThreadSource {
+function sourceOf(value: FormatFields): ThreadSource {
   const project = wordsIn(value["cwd"]);
   const session = String(value["sessionId"] ?? "");
   const agent = value["isSidechain"] === true ? wordsIn(value["agentId"]) : null;
@@ -168,7 +168,7 @@ function sourceOf(value: Fields): ThreadSource {
 
 /** The message keeps the text it has in the file. */
 function messageOf({ value, text, place }: PlacedValue): ImportedMessage {
-  const said = value["message"] as Fields;
+  const said = value["message"] as FormatFields;
   const model = wordsIn(said["model"]);
   return {
     place,
@@ -180,10 +180,10 @@ function messageOf({ value, text, place }: PlacedValue): ImportedMessage {
   };
 }
 
-const isResult = ({ content }: Fields): boolean => listOf(content).some(({ type }) => type === "tool_result");
+const isResult = ({ content }: FormatFields): boolean => listOf(content).some(({ type }) => type === "tool_result");
 
 /** The line that ends what was shown before, and the summary that comes after it. */
-function markOf(value: Fields) {
+function markOf(value: FormatFields) {
   const { type, subtype, compactMetadata: meta } = value;
   if (type === "system" && subtype === "compact_boundary") {
     const { trigger = null, preTokens: tokensBefore = null } = isRecord(meta) ? meta : {};
@@ -196,14 +196,14 @@ function markOf(value: Fields) {
   return { type: "source-compacted", program: PROGRAM, summary } as const;
 }
 
-const titleIn = ({ type, summary, aiTitle, customTitle }: Fields): string | null => {
+const titleIn = ({ type, summary, aiTitle, customTitle }: FormatFields): string | null => {
   if (type === "summary") return wordsIn(summary);
   if (type === "ai-title") return wordsIn(aiTitle);
   return type === "custom-title" ? wordsIn(customTitle) : null;
 };
 
 /** Null for lines that say nothing. */
-function leftIn({ type, subtype, attachment }: Fields): string | null {
+function leftIn({ type, subtype, attachment }: FormatFields): string | null {
   if (SILENT.includes(String(type))) return null;
   if (type === "system") return `a note of Claude Code (${String(subtype ?? "without a name")})`;
   if (type === "attachment" && isRecord(attachment)) return `an attachment (${String(attachment["type"])})`;

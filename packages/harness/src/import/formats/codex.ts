@@ -7,9 +7,9 @@
 import { join } from "node:path";
 import { isRecord } from "@palimpsest/core/internal/text";
 import { readUsage } from "../../models/facts.ts";
-import type { Piece, ThreadSource } from "../piece.ts";
+import type { ImportPiece, ThreadSource } from "../piece.ts";
 import { timeOf } from "../time.ts";
-import { type Fields, type Format, madeMessage, type PieceReader, type PlacedValue, wordsIn } from "./format.ts";
+import { type Format, type FormatFields, madeMessage, type PieceReader, type PlacedValue, wordsIn } from "./format.ts";
 
 const LINES = ["session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state"];
 
@@ -25,7 +25,7 @@ export const codex: Format = {
 class Rollout implements PieceReader {
   #key = "rollout";
   #model: string | null = null;
-  #meta: Fields | null = null;
+  #meta: FormatFields | null = null;
   #isOpen = false;
   #forks = 0;
   /** Of the branch that is being written: how many messages there are, and before which ones a user spoke. */
@@ -34,8 +34,8 @@ class Rollout implements PieceReader {
   /** A fork is made when something is said in it. */
   #takenBack: { readonly of: string; readonly after: number } | null = null;
 
-  *read({ value, place }: PlacedValue): Iterable<Piece> {
-    const payload: Fields = isRecord(value["payload"]) ? value["payload"] : {};
+  *read({ value, place }: PlacedValue): Iterable<ImportPiece> {
+    const payload: FormatFields = isRecord(value["payload"]) ? value["payload"] : {};
     switch (value["type"]) {
       case "turn_context":
         this.#model = wordsIn(payload["model"]) ?? this.#model;
@@ -61,9 +61,9 @@ class Rollout implements PieceReader {
     }
   }
 
-  *end(): Iterable<Piece> {}
+  *end(): Iterable<ImportPiece> {}
 
-  *#open(): Iterable<Piece> {
+  *#open(): Iterable<ImportPiece> {
     if (!this.#isOpen) yield { kind: "thread", key: this.#key, place: "", questions: [], ...threadOf(this.#meta) };
     this.#isOpen = true;
     if (this.#takenBack === null) return;
@@ -73,7 +73,7 @@ class Rollout implements PieceReader {
     this.#takenBack = null;
   }
 
-  *#item(payload: Fields, facts: { readonly place: string; readonly at: string | null }): Iterable<Piece> {
+  *#item(payload: FormatFields, facts: { readonly place: string; readonly at: string | null }): Iterable<ImportPiece> {
     if (payload["type"] === "ghost_snapshot") {
       yield { kind: "left", place: "", what: "a snapshot of the repository" };
       yield { kind: "skipped" };
@@ -86,14 +86,14 @@ class Rollout implements PieceReader {
     yield { kind: "message", key: this.#key, message };
   }
 
-  *#compacted(payload: Fields): Iterable<Piece> {
+  *#compacted(payload: FormatFields): Iterable<ImportPiece> {
     yield* this.#open();
     const summary = wordsIn(payload["message"]);
     const event = { type: "source-compacted", program: "codex", ...(summary !== null && { summary }) } as const;
     yield { kind: "mark", key: this.#key, event };
   }
 
-  *#event(payload: Fields): Iterable<Piece> {
+  *#event(payload: FormatFields): Iterable<ImportPiece> {
     const usage = usageOf(payload);
     if (usage !== null && this.#count > 0 && this.#takenBack === null)
       yield { kind: "usage", key: this.#key, usage, model: this.#model };
@@ -106,7 +106,7 @@ class Rollout implements PieceReader {
   }
 }
 
-function threadOf(meta: Fields | null): {
+function threadOf(meta: FormatFields | null): {
   readonly request: { readonly system: string } | null;
   readonly source?: ThreadSource;
 } {
@@ -130,14 +130,14 @@ function threadOf(meta: Fields | null): {
 }
 
 /** Older versions wrote an output as an object. */
-function itemOf(payload: Fields): Fields {
+function itemOf(payload: FormatFields): FormatFields {
   const { output } = payload;
   if (!isRecord(output)) return payload;
   return { ...payload, output: typeof output["content"] === "string" ? output["content"] : JSON.stringify(output) };
 }
 
 /** What the provider reported for the answer before it. */
-function usageOf({ type, info }: Fields) {
+function usageOf({ type, info }: FormatFields) {
   const last = type === "token_count" && isRecord(info) ? info["last_token_usage"] : null;
   if (!isRecord(last)) return null;
   const usage = readUsage({ input_tokens: last["input_tokens"], output_tokens: last["output_tokens"] });

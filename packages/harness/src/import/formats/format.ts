@@ -6,7 +6,7 @@
 import { isRecord } from "@palimpsest/core/internal/text";
 import type { Dialect } from "@palimpsest/core/message";
 import type { ImportedConversation, ImportedMessage } from "../conversation.ts";
-import type { Piece, ThreadSource } from "../piece.ts";
+import type { ImportPiece, ThreadSource } from "../piece.ts";
 
 export interface Format {
   /** As in `--format`: `chatgpt`. */
@@ -18,24 +18,24 @@ export interface Format {
   /** Where the program keeps its sessions. */
   readonly folder?: (env: NodeJS.ProcessEnv, home: string) => string;
   /** Whether a value of the file, an element of its array or one of its lines, can only be of this format. */
-  readonly recognizes: (value: Fields) => boolean;
+  readonly recognizes: (value: FormatFields) => boolean;
   readonly open: () => PieceReader;
 }
 
 export interface PieceReader {
-  read(value: PlacedValue): Iterable<Piece>;
+  read(value: PlacedValue): Iterable<ImportPiece>;
   /** What was held back for as long as more could belong to it. */
-  end(): Iterable<Piece>;
+  end(): Iterable<ImportPiece>;
 }
 
 /** A value, its text, and where it stands in the file. */
 export interface PlacedValue {
-  readonly value: Fields;
+  readonly value: FormatFields;
   readonly text: string;
   readonly place: string;
 }
 
-export type Fields = Readonly<Record<string, unknown>>;
+export type FormatFields = Readonly<Record<string, unknown>>;
 
 /** A conversation that is one value of its file, with its other branches and what was left out of it. */
 export interface ReadConversation {
@@ -64,7 +64,10 @@ export function oneValueEach(readOne: (value: PlacedValue) => ReadConversation |
   };
 }
 
-export function* piecesOf({ conversation, branches = [], left }: ReadConversation, place: string): Iterable<Piece> {
+export function* piecesOf(
+  { conversation, branches = [], left }: ReadConversation,
+  place: string,
+): Iterable<ImportPiece> {
   const { messages, ...rest } = conversation;
   const key = place === "" ? "conversation" : place;
   yield { kind: "thread", key, place, questions: [], ...rest };
@@ -90,7 +93,7 @@ export function madeMessage(
   return { place, body: JSON.stringify(value), value: value as ImportedMessage["value"], at, model, usage };
 }
 
-export const listOf = (value: unknown): readonly Fields[] => (Array.isArray(value) ? value.filter(isRecord) : []);
+export const listOf = (value: unknown): readonly FormatFields[] => (Array.isArray(value) ? value.filter(isRecord) : []);
 
 /** Null for anything but words. */
 export const wordsIn = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);

@@ -7,11 +7,11 @@ import { join } from "node:path";
 import { isRecord } from "@palimpsest/core/internal/text";
 import { readUsage } from "../../models/facts.ts";
 import type { ImportedMessage } from "../conversation.ts";
-import type { Piece } from "../piece.ts";
+import type { ImportPiece } from "../piece.ts";
 import { timeOf } from "../time.ts";
 import {
-  type Fields,
   type Format,
+  type FormatFields,
   listOf,
   madeMessage,
   type PieceReader,
@@ -30,8 +30,8 @@ export const geminiCli: Format = {
 
 /** A message can grow in later lines, so nothing is said before the end. */
 function openSession(): PieceReader {
-  const turns = new Map<string, Turn>();
-  let head: Fields | null = null;
+  const turns = new Map<string, GeminiTurn>();
+  let head: FormatFields | null = null;
   return {
     *read({ value, place }) {
       if (typeof value["projectHash"] === "string") head ??= value;
@@ -40,7 +40,7 @@ function openSession(): PieceReader {
         yield { kind: "left", place: "", what: `a message that was taken back: ${String(gone["type"])}` };
       if (taken === 0) yield { kind: "skipped" };
     },
-    *end(): Iterable<Piece> {
+    *end(): Iterable<ImportPiece> {
       const left: string[] = [];
       const messages = [...turns.values()].flatMap(({ value, place }) => readTurn(value, { left, place }));
       for (const what of left) yield { kind: "left", place: "", what };
@@ -55,14 +55,14 @@ function openSession(): PieceReader {
   };
 }
 
-type Turn = Pick<PlacedValue, "value" | "place">;
+type GeminiTurn = Pick<PlacedValue, "value" | "place">;
 
 function take(
-  turns: Map<string, Turn>,
-  value: Fields,
+  turns: Map<string, GeminiTurn>,
+  value: FormatFields,
   place: string,
-): { readonly taken: number; readonly back: readonly Turn[] } {
-  const keep = (one: Fields, at: string): number => {
+): { readonly taken: number; readonly back: readonly GeminiTurn[] } {
+  const keep = (one: FormatFields, at: string): number => {
     if (typeof one["id"] !== "string" || typeof one["type"] !== "string") return 0;
     turns.set(one["id"], { value: one, place: at });
     return 1;
@@ -82,7 +82,7 @@ function take(
 }
 
 function readTurn(
-  message: Fields,
+  message: FormatFields,
   { left, place }: { readonly left: string[]; readonly place: string },
 ): readonly ImportedMessage[] {
   const { type, content } = message;
@@ -108,18 +108,18 @@ function readTurn(
 }
 
 /** Text, a part, or a list of either. */
-function partsOf(content: unknown): readonly Fields[] {
+function partsOf(content: unknown): readonly FormatFields[] {
   if (typeof content === "string") return content === "" ? [] : [{ text: content }];
   if (Array.isArray(content)) return content.flatMap(partsOf);
   return isRecord(content) ? [content] : [];
 }
 
 /** The answer as it was sent to the model; what was only shown stands in for it. */
-function resultOf({ id, name, result, resultDisplay, status }: Fields): readonly Fields[] {
+function resultOf({ id, name, result, resultDisplay, status }: FormatFields): readonly FormatFields[] {
   const sent = partsOf(result).filter((part) => isRecord(part["functionResponse"]));
   if (sent.length > 0)
     return sent
-      .map((part) => ({ functionResponse: { ...(part["functionResponse"] as Fields), id, name } }))
+      .map((part) => ({ functionResponse: { ...(part["functionResponse"] as FormatFields), id, name } }))
       .slice(0, 1);
   const text =
     partsOf(result)

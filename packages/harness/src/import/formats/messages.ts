@@ -8,10 +8,10 @@ import { isRecord } from "@palimpsest/core/internal/text";
 import { readUsage } from "../../models/facts.ts";
 import type { ImportedConversation, ImportedMessage } from "../conversation.ts";
 import { elementSlices, memberSlices, withoutBreaks } from "../json-slices.ts";
-import type { Piece } from "../piece.ts";
+import type { ImportPiece } from "../piece.ts";
 import { timeOf } from "../time.ts";
 import { checkpointHistory, checkpointOf } from "./checkpoints.ts";
-import type { Fields, PieceReader, PlacedValue } from "./format.ts";
+import type { FormatFields, PieceReader, PlacedValue } from "./format.ts";
 
 /** `first`: the first values of the file, which say whether its lines wrap their messages. */
 export function openMessages(first: readonly PlacedValue[]): PieceReader {
@@ -51,7 +51,7 @@ export function openMessages(first: readonly PlacedValue[]): PieceReader {
         : message(value, text, { place, around: value });
       yield isStoppedAtOnce(said.value, value) ? STOPPED : { kind: "message", key: "", message: said };
     },
-    *end(): Iterable<Piece> {
+    *end(): Iterable<ImportPiece> {
       yield* history.end();
       if (loose === null) return;
       for (const place of whole)
@@ -64,7 +64,7 @@ export function openMessages(first: readonly PlacedValue[]): PieceReader {
   };
 }
 
-const isMarked = (value: Fields): boolean =>
+const isMarked = (value: FormatFields): boolean =>
   DIALECTS.some((dialect) => definitionOf(dialect).mark(value as never) !== null);
 
 /** Where objects hold their messages: requests, stored chats, the states of a graph, checkpoints. */
@@ -79,12 +79,12 @@ const HOLDERS: readonly (readonly string[])[] = [
   ["state", "messages"],
 ];
 
-interface Held {
+interface HeldMessage {
   readonly values: readonly unknown[];
   readonly slices: readonly string[];
 }
 
-function heldIn(value: Fields, text: string): Held | null {
+function heldIn(value: FormatFields, text: string): HeldMessage | null {
   // Looked for in the value first: nearly all lines of a long file are single messages, whose text needn't be taken apart.
   for (const path of HOLDERS) {
     const values = path.reduce<unknown>((inner, name) => (isRecord(inner) ? inner[name] : undefined), value);
@@ -95,7 +95,7 @@ function heldIn(value: Fields, text: string): Held | null {
   return null;
 }
 
-function* conversation(value: Fields, list: Held & { readonly place: string }): Iterable<Piece> {
+function* conversation(value: FormatFields, list: HeldMessage & { readonly place: string }): Iterable<ImportPiece> {
   const { place } = list;
   const key = place === "" ? "conversation" : place;
   const questions = Array.isArray(value["questions"]) ? value["questions"] : [];
@@ -104,7 +104,7 @@ function* conversation(value: Fields, list: Held & { readonly place: string }): 
   yield { kind: "end", key };
 }
 
-function* messagesIn(list: Held & { readonly place: string }, key: string): Iterable<Piece> {
+function* messagesIn(list: HeldMessage & { readonly place: string }, key: string): Iterable<ImportPiece> {
   const within = list.place === "" ? "" : `${list.place}, `;
   for (const [index, slice] of list.slices.entries()) {
     const item = list.values[index];
@@ -114,7 +114,7 @@ function* messagesIn(list: Held & { readonly place: string }, key: string): Iter
       yield { kind: "problem", place, message: "a message must be an object" };
       continue;
     }
-    const around = item as Fields;
+    const around = item as FormatFields;
     const inner = isRecord(item) ? item["message"] : undefined;
     const said = isRecord(inner)
       ? message(inner, memberSlices(slice).get("message")!, { place, around })
@@ -123,16 +123,16 @@ function* messagesIn(list: Held & { readonly place: string }, key: string): Iter
   }
 }
 
-const STOPPED: Piece = { kind: "left", place: "", what: "an answer that was stopped before its first word" };
+const STOPPED: ImportPiece = { kind: "left", place: "", what: "an answer that was stopped before its first word" };
 
 /** No provider takes an answer without content; nothing is lost with one that never began. */
-function isStoppedAtOnce(value: Fields, around: Fields): boolean {
+function isStoppedAtOnce(value: FormatFields, around: FormatFields): boolean {
   const reason = around["stop_reason"] ?? around["stopReason"] ?? around["finish_reason"];
   const isEmpty = value["content"] === null && value["tool_calls"] == null && value["function_call"] == null;
   return value["role"] === "assistant" && isEmpty && /^(?:abort|cancel|interrupt)/i.test(String(reason));
 }
 
-function requestOf(value: Fields): ImportedConversation["request"] {
+function requestOf(value: FormatFields): ImportedConversation["request"] {
   const system =
     value["system"] ??
     value["instructions"] ??
@@ -151,10 +151,10 @@ function textOfContent(content: unknown): unknown {
 interface Standing {
   readonly place: string;
   /** The object the file wraps the message in, or the message itself. */
-  readonly around: Fields;
+  readonly around: FormatFields;
 }
 
-function message(value: Fields, text: string, { place, around }: Standing): ImportedMessage {
+function message(value: FormatFields, text: string, { place, around }: Standing): ImportedMessage {
   const model = around["model"] ?? value["model"];
   return {
     place,

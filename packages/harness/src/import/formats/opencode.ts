@@ -7,8 +7,8 @@ import { isRecord } from "@palimpsest/core/internal/text";
 import type { ImportedMessage, ImportedUsage } from "../conversation.ts";
 import { timeOf } from "../time.ts";
 import {
-  type Fields,
   type Format,
+  type FormatFields,
   listOf,
   madeMessage,
   oneValueEach,
@@ -51,16 +51,16 @@ function readSession({ value, place }: PlacedValue): ReadConversation | null {
   };
 }
 
-interface Reading {
+interface OpenCodeReading {
   readonly left: string[];
   readonly place: string;
 }
 
-function readTurn(message: Fields, { left, place }: Reading): readonly ImportedMessage[] {
-  const info: Fields = isRecord(message["info"]) ? message["info"] : {};
+function readTurn(message: FormatFields, { left, place }: OpenCodeReading): readonly ImportedMessage[] {
+  const info: FormatFields = isRecord(message["info"]) ? message["info"] : {};
   const isUser = info["role"] === "user";
-  const turns: { role: "user" | "assistant"; content: Fields[] }[] = [];
-  const say = (role: "user" | "assistant", block: Fields) => {
+  const turns: { role: "user" | "assistant"; content: FormatFields[] }[] = [];
+  const say = (role: "user" | "assistant", block: FormatFields) => {
     if (turns.at(-1)?.role !== role) turns.push({ role, content: [] });
     turns.at(-1)!.content.push(block);
   };
@@ -79,12 +79,12 @@ function readTurn(message: Fields, { left, place }: Reading): readonly ImportedM
 }
 
 interface ReadPart {
-  readonly block?: Fields;
-  readonly call?: Fields;
-  readonly result?: Fields;
+  readonly block?: FormatFields;
+  readonly call?: FormatFields;
+  readonly result?: FormatFields;
 }
 
-function readPart(part: Fields, left: string[]): ReadPart {
+function readPart(part: FormatFields, left: string[]): ReadPart {
   switch (part["type"]) {
     case "text":
       return wordsIn(part["text"]) === null ? {} : { block: { type: "text", text: part["text"] } };
@@ -108,8 +108,8 @@ function readPart(part: Fields, left: string[]): ReadPart {
 /** Parts that mark where something begins or what was saved, without words. */
 const SILENT = ["step-start", "step-finish", "snapshot", "patch"];
 
-function readTool({ callID, tool, state }: Fields): ReadPart {
-  const { input, output, error, status }: Fields = isRecord(state) ? state : {};
+function readTool({ callID, tool, state }: FormatFields): ReadPart {
+  const { input, output, error, status }: FormatFields = isRecord(state) ? state : {};
   const id = String(callID);
   const call = { type: "tool_use", id, name: String(tool), input: isRecord(input) ? input : {} };
   if (status !== "completed" && status !== "error") return { call };
@@ -122,7 +122,7 @@ function readTool({ callID, tool, state }: Fields): ReadPart {
 function usageOf(tokens: unknown): ImportedUsage | null {
   if (!isRecord(tokens)) return null;
   const number = (value: unknown): number => (typeof value === "number" && value >= 0 ? value : 0);
-  const cache: Fields = isRecord(tokens["cache"]) ? tokens["cache"] : {};
+  const cache: FormatFields = isRecord(tokens["cache"]) ? tokens["cache"] : {};
   const [cacheRead, cacheWrite] = [number(cache["read"]), number(cache["write"])];
   const output = number(tokens["output"]) + number(tokens["reasoning"]);
   return { input: number(tokens["input"]) + cacheRead + cacheWrite, output, cacheRead, cacheWrite };

@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { isRecord } from "@palimpsest/core/internal/text";
 import { readUsage } from "../../models/facts.ts";
 import type { ImportedMessage } from "../conversation.ts";
-import type { Mark, Piece } from "../piece.ts";
+import type { ImportPiece, PieceMark } from "../piece.ts";
 import { timeOf } from "../time.ts";
-import { type Fields, type Format, listOf, madeMessage, type PieceReader, wordsIn } from "./format.ts";
+import { type Format, type FormatFields, listOf, madeMessage, type PieceReader, wordsIn } from "./format.ts";
 
 export const pi: Format = {
   id: "pi",
@@ -23,23 +23,23 @@ export const pi: Format = {
   open: openSession,
 };
 
-interface Line {
+interface PiLine {
   readonly key: string;
   count: number;
 }
 
-interface Spot {
-  readonly line: Line;
+interface PiSpot {
+  readonly line: PiLine;
   readonly count: number;
 }
 
 function openSession(): PieceReader {
-  const spots = new Map<string, Spot>();
-  let header: Fields = {};
-  let current: Line | null = null;
+  const spots = new Map<string, PiSpot>();
+  let header: FormatFields = {};
+  let current: PiLine | null = null;
   let forks = 0;
 
-  function* lineFor(value: Fields): Generator<Piece, Line> {
+  function* lineFor(value: FormatFields): Generator<ImportPiece, PiLine> {
     if (current === null) {
       current = { key: "session", count: 0 };
       yield { kind: "thread", key: "session", place: "", request: null, questions: [], ...sourceOf(header) };
@@ -74,7 +74,7 @@ function openSession(): PieceReader {
         yield { kind: "skipped" };
         return;
       }
-      const line: Line = yield* lineFor(value);
+      const line: PiLine = yield* lineFor(value);
       if (mark !== null) yield { kind: "mark", key: line.key, event: mark };
       if (message !== null) {
         line.count += 1;
@@ -88,23 +88,23 @@ function openSession(): PieceReader {
 
 const SILENT = ["session", "model_change", "thinking_level_change", "label", "session_info"];
 
-function sourceOf({ id, cwd }: Fields) {
+function sourceOf({ id, cwd }: FormatFields) {
   const [session, project] = [wordsIn(id), wordsIn(cwd)];
   return session === null ? {} : { source: { program: "pi", session, ...(project !== null && { project }) } };
 }
 
-function markOf({ type, summary, tokensBefore = null }: Fields): Mark | null {
+function markOf({ type, summary, tokensBefore = null }: FormatFields): PieceMark | null {
   if (type !== "compaction" && type !== "branch_summary") return null;
   return { type: "source-compacted", program: "pi", of: type, tokensBefore, summary: wordsIn(summary) ?? "" };
 }
 
-interface Reading {
+interface PiReading {
   readonly place: string;
   readonly left: string[];
 }
 
-function messageOf(entry: Fields, { place, left }: Reading): ImportedMessage | null {
-  const message: Fields = isRecord(entry["message"]) ? entry["message"] : entry;
+function messageOf(entry: FormatFields, { place, left }: PiReading): ImportedMessage | null {
+  const message: FormatFields = isRecord(entry["message"]) ? entry["message"] : entry;
   const at = timeOf(entry["timestamp"] ?? message["timestamp"]);
   const made = (role: "user" | "assistant", content: unknown) => madeMessage({ role, content }, { place, at });
   const role = entry["type"] === "custom_message" ? "custom" : message["role"];
@@ -131,9 +131,9 @@ function messageOf(entry: Fields, { place, left }: Reading): ImportedMessage | n
   }
 }
 
-function blocksOf({ content }: Fields, left: string[]): readonly Fields[] {
+function blocksOf({ content }: FormatFields, left: string[]): readonly FormatFields[] {
   if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
-  return listOf(content).flatMap((block): readonly Fields[] => {
+  return listOf(content).flatMap((block): readonly FormatFields[] => {
     switch (block["type"]) {
       case "text":
         return [{ type: "text", text: String(block["text"] ?? "") }];

@@ -1,7 +1,7 @@
 // Sessions of programs, written by hand the way each writes them: what becomes a thread, a fork, a sub-agent, a mark.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Piece } from "../piece.ts";
+import type { ImportPiece } from "../piece.ts";
 import { pieceStream } from "../piece-stream.ts";
 
 function piecesOf(...lines: readonly object[]) {
@@ -22,7 +22,7 @@ function piecesOf(...lines: readonly object[]) {
   return { format: stream.format()?.id, threads, opened, left: pieces.filter(isLeft).map(({ what }) => what) };
 }
 
-const isLeft = (piece: Piece): piece is Extract<Piece, { kind: "left" }> => piece.kind === "left";
+const isLeft = (piece: ImportPiece): piece is Extract<ImportPiece, { kind: "left" }> => piece.kind === "left";
 
 function wordsOf({ content, arguments: input, output }: Readonly<Record<string, unknown>>): string {
   if (typeof content === "string") return content;

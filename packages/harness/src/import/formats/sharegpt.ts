@@ -3,8 +3,8 @@
 import { isRecord } from "@palimpsest/core/internal/text";
 import type { ImportedMessage } from "../conversation.ts";
 import {
-  type Fields,
   type Format,
+  type FormatFields,
   madeMessage,
   oneValueEach,
   type PlacedValue,
@@ -46,7 +46,7 @@ const ROLES: Readonly<Record<string, string>> = {
   system: "system",
 };
 
-function messageOf({ from, value }: Fields, before: Fields | undefined, index: number): object | null {
+function messageOf({ from, value }: FormatFields, before: FormatFields | undefined, index: number): object | null {
   const words = typeof value === "string" ? value : JSON.stringify(value ?? "");
   const role = ROLES[String(from)];
   if (words === "" || words === '""') return null;

@@ -1,9 +1,9 @@
 /** The AI SDK's UI messages, as pages and databases keep them: read as model messages. */
 import { isUiMessage } from "@palimpsest/core/internal/message";
 import { readUiMessages } from "@palimpsest/core/message";
-import type { Piece } from "../piece.ts";
+import type { ImportPiece } from "../piece.ts";
 import { timeOf } from "../time.ts";
-import { type Fields, type Format, madeMessage, type PieceReader } from "./format.ts";
+import { type Format, type FormatFields, madeMessage, type PieceReader } from "./format.ts";
 
 export const uiMessages: Format = {
   id: "ui-messages",
@@ -34,17 +34,17 @@ function openChat(): PieceReader {
   };
 }
 
-function heldIn({ messages }: Fields): readonly Fields[] | null {
+function heldIn({ messages }: FormatFields): readonly FormatFields[] | null {
   return Array.isArray(messages) && messages.some(isUiMessage) ? messages : null;
 }
 
-interface Said {
+interface UiMessageSaid {
   readonly key: string;
   readonly place: string;
   readonly placeOf: (index: number) => string;
 }
 
-function* said(values: readonly Fields[], { key, place, placeOf }: Said): Iterable<Piece> {
+function* said(values: readonly FormatFields[], { key, place, placeOf }: UiMessageSaid): Iterable<ImportPiece> {
   const { messages, origins, lost } = readUiMessages(values);
   for (const [index, message] of messages.entries()) {
     const from = origins[index]!;

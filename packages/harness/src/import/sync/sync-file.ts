@@ -12,7 +12,7 @@ import { threadState } from "../../thread/writer.ts";
 import type { Problem } from "../conversation.ts";
 import type { Format } from "../formats/format.ts";
 import { type Omissions, omissions } from "../omissions.ts";
-import type { Piece } from "../piece.ts";
+import type { ImportPiece } from "../piece.ts";
 import { type PieceStream, pieceStream } from "../piece-stream.ts";
 import { messageProblem, nestingProblem } from "../validate.ts";
 import { type Detour, type SyncedThreads, type SyncOptions, syncedThreads } from "./synced-threads.ts";
@@ -57,15 +57,15 @@ const SETTLED_MS = 60_000;
 const isSettled = ({ modified }: FileFacts, { deps }: SyncOptions): boolean =>
   deps.clock().getTime() - modified > SETTLED_MS;
 
-interface Reading {
+interface SyncReading {
   readonly stream: PieceStream;
   readonly threads: SyncedThreads;
   readonly omitted: Omissions;
 }
 
-async function read(file: FileFacts, options: SyncOptions, { stream, threads, omitted }: Reading): Promise<void> {
+async function read(file: FileFacts, options: SyncOptions, { stream, threads, omitted }: SyncReading): Promise<void> {
   const votes = dialectVotes();
-  const take = async (pieces: readonly Piece[]): Promise<void> => {
+  const take = async (pieces: readonly ImportPiece[]): Promise<void> => {
     for (const piece of pieces) if (piece.kind === "message") votes.add(piece.message.value);
     const format = stream.format();
     const dialect = format?.dialect ?? votes.detection().dialect;
@@ -88,7 +88,7 @@ async function read(file: FileFacts, options: SyncOptions, { stream, threads, om
 const STEP = 1024 * 1024;
 
 /** A message that nobody could read is named instead. */
-function problemOf(piece: Piece, dialect: Dialect): Extract<Piece, { readonly kind: "problem" }> | null {
+function problemOf(piece: ImportPiece, dialect: Dialect): Extract<ImportPiece, { readonly kind: "problem" }> | null {
   if (piece.kind !== "message") return null;
   const { body, value, place } = piece.message;
   const message = nestingProblem(body) ?? messageProblem(value, dialect, "carry");

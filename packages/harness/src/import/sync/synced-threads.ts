@@ -7,7 +7,7 @@ import { fork, withWriter } from "../../thread/acts.ts";
 import type { TitleLimits } from "../../thread/title.ts";
 import { commit, createThread, type RecordInput, type ThreadDeps, threadState } from "../../thread/writer.ts";
 import type { Format } from "../formats/format.ts";
-import type { OpenedThread, Piece } from "../piece.ts";
+import type { ImportedThread, ImportPiece } from "../piece.ts";
 import { NOTHING_STORED, type Stored, ThreadDraft } from "../thread-draft.ts";
 import type { FileFacts } from "./sync-file.ts";
 import { sessionThread, threadNames } from "./thread-names.ts";
@@ -36,7 +36,7 @@ export interface Detour {
 
 export interface SyncedThreads {
   /** A promise where something has to be read first. */
-  add(piece: Piece, read: { readonly format: Format | null; readonly dialect: Dialect }): Promise<void> | null;
+  add(piece: ImportPiece, read: { readonly format: Format | null; readonly dialect: Dialect }): Promise<void> | null;
   makeRoom(): Promise<void>;
   finish(isSettled: boolean): Promise<{
     readonly kind: "synced" | "busy";
@@ -47,7 +47,7 @@ export interface SyncedThreads {
 }
 
 interface Open {
-  readonly opened: OpenedThread;
+  readonly opened: ImportedThread;
   readonly base: string;
   readonly threadId: string;
   readonly draft: ThreadDraft;
@@ -75,7 +75,7 @@ class Threads implements SyncedThreads {
   readonly #detours: ReadonlyMap<string, Detour>;
   readonly #open = new Map<string, Open>();
   readonly #changed = new Set<string>();
-  #names: ((opened: OpenedThread) => string) | null = null;
+  #names: ((opened: ImportedThread) => string) | null = null;
   #isBusy = false;
   #messages = 0;
 
@@ -85,7 +85,7 @@ class Threads implements SyncedThreads {
     this.#detours = detours;
   }
 
-  add(piece: Piece, read: { readonly format: Format | null; readonly dialect: Dialect }): Promise<void> | null {
+  add(piece: ImportPiece, read: { readonly format: Format | null; readonly dialect: Dialect }): Promise<void> | null {
     if (piece.kind === "thread") return this.#begin(piece, read);
     if ("key" in piece && piece.kind !== "end") this.#open.get(piece.key)!.draft.add(piece);
     return null;
@@ -115,7 +115,7 @@ class Threads implements SyncedThreads {
   }
 
   async #begin(
-    opened: OpenedThread,
+    opened: ImportedThread,
     { format, dialect }: { readonly format: Format | null; readonly dialect: Dialect },
   ): Promise<void> {
     this.#names ??= threadNames(this.#file.name, format);
@@ -189,7 +189,7 @@ class Threads implements SyncedThreads {
     return !this.#isBusy;
   }
 
-  #kinship({ childOf, source }: OpenedThread) {
+  #kinship({ childOf, source }: ImportedThread) {
     const parent =
       childOf === undefined
         ? source?.parent && sessionThread(source.program, source.parent)

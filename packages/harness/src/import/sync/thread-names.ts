@@ -1,8 +1,8 @@
 /** What the threads of a file are called: always the same, from what the program itself calls the conversation. */
 import type { Format } from "../formats/format.ts";
-import type { OpenedThread } from "../piece.ts";
+import type { ImportedThread } from "../piece.ts";
 
-export function threadNames(file: string, format: Format | null): (opened: OpenedThread) => string {
+export function threadNames(file: string, format: Format | null): (opened: ImportedThread) => string {
   const names = new Map<string, string>();
   const forks = new Map<string, number>();
   let mains = 0;

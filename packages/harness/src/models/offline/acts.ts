@@ -3,7 +3,7 @@ import { analyze, clip, oneLine } from "@palimpsest/core/internal/text";
 import { openaiShape } from "@palimpsest/core/message";
 import { extractSummary, SECTIONS } from "@palimpsest/core/summary";
 import type { CountText } from "@palimpsest/core/tokens";
-import type { PlayedAnswer } from "../played-answer.ts";
+import type { PlayedAnswer } from "./played-answer.ts";
 import {
   factsIn,
   type OfferedTool,

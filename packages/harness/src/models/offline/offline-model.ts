@@ -3,12 +3,11 @@
  * by calling `recall` and quoting, does plain file requests, keeps records by extraction, else says what it can do. Every
  * answer in words begins or ends with its label; answers in JSON are for programs and carry none.
  */
-
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import { oneLine } from "@palimpsest/core/internal/text";
 import { type CountText, charsPerToken } from "@palimpsest/core/tokens";
-import { answerParts, type PlayedAnswer, type Playing, requestTokens, usageOf, wholeAnswer } from "../played-answer.ts";
 import { askFileTool, askRecall, keepRecord, quoteBeginning, quoteEarlier, quoteHits, tellResult } from "./acts.ts";
+import { answerParts, type PlayedAnswer, type Playing, requestTokens, usageOf, wholeAnswer } from "./played-answer.ts";
 import { factsIn, type Situation, situationOf, spokenBefore, type ToolAnswer } from "./situation.ts";
 
 export const OFFLINE_LABEL = "[offline]";

@@ -2,7 +2,7 @@
 
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import { type AiSdkMessage, aiSdkShape, type ResultPart } from "@palimpsest/core/message";
-import { messagesOf } from "../played-answer.ts";
+import { messagesOf } from "./played-answer.ts";
 
 export interface Situation {
   readonly system: string;

@@ -10,18 +10,18 @@ import { connectionProblem, describeProblem, isReadOnlyRefusal, StandbyError } f
 import { type PostgresTarget, readPostgresUrl } from "./url.ts";
 
 /** Runs one statement and returns its rows. */
-export type Query = <R extends QueryResultRow>(text: string, values?: readonly unknown[]) => Promise<R[]>;
+export type SqlQuery = <R extends QueryResultRow>(text: string, values?: readonly unknown[]) => Promise<R[]>;
 
 /** `again`: an earlier attempt lost its connection, so its effects may already stand. */
-export type Work<T> = (query: Query, again: boolean) => Promise<T>;
+export type SqlWork<T> = (query: SqlQuery, again: boolean) => Promise<T>;
 
-export interface Connection {
+export interface PostgresConnection {
   /** Quoted name of the schema that holds our tables. */
   readonly schema: string;
   /** One or more statements, each its own transaction. */
-  run<T>(work: Work<T>, limits?: WorkLimits): Promise<T>;
+  run<T>(work: SqlWork<T>, limits?: WorkLimits): Promise<T>;
   /** All statements in one transaction. */
-  transaction<T>(work: Work<T>, limits?: WorkLimits): Promise<T>;
+  transaction<T>(work: SqlWork<T>, limits?: WorkLimits): Promise<T>;
   /** Waits for work under way. */
   close(): Promise<void>;
 }
@@ -39,12 +39,12 @@ type WorkLimits = Pick<ConnectionOptions, "answerMs">;
 /** For work that is known to take its time: migrations, vacuum, the removal of a thread that others were forked from. */
 export const LONG: WorkLimits = { answerMs: 3_600_000 };
 
-export async function connectPostgres(url: string, options: ConnectionOptions = {}): Promise<Connection> {
+export async function connectPostgres(url: string, options: ConnectionOptions = {}): Promise<PostgresConnection> {
   const target = readPostgresUrl(url);
   const { reconnectMs = 15_000, answerMs = 10_000, connections = 10 } = options;
   const pool = await openPool(target.connectionString, { connections, answerMs });
   const underWay = new Set<Promise<unknown>>();
-  const server: Server = { pool, target, reconnectMs, answerMs, everConnected: false, closed: false };
+  const server: ServerFacts = { pool, target, reconnectMs, answerMs, everConnected: false, closed: false };
   const counted = <T>(work: Promise<T>): Promise<T> => {
     const done: Promise<unknown> = work.catch(() => {}).then(() => underWay.delete(done));
     underWay.add(done);
@@ -65,7 +65,7 @@ export async function connectPostgres(url: string, options: ConnectionOptions = 
   };
 }
 
-interface Server extends Required<Omit<ConnectionOptions, "connections">> {
+interface ServerFacts extends Required<Omit<ConnectionOptions, "connections">> {
   readonly pool: Pool;
   readonly target: PostgresTarget;
   /** A server that was never there is told at once. */
@@ -74,7 +74,7 @@ interface Server extends Required<Omit<ConnectionOptions, "connections">> {
 }
 
 async function retrying<T>(
-  server: Server,
+  server: ServerFacts,
   work: (ask: Ask, again: boolean) => Promise<T>,
   limits: WorkLimits = {},
 ): Promise<T> {
@@ -101,7 +101,7 @@ async function retrying<T>(
 /** However late it is: a second for one more try. */
 const LEAST_MS = 1000;
 
-async function attempt<T>(server: Server, work: (client: PoolClient) => Promise<T>, withinMs: number): Promise<T> {
+async function attempt<T>(server: ServerFacts, work: (client: PoolClient) => Promise<T>, withinMs: number): Promise<T> {
   if (server.closed) throw new StoreError("closed", `The store at ${server.target.place} is closed: open it again.`);
   const client = await connectWithin(server.pool, withinMs);
   server.everConnected = true;
@@ -130,12 +130,12 @@ async function whyReadOnly(client: PoolClient, error: Error): Promise<Error> {
 const TOLD_TO_BE_READ_ONLY = `SELECT NOT pg_is_in_recovery()
   AND current_setting('default_transaction_read_only') = 'on' AS told`;
 
-function rowsOf(ask: Ask): Query {
+function rowsOf(ask: Ask): SqlQuery {
   return async <R extends QueryResultRow>(text: string, values?: readonly unknown[]) =>
     (await ask<R>(text, values)).rows;
 }
 
-async function inTransaction<T>(ask: Ask, work: (query: Query) => Promise<T>): Promise<T> {
+async function inTransaction<T>(ask: Ask, work: (query: SqlQuery) => Promise<T>): Promise<T> {
   await ask(BEGIN);
   try {
     const result = await work(rowsOf(ask));

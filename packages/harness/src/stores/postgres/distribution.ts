@@ -4,7 +4,7 @@
  * node, and with them there everybody can log in and is counted while a node is away.
  */
 import { StoreError } from "../store-error.ts";
-import type { Query } from "./connection.ts";
+import type { SqlQuery } from "./connection.ts";
 
 /** By their column `owner`; the first of them says where the others' shards are. */
 const USER_TABLES = [
@@ -26,12 +26,12 @@ const USER_TABLES = [
   "matches",
 ] as const;
 
-async function hasCitus(query: Query): Promise<boolean> {
+async function hasCitus(query: SqlQuery): Promise<boolean> {
   return (await query("SELECT 1 FROM pg_catalog.pg_extension WHERE extname = 'citus'")).length === 1;
 }
 
 /** Those of ours that are. */
-async function distributedTables(query: Query, schema: string): Promise<ReadonlySet<string>> {
+async function distributedTables(query: SqlQuery, schema: string): Promise<ReadonlySet<string>> {
   if (!(await hasCitus(query))) return new Set();
   const rows = await query<{ name: string }>(
     `SELECT c.relname AS name FROM pg_catalog.pg_dist_partition p JOIN pg_catalog.pg_class c ON c.oid = p.logicalrelid
@@ -41,12 +41,12 @@ async function distributedTables(query: Query, schema: string): Promise<Readonly
   return new Set(rows.map(({ name }) => name));
 }
 
-export async function isDistributed(query: Query, schema: string): Promise<boolean> {
+export async function isDistributed(query: SqlQuery, schema: string): Promise<boolean> {
   return (await distributedTables(query, schema)).has(USER_TABLES[0]);
 }
 
 /** Those that aren't yet: of a new store all, later what a step of the schema has added. */
-export async function distributeTables(query: Query, schema: string): Promise<void> {
+export async function distributeTables(query: SqlQuery, schema: string): Promise<void> {
   if (!(await hasCitus(query)))
     throw new StoreError(
       "unsuitable",
@@ -62,7 +62,7 @@ export async function distributeTables(query: Query, schema: string): Promise<vo
 }
 
 /** Rows would have to be moved: a store that is there stays as it is. */
-export async function refuseUndistributed(query: Query, schema: string): Promise<void> {
+export async function refuseUndistributed(query: SqlQuery, schema: string): Promise<void> {
   if (await isDistributed(query, schema)) return;
   throw new StoreError(
     "unsuitable",
@@ -80,7 +80,7 @@ export interface NodeState {
   readonly synchronousCommit: string | null;
 }
 
-export async function nodeStates(query: Query, schema: string): Promise<readonly NodeState[]> {
+export async function nodeStates(query: SqlQuery, schema: string): Promise<readonly NodeState[]> {
   return query<NodeState & { node: string }>(
     `SELECT n.nodename || ':' || n.nodeport AS node, coalesce(s.shards, 0)::int AS shards, coalesce(s.bytes, 0)::float8 AS bytes,
       CASE WHEN w.success THEN w.result END AS "synchronousCommit"

@@ -1,9 +1,9 @@
 /** Drafts in PostgreSQL: a cache beside the log. A draft is never put for a thread that is gone. */
 
 import type { Drafts } from "../store.ts";
-import { BESIDE_NAMED, beside, NAMED, numOf, type UserConnection } from "./lineage.ts";
+import { BESIDE_NAMED, beside, NAMED, numOf, type PostgresUserConnection } from "./lineage.ts";
 
-export function drafts(connection: UserConnection): Drafts {
+export function drafts(connection: PostgresUserConnection): Drafts {
   const { schema, userId } = connection;
   return {
     async get(threadId, key) {

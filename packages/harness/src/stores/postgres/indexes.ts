@@ -3,7 +3,7 @@
  * (CONCURRENTLY): nobody waits for them, and nothing but speed rests on them. One that was interrupted is left invalid by the
  * server; it is dropped and built again the next time (`store init`).
  */
-import { type Connection, LONG } from "./connection.ts";
+import { LONG, type PostgresConnection } from "./connection.ts";
 
 interface LateIndex {
   readonly name: string;
@@ -18,13 +18,13 @@ const LATE_INDEXES: readonly LateIndex[] = [
 ];
 
 /** In a schema that was just made: nothing is there that could be waited for. */
-export async function makeLateIndexes({ schema, run }: Connection): Promise<void> {
+export async function makeLateIndexes({ schema, run }: PostgresConnection): Promise<void> {
   for (const { name, table, on } of LATE_INDEXES)
     await run((query) => query(`CREATE INDEX IF NOT EXISTS ${name} ON ${schema}.${table} ${on}`));
 }
 
 /** Those that were missing. It waits for every transaction that began before, so it isn't a part of opening a store. */
-export async function buildLateIndexes(connection: Connection): Promise<readonly string[]> {
+export async function buildLateIndexes(connection: PostgresConnection): Promise<readonly string[]> {
   const unbuilt = await missingIndexes(connection);
   for (const index of unbuilt) await build(connection, index);
   return unbuilt.map(({ name }) => name);
@@ -36,7 +36,7 @@ interface Unbuilt extends LateIndex {
 }
 
 /** Not there, or invalid and nobody is at it. */
-export async function missingIndexes({ schema, run }: Connection): Promise<Unbuilt[]> {
+export async function missingIndexes({ schema, run }: PostgresConnection): Promise<Unbuilt[]> {
   const rows = await run((query) =>
     query<{ name: string; valid: boolean; building: boolean }>(
       `SELECT c.relname AS name, i.indisvalid AS valid,
@@ -53,7 +53,7 @@ export async function missingIndexes({ schema, run }: Connection): Promise<Unbui
   });
 }
 
-async function build({ schema, run }: Connection, { name, table, on, invalid }: Unbuilt): Promise<void> {
+async function build({ schema, run }: PostgresConnection, { name, table, on, invalid }: Unbuilt): Promise<void> {
   const alone = (sql: string) => run((query) => query(sql), LONG);
   if (invalid) await alone(`DROP INDEX CONCURRENTLY IF EXISTS ${schema}.${name}`);
   await alone(`CREATE INDEX CONCURRENTLY IF NOT EXISTS ${name} ON ${schema}.${table} ${on}`);

@@ -1,8 +1,8 @@
 /** Keys to a gateway in PostgreSQL. */
 import type { KeyRow, KeyRows } from "../store.ts";
-import { type Connection, DURABLE } from "./connection.ts";
+import { DURABLE, type PostgresConnection } from "./connection.ts";
 
-export function keyRows(connection: Connection): KeyRows {
+export function keyRows(connection: PostgresConnection): KeyRows {
   const table = `${connection.schema}.keys`;
   return {
     put: (key) =>

@@ -2,10 +2,10 @@
  * How a thread is found. It is named by its user and its id; inside, everything refers to its number among the user's threads.
  * The user is the first parameter of every statement and a condition on each of its tables.
  */
-import type { Connection } from "./connection.ts";
+import type { PostgresConnection } from "./connection.ts";
 
 /** A connection as one user sees it. */
-export interface UserConnection extends Connection {
+export interface PostgresUserConnection extends PostgresConnection {
   readonly userId: string;
 }
 
@@ -17,7 +17,7 @@ export interface Inheritance {
   readonly through: number;
 }
 
-export type ThreadName = readonly [user: string, id: string];
+export type ThreadRowName = readonly [user: string, id: string];
 
 /** In a statement on `threads` whose first two parameters are the name. */
 export const NAMED = "owner = $1 AND id = $2";

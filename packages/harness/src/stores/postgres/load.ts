@@ -4,14 +4,15 @@
  * thread deleted in between can leave a gap, and then the load starts over.
  */
 import type { Head, ThreadHeader } from "@palimpsest/core/log";
-import { hiddenButShown } from "../driver.ts";
+import { hiddenButShown } from "../driver-rules.ts";
 import type { ThreadLoad } from "../store.ts";
-import type { Query } from "./connection.ts";
+import type { SqlQuery } from "./connection.ts";
 import { HEAD_COLUMNS, type HeadRow, readHead } from "./head.ts";
-import { NAMED, type ThreadName, type UserConnection } from "./lineage.ts";
-import { fromRow, readPage, readSome } from "./records.ts";
+import { NAMED, type PostgresUserConnection, type ThreadRowName } from "./lineage.ts";
+import { fromRow } from "./record-row.ts";
+import { readPage, readSome } from "./records.ts";
 
-export function load(connection: UserConnection, id: string): Promise<ThreadLoad | undefined> {
+export function load(connection: PostgresUserConnection, id: string): Promise<ThreadLoad | undefined> {
   const thread = [connection.userId, id] as const;
   return connection.run(async (query) => {
     for (let before: Top | undefined; ; ) {
@@ -30,12 +31,12 @@ export function load(connection: UserConnection, id: string): Promise<ThreadLoad
 
 type Top = HeadRow & { readonly header: string; readonly num: number };
 
-async function readTop(query: Query, schema: string, thread: ThreadName): Promise<Top | undefined> {
+async function readTop(query: SqlQuery, schema: string, thread: ThreadRowName): Promise<Top | undefined> {
   const sql = `SELECT num, header, ${HEAD_COLUMNS} FROM ${schema}.threads WHERE ${NAMED}`;
   return (await query<Top>(sql, thread))[0];
 }
 
-async function readRecords(query: Query, schema: string, thread: ThreadName, head: Head) {
+async function readRecords(query: SqlQuery, schema: string, thread: ThreadRowName, head: Head) {
   const first = head.hiddenThrough + 1;
   const range = [first, head.version] as const;
   const tail = (await readPage(query, schema, thread, { range, size: null })).map(fromRow);

@@ -1,11 +1,11 @@
-/** What conversations are known by, in PostgreSQL: the same rows and rules as in SQLite (sqlite/matches.ts). */
+/** What conversations are known by, in PostgreSQL: the same rows and rules as in SQLite (sqlite/tables.ts). */
 import type { MatchRow, MatchRows, NewMatch } from "../store.ts";
-import type { Query } from "./connection.ts";
-import { BESIDE_NAMED, beside, type Inheritance, type UserConnection } from "./lineage.ts";
+import type { SqlQuery } from "./connection.ts";
+import { BESIDE_NAMED, beside, type Inheritance, type PostgresUserConnection } from "./lineage.ts";
 
 const COLUMNS = `t.id AS "threadId", m.seq, m.hash, m.answer, m.grp AS "group", m.fixed, t.version, t.updated_at AS "updatedAt"`;
 
-export function matchRows({ schema, run, userId }: UserConnection): MatchRows {
+export function matchRows({ schema, run, userId }: PostgresUserConnection): MatchRows {
   const threads = `JOIN ${schema}.threads t ON t.owner = $1 AND t.num = m.thread`;
   const from = `${schema}.matches m ${threads}`;
   return {
@@ -55,7 +55,7 @@ export function matchColumns(matches: readonly NewMatch[]): readonly unknown[] {
 
 /** A fork whose parent goes is known by what the records that it takes over were known by. */
 export async function inheritMatches(
-  query: Query,
+  query: SqlQuery,
   schema: string,
   { owner, parent, fork, through }: Inheritance,
 ): Promise<void> {

@@ -1,8 +1,8 @@
 /** Memory documents in PostgreSQL: one row each, written by compare-and-set on the revision. */
 import type { MemoryKey, MemoryRow, MemoryRows } from "../store.ts";
-import type { Connection } from "./connection.ts";
+import type { PostgresConnection } from "./connection.ts";
 
-export function memoryRows(connection: Connection): MemoryRows {
+export function memoryRows(connection: PostgresConnection): MemoryRows {
   const table = `${connection.schema}.memories`;
   return {
     async get(userId, agentName) {

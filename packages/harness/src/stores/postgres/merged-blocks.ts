@@ -12,8 +12,9 @@ import {
   type PostingPlace,
   type Span,
 } from "../search-tables.ts";
-import { LONG, type Query } from "./connection.ts";
-import { numOf, type UserConnection } from "./lineage.ts";
+import { LONG, type SqlQuery } from "./connection.ts";
+import { numOf, type PostgresUserConnection } from "./lineage.ts";
+import { bucketSteps, hashOf, LINES, readBuckets, readLine, regrouped, writeBuckets } from "./posting-buckets.ts";
 
 /** A row costs more to reach here than to write. */
 export const BLOCK_SIZE = 4096;
@@ -25,7 +26,7 @@ const FROM = 64;
 /** Of a term that more entries of them hold the lists are read from the blocks: what is sought is seldom in all of them. */
 const LONG_LIST = 8192;
 
-export function blockMerging(connection: UserConnection): BlockMerging {
+export function blockMerging(connection: PostgresUserConnection): BlockMerging {
   const { schema, run, transaction, userId } = connection;
   return {
     blocks: MERGED,
@@ -39,13 +40,24 @@ export function blockMerging(connection: UserConnection): BlockMerging {
 
 /** Every list of the terms in the blocks themselves. */
 export function singlePostings(
-  { schema, run, userId }: UserConnection,
+  { schema, run, userId }: PostgresUserConnection,
   spans: readonly Span[],
   terms: readonly string[],
 ): Promise<Posting[]> {
-  const sql = `SELECT s.thread AS "threadId", p.term, p.block, 1 AS blocks, p.count, p.list
+  const sql = `SELECT s.thread AS "threadId", t.term, b.block, p.line
     FROM ${SPANS(schema)} CROSS JOIN generate_series(s.first, s.before - 1) AS b (block) ${TERMS(schema)}`;
-  return run((query) => query<Posting & QueryResultRow>(sql, values(spans, terms, userId)));
+  return run(async (query) => (await query<LineRow>(sql, values(spans, terms, userId))).map(singlePosting));
+}
+
+interface LineRow extends QueryResultRow {
+  readonly threadId: string;
+  readonly term: string;
+  readonly block: number;
+  readonly line: string;
+}
+
+function singlePosting({ threadId, term, block, line }: LineRow): Posting {
+  return { threadId, term, block, blocks: 1, ...readLine(line) };
 }
 
 /** The first part that isn't merged. */
@@ -74,56 +86,54 @@ const NUMBERS = (schema: string, named: string) => `CROSS JOIN LATERAL (
     UNION ALL SELECT ${POOL_NUM} WHERE ${named}.thread = '${POOL}'
   ) h`;
 
-/** OFFSET 0 keeps the planner from joining whole tables where a few index ranges are asked for. */
-const TERMS = (schema: string) => `CROSS JOIN unnest($4::text[]) AS t (term) CROSS JOIN LATERAL (
-    SELECT * FROM ${schema}.recall_postings WHERE owner = $1 AND thread = s.num AND block = b.block AND term = t.term OFFSET 0
-  ) p`;
+const TERMS = (schema: string) =>
+  `CROSS JOIN unnest($4::text[], $6::int[]) AS t (term, hash) ${LINES(schema, "s.num")}`;
 
 function values(spans: readonly Span[], terms: readonly string[], userId: string): unknown[] {
   const column = <K extends keyof Span>(name: K) => spans.map((span) => span[name] ?? 0);
-  return [userId, column("threadId"), column("before"), terms, column("from")];
+  return [userId, column("threadId"), column("before"), terms, column("from"), terms.map(hashOf)];
 }
 
 async function counts(
-  query: Query,
+  query: SqlQuery,
   schema: string,
   asked: readonly unknown[],
 ): Promise<readonly (PostingCount | Posting)[]> {
   const isMerged = `s.merged @> ARRAY[a.block / ${MERGED}]`;
-  const rows = await query<Omit<Posting, "blocks"> & QueryResultRow>(
-    `SELECT s.thread AS "threadId", p.term, p.block, p.count, p.list
+  const rows = await query<LineRow>(
+    `SELECT s.thread AS "threadId", t.term, b.block, p.line
     FROM ${SPANS(schema)} CROSS JOIN LATERAL (
       SELECT CASE WHEN ${isMerged} THEN -1 - a.block / ${MERGED} ELSE a.block END AS block
       FROM generate_series(s.first, s.before - 1) AS a (block) WHERE a.block % ${MERGED} = 0 OR NOT ${isMerged}
     ) b ${TERMS(schema)}`,
     asked,
   );
-  return rows.map(({ threadId, term, block: row, count, list }) => {
+  return rows.map(({ threadId, term, block: row, line }) => {
+    const { count, list } = readLine(line);
     const place = row < 0 ? { block: (-1 - row) * MERGED, blocks: MERGED } : { block: row, blocks: 1 };
     return list === "" ? { threadId, term, ...place, count, split: true } : { threadId, term, ...place, count, list };
   });
 }
 
 /** Only those of blocks are asked for: the others came with their counts. */
-function lists(
-  query: Query,
+async function lists(
+  query: SqlQuery,
   schema: string,
   userId: string,
   places: readonly PostingPlace[],
 ): Promise<readonly Posting[]> {
   const asked = (["threadId", "block", "term"] as const).map((name) => places.map((place) => place[name]));
-  return query<Posting & QueryResultRow>(
-    `SELECT w.thread AS "threadId", p.term, p.block, 1 AS blocks, p.count, p.list
-    FROM unnest($2::text[], $3::int[], $4::text[]) AS w (thread, block, term)
-    ${NUMBERS(schema, "w")} CROSS JOIN LATERAL (
-      SELECT * FROM ${schema}.recall_postings WHERE owner = $1 AND thread = h.num AND block = w.block AND term = w.term OFFSET 0
-    ) p`,
-    [userId, ...asked],
+  const rows = await query<LineRow>(
+    `SELECT b.thread AS "threadId", t.term, b.block, p.line
+    FROM unnest($2::text[], $3::int[], $4::text[], $5::int[]) AS b (thread, block, term, hash)
+    ${NUMBERS(schema, "b")} CROSS JOIN LATERAL (SELECT b.term, b.hash) t ${LINES(schema, "h.num")}`,
+    [userId, ...asked, places.map(({ term }) => hashOf(term))],
   );
+  return rows.map(singlePosting);
 }
 
 /** One step. */
-async function mergeBlocks(query: Query, schema: string, name: readonly string[]): Promise<"merged" | "nothing"> {
+async function mergeBlocks(query: SqlQuery, schema: string, name: readonly string[]): Promise<"merged" | "nothing"> {
   // Derived: what a crash of the server takes of it is made again.
   await query("SELECT set_config('synchronous_commit', 'off', true)");
   // Who erases waits for this lock, too, and finds what was merged; or it was first, and its words are gone.
@@ -136,15 +146,17 @@ async function mergeBlocks(query: Query, schema: string, name: readonly string[]
   const [first, last] = [part * MERGED, (part + 1) * MERGED - 1];
   // Ordinals only rise, so a block is done when a later one has begun.
   if (Math.floor((row.ordinal ?? 0) / BLOCK_SIZE) <= last) return "nothing";
-  const marks = Array.from({ length: MERGED }, (_, block) => blockMark(block));
-  await query(
-    `INSERT INTO ${schema}.recall_postings (owner, thread, block, term, count, list)
-    SELECT owner, thread, $3::int, term, sum(count), CASE WHEN sum(count) > ${LONG_LIST} THEN ''
-      ELSE string_agg(($4::text[])[block - $5 + 1] || list, '' ORDER BY block) END
-    FROM ${schema}.recall_postings WHERE owner = $1 AND thread = $2 AND block BETWEEN $5 AND $6
-    GROUP BY owner, thread, term ORDER BY term`,
-    [name[0], row.thread, -1 - part, marks, first, last],
-  );
+  const own = [name[0]!, row.thread] as const;
+  for (const buckets of bucketSteps()) {
+    const merged = new Map<string, { count: number; list: string }>();
+    for (const { block, lines } of await readBuckets(query, schema, own, [first, last], buckets))
+      for (const [term, { count, list }] of lines) {
+        const before = merged.get(term) ?? { count: 0, list: "" };
+        merged.set(term, { count: before.count + count, list: before.list + blockMark(block - first) + list });
+      }
+    for (const [term, { count }] of merged) if (count > LONG_LIST) merged.set(term, { count, list: "" });
+    await writeBuckets(query, schema, own, regrouped(merged, -1 - part));
+  }
   await query(
     `UPDATE ${schema}.recall_threads SET merged = array_append(merged, $3::int) WHERE owner = $1 AND thread = $2`,
     [name[0], row.thread, part],
@@ -154,7 +166,7 @@ async function mergeBlocks(query: Query, schema: string, name: readonly string[]
 
 /** An entry was erased, and its row in `recall_threads` is held: the copy of its block goes with it. A later merge makes it again. */
 export async function forgetMerged(
-  query: Query,
+  query: SqlQuery,
   schema: string,
   own: readonly [owner: string, thread: number],
   { ordinal, merged }: { readonly ordinal: number; readonly merged: readonly number[] },

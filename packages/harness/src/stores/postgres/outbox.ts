@@ -6,8 +6,8 @@
 import type { Json } from "@palimpsest/core/log";
 import { type Claim, type ClaimedJob, type JobTable, startJobLoop } from "../job-loop.ts";
 import { type Job, type JobStatus, MAX_DELAYS, type NewJob, type Outbox } from "../outbox.ts";
-import type { Connection, Query } from "./connection.ts";
-import { BESIDE_NAMED, beside, NAMED, numOf, type UserConnection } from "./lineage.ts";
+import type { PostgresConnection, SqlQuery } from "./connection.ts";
+import { BESIDE_NAMED, beside, NAMED, numOf, type PostgresUserConnection } from "./lineage.ts";
 import { connectionProblem } from "./problem.ts";
 
 /** The columns of `QUEUED`, one array each, for the append's statement. */
@@ -41,7 +41,7 @@ export function QUEUED(schema: string, first: number): string {
   )`;
 }
 
-export function outbox(connection: UserConnection): Outbox {
+export function outbox(connection: PostgresUserConnection): Outbox {
   const { schema, run, userId } = connection;
   const jobs = `${schema}.outbox`;
   return {
@@ -90,7 +90,7 @@ const STATE = `CASE WHEN holder IS NOT NULL AND NOT ${EXPIRED()} THEN 'running'
 const CLAIMED = (schema: string) =>
   `owner = $1 AND thread = ${numOf(schema)} AND queue = $3 AND key = $4 AND holder = $5`;
 
-function jobTable({ schema, run }: Connection): JobTable {
+function jobTable({ schema, run }: PostgresConnection): JobTable {
   const jobs = `${schema}.outbox`;
   const claim = CLAIMED(schema);
   const nameOf = ({ job, owner }: ClaimedJob) => [job.userId, job.threadId, job.queue, job.key, owner];
@@ -120,7 +120,7 @@ function jobTable({ schema, run }: Connection): JobTable {
 }
 
 interface Taking {
-  readonly query: Query;
+  readonly query: SqlQuery;
   readonly schema: string;
   readonly again: boolean;
 }
@@ -169,7 +169,7 @@ const CANDIDATES = (table: string, queue: string, alive: string) =>
   `SELECT run, owner, thread, key FROM ${table} WHERE queue = ${queue} AND ${DUE(alive)} ORDER BY run LIMIT 32`;
 
 /** A query over all shards fails with one node. Shard by shard, those of the others are found. */
-async function onNodesThere(query: Query, schema: string, { queue, alive }: Claim): Promise<readonly Candidate[]> {
+async function onNodesThere(query: SqlQuery, schema: string, { queue, alive }: Claim): Promise<readonly Candidate[]> {
   const each = `SELECT coalesce(json_agg(d)::text, '[]') FROM (${CANDIDATES("%%s", "%L", "%L")}) d`;
   const shards = await query<{ result: string }>(
     "SELECT result FROM run_command_on_shards($1::regclass, format($2, $3::text, $4::text[]::text)) WHERE success",

@@ -3,7 +3,7 @@
  * same with and without them; a thread's rows are all in one part, and one is looked at for each lookup.
  */
 import { StoreError } from "../store-error.ts";
-import type { Query } from "./connection.ts";
+import type { SqlQuery } from "./connection.ts";
 
 /** What grows with messages. */
 const LARGE = ["records", "recall_entries", "recall_postings", "matches"] as const;
@@ -18,7 +18,7 @@ export function assertPartitions(partitions: number, distributed = false): void 
 }
 
 /** For tables that were just made and hold nothing. Settings of a table are its parts', which alone have rows. */
-export async function partitionTables(query: Query, schema: string, partitions: number): Promise<void> {
+export async function partitionTables(query: SqlQuery, schema: string, partitions: number): Promise<void> {
   for (const table of LARGE) {
     const [row] = await query<{ settings: string | null }>(
       "SELECT array_to_string(reloptions, ', ') AS settings FROM pg_catalog.pg_class WHERE oid = $1::regclass",
@@ -36,7 +36,7 @@ export async function partitionTables(query: Query, schema: string, partitions: 
 }
 
 /** Rows would have to be moved: a store that is there stays as it is. */
-export async function refuseOther(query: Query, schema: string, partitions: number): Promise<void> {
+export async function refuseOther(query: SqlQuery, schema: string, partitions: number): Promise<void> {
   const [row] = await query<{ parts: number }>(
     `SELECT count(*)::int AS parts FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_class c ON c.oid = i.inhparent
     JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = 'records'`,

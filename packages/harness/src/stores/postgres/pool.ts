@@ -3,7 +3,7 @@
  * that goes silent looks like one that is slow, so the caller decides how long to wait.
  */
 import type { Pool, PoolClient, QueryResult, QueryResultRow } from "pg";
-import { within } from "../../abort.ts";
+import { within } from "../../long-work.ts";
 import { explainMissing } from "../../optional-package.ts";
 
 export interface PoolOptions {

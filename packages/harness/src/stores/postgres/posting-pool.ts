@@ -6,16 +6,17 @@
 import type { QueryResultRow } from "pg";
 import { signsOf, withoutPlaces } from "../posting-text.ts";
 import type { IndexBatch, PostingPool, Slot } from "../search-tables.ts";
-import type { Query } from "./connection.ts";
-import { NAMED, type UserConnection } from "./lineage.ts";
+import type { SqlQuery } from "./connection.ts";
+import { NAMED, type PostgresUserConnection } from "./lineage.ts";
 import { BLOCK_SIZE, POOL_NUM } from "./merged-blocks.ts";
+import { changeLists } from "./posting-buckets.ts";
 
 /** Larger threads have blocks of their own that are worth reading by themselves. */
 const MOST = 256;
 
-type ForgetWords = (query: Query, schema: string, owner: string, thread: number) => Promise<void>;
+type ForgetWords = (query: SqlQuery, schema: string, owner: string, thread: number) => Promise<void>;
 
-export function postingPool(connection: UserConnection, forgetWords: ForgetWords): PostingPool {
+export function postingPool(connection: PostgresUserConnection, forgetWords: ForgetWords): PostingPool {
   const { schema, run, transaction, userId } = connection;
   return {
     most: MOST,
@@ -44,7 +45,7 @@ export function postingPool(connection: UserConnection, forgetWords: ForgetWords
 }
 
 /** Holds the user's pool until the transaction ends; its next free place. */
-export async function lockPool(query: Query, schema: string, owner: string): Promise<number> {
+export async function lockPool(query: SqlQuery, schema: string, owner: string): Promise<number> {
   const [row] = await query<{ next: number }>(
     `INSERT INTO ${schema}.recall_users AS u (owner) VALUES ($1)
     ON CONFLICT (owner) DO UPDATE SET next = u.next RETURNING next`,
@@ -54,7 +55,7 @@ export async function lockPool(query: Query, schema: string, owner: string): Pro
 }
 
 async function reserve(
-  query: Query,
+  query: SqlQuery,
   schema: string,
   name: readonly [string, string],
   ordinal: number,
@@ -92,7 +93,7 @@ async function reserve(
 
 /** Whether the thread still has the batch's slots, or none where it has none: its index may have been dropped meanwhile. */
 export async function holdsSlots(
-  query: Query,
+  query: SqlQuery,
   schema: string,
   owner: string,
   thread: number,
@@ -109,7 +110,7 @@ export async function holdsSlots(
 }
 
 /** The words of a thread leave the pool with it. */
-export async function forgetSlots(query: Query, schema: string, owner: string, thread: number): Promise<void> {
+export async function forgetSlots(query: SqlQuery, schema: string, owner: string, thread: number): Promise<void> {
   const slots = await query<{ first: number; size: number }>(
     `SELECT first, size FROM ${schema}.recall_slots WHERE owner = $1 AND thread = $2`,
     [owner, thread],
@@ -120,24 +121,13 @@ export async function forgetSlots(query: Query, schema: string, owner: string, t
   await query(`DELETE FROM ${schema}.recall_slots WHERE owner = $1 AND thread = $2`, [owner, thread]);
 }
 
-export async function forgetPlaces(query: Query, schema: string, owner: string, first: number, last: number) {
-  const pooled = `owner = $1 AND thread = ${POOL_NUM} AND block = $2`;
+export async function forgetPlaces(query: SqlQuery, schema: string, owner: string, first: number, last: number) {
   for (let block = Math.floor(first / BLOCK_SIZE); block * BLOCK_SIZE <= last; block += 1) {
     const start = Math.max(0, first - block * BLOCK_SIZE);
     const end = Math.min(BLOCK_SIZE - 1, last - block * BLOCK_SIZE);
-    const rows = await query<{ term: string; list: string }>(
-      `SELECT term, list FROM ${schema}.recall_postings WHERE ${pooled} AND list COLLATE "C" ~ $3`,
-      [owner, block, signsOf(start, end).join("|")],
+    const mayHold = new RegExp(signsOf(start, end).join("|"));
+    await changeLists(query, schema, [owner, POOL_NUM], block, (list) =>
+      mayHold.test(list) ? withoutPlaces(list, start, end) : { list, removed: 0 },
     );
-    const left = rows
-      .map(({ term, list }) => ({ term, ...withoutPlaces(list, start, end) }))
-      .filter(({ removed }) => removed > 0);
-    await query(
-      `UPDATE ${schema}.recall_postings p SET list = new.list, count = p.count - new.removed
-      FROM unnest($3::text[], $4::text[], $5::int[]) AS new (term, list, removed)
-      WHERE ${pooled} AND p.term = new.term`,
-      [owner, block, left.map(({ term }) => term), left.map(({ list }) => list), left.map(({ removed }) => removed)],
-    );
-    await query(`DELETE FROM ${schema}.recall_postings WHERE ${pooled} AND count = 0`, [owner, block]);
   }
 }

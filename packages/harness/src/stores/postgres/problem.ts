@@ -18,7 +18,8 @@ export function connectionProblem(error: unknown): ConnectionProblem {
   if (error instanceof AggregateError) return connectionProblem(error.errors[0]);
   if (!(error instanceof Error) || error instanceof StoreError) return "none";
   const code = codeOf(error);
-  if (OF_A_NODE.test(error.message)) return "node";
+  // The second one: what the parts of a statement hand on to each other is on the node that the user's shard has just left.
+  if (OF_A_NODE.test(error.message) || code === "CIINF") return "node";
   if (code === "57P03" || code === "53300") return "starting";
   if (error instanceof StandbyError) return "standby";
   if (code === "40001" || code === "40P01") return "conflict";
@@ -48,8 +49,11 @@ export function describeProblem(error: unknown, target: PostgresTarget): unknown
   if (!(error instanceof Error) || error instanceof StoreError) return error;
   const inner: unknown = error instanceof AggregateError ? error.errors[0] : error;
   const code = codeOf(inner as Error);
-  const reason = code === "" || OF_A_NODE.test(error.message) ? undefined : (KNOWN[code] ?? KNOWN[code.slice(0, 2)]);
+  const isOther = code === "" || OF_A_NODE.test(error.message) || NOT_ENCRYPTED.test((inner as Error).message);
+  const reason = isOther ? undefined : (KNOWN[code] ?? KNOWN[code.slice(0, 2)]);
   if (reason) return new StoreError(reason.code, `PostgreSQL at ${target.place} ${reason.say(target)}`, error);
+  const encryption = encryptionProblem(code, (inner as Error).message);
+  if (encryption !== null) return new StoreError("unauthorized", `PostgreSQL at ${target.place} ${encryption}`, error);
   if (connectionProblem(error) === "node")
     return new StoreError(
       "unavailable",
@@ -66,6 +70,21 @@ export function describeProblem(error: unknown, target: PostgresTarget): unknown
   }
   if (!/^[0-9A-Z]{5}$/.test(code)) return error;
   return new StoreError("io", `PostgreSQL at ${target.place} failed (${code}): ${(inner as Error).message}`, error);
+}
+
+/** What a server without a rule for connections in the clear says of them. */
+const NOT_ENCRYPTED = /no encryption|SSL off/;
+const CERTIFICATE = /^(?:ERR_TLS_|CERT_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_)/;
+
+/** Null: it is something else. */
+function encryptionProblem(code: string, message: string): string | null {
+  if (code.startsWith("28") && NOT_ENCRYPTED.test(message))
+    return "lets nobody in without TLS, or not from here: add sslmode=verify-full to store.url.";
+  if (CERTIFICATE.test(code))
+    return `has a certificate that can't be trusted (${message.split(";")[0]}): name its authority with sslrootcert=PATH in store.url, or encrypt without a check (sslmode=no-verify).`;
+  if (message.includes("does not support SSL"))
+    return "has no TLS: switch it on there, or leave sslmode out of store.url.";
+  return null;
 }
 
 const SOCKET_CODES = new Set([
@@ -101,6 +120,11 @@ const KNOWN: Readonly<Record<string, { readonly code: StoreErrorCode; say(target
     code: "unwritable",
     say: () =>
       "is read-only (a standby, or default_transaction_read_only): nothing was written. Name the primary in store.url.",
+  },
+  "57014": {
+    code: "unavailable",
+    say: () =>
+      "ended a statement that took longer than its statement_timeout: allow ten seconds or more (ALTER ROLE ... SET statement_timeout), then try again.",
   },
   "53100": { code: "full", say: () => "has no disk space left: nothing was written. Free some, then try again." },
   "53200": { code: "full", say: () => "is out of memory: nothing was written. Try again, or give it more." },

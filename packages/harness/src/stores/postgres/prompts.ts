@@ -1,9 +1,9 @@
-/** Texts that requests repeat, in PostgreSQL: the same rows and rules as in SQLite (sqlite/prompts.ts). */
+/** Texts that requests repeat, in PostgreSQL: the same rows and rules as in SQLite (sqlite/tables.ts). */
 import type { PromptText, PromptTexts } from "../store.ts";
-import type { Query } from "./connection.ts";
-import { BESIDE_NAMED, beside, type Inheritance, type UserConnection } from "./lineage.ts";
+import type { SqlQuery } from "./connection.ts";
+import { BESIDE_NAMED, beside, type Inheritance, type PostgresUserConnection } from "./lineage.ts";
 
-export function promptTexts({ schema, run, userId }: UserConnection): PromptTexts {
+export function promptTexts({ schema, run, userId }: PostgresUserConnection): PromptTexts {
   const table = `${schema}.prompts`;
   return {
     async get(hash) {
@@ -45,7 +45,7 @@ export function promptColumns(prompts: readonly PromptText[], expect: number): r
 
 /** A fork whose parent goes names what the records that it takes over name. */
 export async function inheritPrompts(
-  query: Query,
+  query: SqlQuery,
   schema: string,
   { owner, parent, fork, through }: Inheritance,
 ): Promise<void> {
@@ -58,7 +58,7 @@ export async function inheritPrompts(
 }
 
 /** With a thread go the texts that no other thread of its user names. */
-export async function forgetPrompts(query: Query, schema: string, userId: string, num: number): Promise<void> {
+export async function forgetPrompts(query: SqlQuery, schema: string, userId: string, num: number): Promise<void> {
   const uses = `${schema}.prompt_uses`;
   // Appends that name one of them are waited for here; the next statement sees what they wrote.
   await query(

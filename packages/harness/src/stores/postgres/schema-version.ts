@@ -1,6 +1,6 @@
 /** Which steps of the schema the tables have seen, and whether this program may work with them. */
 import { StoreError } from "../store-error.ts";
-import type { Query } from "./connection.ts";
+import type { SqlQuery } from "./connection.ts";
 
 interface SchemaVersion {
   readonly version: number;
@@ -8,10 +8,10 @@ interface SchemaVersion {
   readonly least: number;
 }
 
-/** The first of this layout. Those below are of one in which threads had numbers of their own, beside their users. */
-export const FIRST_VERSION = 21;
+/** The first of this layout. Those below are of others: threads had numbers of their own beside their users, or rows were not packed. */
+export const FIRST_VERSION = 22;
 
-export async function schemaVersion(query: Query, schema: string): Promise<SchemaVersion> {
+export async function schemaVersion(query: SqlQuery, schema: string): Promise<SchemaVersion> {
   // Asks the catalogue's tables: `to_regclass` may answer from a cache that is older than the lock we waited for.
   const tables = await query(
     `SELECT 1 AS found FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace

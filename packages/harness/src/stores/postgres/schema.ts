@@ -5,9 +5,10 @@
  * transaction, by one process at a time (advisory lock). A step only adds, so that programs of before and after it may work on
  * one database while they are being exchanged; one that can't must raise `least`. What a program can't read it refuses, untouched.
  */
-import { type Connection, LONG } from "./connection.ts";
+import { LONG, type PostgresConnection } from "./connection.ts";
 import { distributeTables, isDistributed, refuseUndistributed } from "./distribution.ts";
 import { partitionTables, refuseOther } from "./partitions.ts";
+import { RARE_KINDS } from "./record-row.ts";
 import { FIRST_VERSION, refuseOthers, schemaVersion } from "./schema-version.ts";
 import { refuseServer, upkeepSettings } from "./server-settings.ts";
 
@@ -19,7 +20,7 @@ interface LayoutOptions {
 
 /** `made`: there were no tables before. */
 export async function migrate(
-  connection: Connection,
+  connection: PostgresConnection,
   steps = STEPS,
   { partitions, distributed }: LayoutOptions = {},
 ): Promise<"made" | "kept"> {
@@ -55,9 +56,9 @@ export async function migrate(
   }, LONG);
 }
 
-type Step = (schema: string) => readonly string[];
+type SchemaStep = (schema: string) => readonly string[];
 
-export const STEPS: readonly Step[] = [
+export const STEPS: readonly SchemaStep[] = [
   (schema) => [
     ...threadTables(schema),
     ...searchTables(schema),
@@ -104,26 +105,28 @@ function threadTables(schema: string): string[] {
     `CREATE INDEX threads_recent ON ${schema}.threads (owner, updated_at DESC, num DESC)`,
     `CREATE INDEX threads_base ON ${schema}.threads (owner, base) WHERE base IS NOT NULL`,
     `CREATE INDEX threads_late ON ${schema}.threads (owner, num) WHERE late`,
+    // Packed (record-row.ts). The largest tables have what is of a fixed length first and as few bytes of it as will do.
     `CREATE TABLE ${schema}.records (
+      thread int NOT NULL,
+      seq int NOT NULL,
+      redacted boolean NOT NULL DEFAULT false,
       owner text COLLATE "C" NOT NULL,
-      thread bigint NOT NULL,
-      seq bigint NOT NULL,
       kind text NOT NULL,
       header text NOT NULL,
+      packed bytea NOT NULL,
+      zipped bytea NOT NULL,
       body text,
-      body_hash text,
-      hash text NOT NULL,
-      redacted boolean NOT NULL DEFAULT false,
       PRIMARY KEY (owner, thread, seq)
     )`,
-    `CREATE INDEX records_of_kind ON ${schema}.records (owner, thread, kind, seq) WHERE kind <> 'message'`,
+    `ALTER TABLE ${schema}.records ALTER COLUMN zipped SET STORAGE EXTERNAL`,
+    `CREATE INDEX records_of_kind ON ${schema}.records (owner, thread, kind, seq) WHERE ${RARE_KINDS}`,
   ];
 }
 
 /**
- * The search index: derived, filled behind the log (recall/catch-up.ts). A posting row is a term's places in one block. A list
- * stays in its row: to fetch the long ones of common words from elsewhere would be most of a search. An entry is one text, taken
- * apart by its reader. Thread 0 is what a user's small threads share (posting-pool.ts).
+ * The search index: derived, filled behind the log (recall/catch-up.ts). A row of postings holds some of a block's terms
+ * (posting-buckets.ts). Their lists stay in it: to fetch the long ones of common words from elsewhere would be most of a search. An
+ * entry is one text, taken apart by its reader. Thread 0 is what a user's small threads share (posting-pool.ts).
  */
 function searchTables(schema: string): string[] {
   return [
@@ -157,25 +160,24 @@ function searchTables(schema: string): string[] {
     ) WITH (fillfactor = 70)`,
     `CREATE INDEX recall_threads_large ON ${schema}.recall_threads (owner, thread) WHERE large`,
     `CREATE TABLE ${schema}.recall_entries (
-      owner text COLLATE "C" NOT NULL,
-      thread bigint NOT NULL,
-      seq bigint NOT NULL,
+      thread int NOT NULL,
+      seq int NOT NULL,
       ordinal int NOT NULL,
       length int NOT NULL,
+      owner text COLLATE "C" NOT NULL,
       packed text NOT NULL,
       PRIMARY KEY (owner, thread, ordinal)
     )`,
     `CREATE INDEX recall_entries_seq ON ${schema}.recall_entries (owner, thread, seq)`,
     `CREATE TABLE ${schema}.recall_postings (
-      owner text COLLATE "C" NOT NULL,
-      thread bigint NOT NULL,
+      thread int NOT NULL,
       block int NOT NULL,
-      count int NOT NULL,
-      term text COLLATE "C" NOT NULL,
-      list text NOT NULL,
-      PRIMARY KEY (owner, thread, block, term)
+      bucket int NOT NULL,
+      owner text COLLATE "C" NOT NULL,
+      lines text NOT NULL,
+      PRIMARY KEY (owner, thread, block, bucket)
     ) WITH (fillfactor = 80, toast_tuple_target = 8160)`,
-    `ALTER TABLE ${schema}.recall_postings ALTER COLUMN list SET STORAGE EXTERNAL`,
+    `ALTER TABLE ${schema}.recall_postings ALTER COLUMN lines SET STORAGE EXTERNAL`,
     // For each thread which embedder and how far it has come, and what it made of indexed messages.
     `CREATE TABLE ${schema}.recall_embedders (
       owner text COLLATE "C" NOT NULL,

@@ -3,24 +3,32 @@
  * threads: lists travel as arrays.
  */
 import type { QueryResultRow } from "pg";
-import { readMark, writeMark } from "../driver.ts";
-import { withoutEntry } from "../posting-text.ts";
+import { readMark, writeMark } from "../driver-rules.ts";
+import { withoutPlaces } from "../posting-text.ts";
 import {
   type IndexBatch,
   type IndexedSegment,
-  type NewPosting,
   packEntry,
   type SearchTables,
   type UserIndex,
   unpackEntries,
 } from "../search-tables.ts";
-import type { Query } from "./connection.ts";
-import { BESIDE_NAMED, beside, lineage, NAMED, numOf, type ThreadName, type UserConnection } from "./lineage.ts";
+import type { SqlQuery } from "./connection.ts";
+import {
+  BESIDE_NAMED,
+  beside,
+  lineage,
+  NAMED,
+  numOf,
+  type PostgresUserConnection,
+  type ThreadRowName,
+} from "./lineage.ts";
 import { BLOCK_SIZE, blockMerging, forgetMerged, mergedBlocks, POOL_NUM, singlePostings } from "./merged-blocks.ts";
+import { addPostings, changeLists } from "./posting-buckets.ts";
 import { forgetPlaces, forgetSlots, holdsSlots, lockPool, postingPool } from "./posting-pool.ts";
 import { vectorTable } from "./vectors.ts";
 
-export function searchTables(connection: UserConnection): SearchTables {
+export function searchTables(connection: PostgresUserConnection): SearchTables {
   const { schema, run, transaction, userId } = connection;
   const rows = <R extends QueryResultRow>(sql: string, ...values: unknown[]) => run((query) => query<R>(sql, values));
   return {
@@ -131,7 +139,7 @@ function toSegment(row: SegmentRow): IndexedSegment {
 /** So many threads may be looked at that only were late. */
 const MOST_STALE = 64;
 
-async function userIndex(query: Query, schema: string, userId: string): Promise<UserIndex> {
+async function userIndex(query: SqlQuery, schema: string, userId: string): Promise<UserIndex> {
   const [own] = await query<{ entries: number; length: number; from: number; before: number; times: string[] }>(
     `SELECT entries, length::float8, b.from::int, b.before::int, ARRAY(
       SELECT coalesce((SELECT i.at FROM ${schema}.recall_slots s
@@ -165,7 +173,7 @@ async function userIndex(query: Query, schema: string, userId: string): Promise<
 }
 
 /** Marks are taken off in passing, and many at once: each costs a new version of a thread's row. */
-async function unmark(query: Query, schema: string, owner: string, rows: readonly Unmarked[]): Promise<void> {
+async function unmark(query: SqlQuery, schema: string, owner: string, rows: readonly Unmarked[]): Promise<void> {
   const sql = `UPDATE ${schema}.threads t SET late = false FROM unnest($2::bigint[], $3::bigint[]) AS seen (num, version)
     WHERE t.owner = $1 AND t.num = seen.num AND t.version = seen.version`;
   // A store that can't be written is searched all the same.
@@ -174,7 +182,7 @@ async function unmark(query: Query, schema: string, owner: string, rows: readonl
 
 type Unmarked = { readonly num: number; readonly version: number };
 
-async function writeBatch(query: Query, schema: string, name: ThreadName, batch: IndexBatch) {
+async function writeBatch(query: SqlQuery, schema: string, name: ThreadRowName, batch: IndexBatch) {
   // Derived: what a crash of the server takes of it is made again from the log.
   await query("SELECT set_config('synchronous_commit', 'off', true)");
   // The row is made first if need be, so that there is something to lock: two fillers of one thread take turns, and a
@@ -202,7 +210,7 @@ async function writeBatch(query: Query, schema: string, name: ThreadName, batch:
   if (erased.length > 0) return "conflict" as const;
   await query(
     `INSERT INTO ${schema}.recall_entries (owner, thread, ordinal, seq, length, packed)
-    SELECT $1, $2::bigint, * FROM unnest($3::int[], $4::bigint[], $5::int[], $6::text[])`,
+    SELECT $1, $2::int, * FROM unnest($3::int[], $4::int[], $5::int[], $6::text[])`,
     [
       ...own,
       batch.entries.map(({ ordinal }) => ordinal),
@@ -225,42 +233,21 @@ async function writeBatch(query: Query, schema: string, name: ThreadName, batch:
 }
 
 /** What is known of all threads of the user. */
-function addTotals(query: Query, schema: string, owner: string, entries: number, length: number) {
+function addTotals(query: SqlQuery, schema: string, owner: string, entries: number, length: number) {
   const sql = `UPDATE ${schema}.recall_users SET entries = entries + $2, length = length + $3 WHERE owner = $1`;
   return query(sql, [owner, entries, length]);
 }
 
-async function addPostings(
-  query: Query,
-  schema: string,
-  own: OwnThread,
-  postings: readonly NewPosting[],
-): Promise<void> {
-  await query(
-    `INSERT INTO ${schema}.recall_postings AS p (owner, thread, term, block, count, list)
-    SELECT $1, $2::bigint, * FROM unnest($3::text[], $4::int[], $5::int[], $6::text[])
-    ON CONFLICT (owner, thread, block, term) DO UPDATE SET count = p.count + excluded.count, list = p.list || excluded.list`,
-    [
-      ...own,
-      postings.map(({ term }) => term),
-      postings.map(({ block }) => block),
-      postings.map(({ count }) => count),
-      postings.map(({ list }) => list),
-    ],
-  );
-}
-
 /** Everything the index knows of a thread. */
-export async function forgetIndex(query: Query, schema: string, owner: string, thread: number): Promise<void> {
+export async function forgetIndex(query: SqlQuery, schema: string, owner: string, thread: number): Promise<void> {
   await forgetWords(query, schema, owner, thread);
   for (const table of ["embedders", "vectors"])
     await query(`DELETE FROM ${schema}.recall_${table} WHERE ${OWN}`, [owner, thread]);
 }
 
-type OwnThread = readonly [owner: string, thread: number];
 const OWN = "owner = $1 AND thread = $2";
 
-async function forgetWords(query: Query, schema: string, owner: string, thread: number): Promise<void> {
+async function forgetWords(query: SqlQuery, schema: string, owner: string, thread: number): Promise<void> {
   const [known] = await query<{ entries: number; length: number }>(
     `SELECT entries, length FROM ${schema}.recall_threads WHERE ${OWN} FOR UPDATE`,
     [owner, thread],
@@ -272,7 +259,7 @@ async function forgetWords(query: Query, schema: string, owner: string, thread: 
 }
 
 /** The words of an erased message leave the index with it. */
-export async function forgetEntry(query: Query, schema: string, name: ThreadName, seq: number): Promise<void> {
+export async function forgetEntry(query: SqlQuery, schema: string, name: ThreadRowName, seq: number): Promise<void> {
   const [gone] = await query<{ thread: number; ordinal: number; length: number }>(
     `${lineage(schema)} DELETE FROM ${schema}.recall_entries e USING line
     WHERE e.owner = $1 AND e.thread = line.thread AND e.seq = $3 AND e.seq <= line.through
@@ -295,17 +282,8 @@ export async function forgetEntry(query: Query, schema: string, name: ThreadName
     [...own, gone.ordinal],
   );
   if (pooled) return forgetPlaces(query, schema, name[0], pooled.place, pooled.place);
-  const block = [...own, Math.floor(gone.ordinal / BLOCK_SIZE)];
-  const rows = await query<{ term: string; list: string }>(
-    `SELECT term, list FROM ${schema}.recall_postings WHERE ${OWN} AND block = $3`,
-    block,
-  );
   const place = gone.ordinal % BLOCK_SIZE;
-  const holders = rows.filter(({ list }) => withoutEntry(list, place, BLOCK_SIZE) !== list);
-  await query(
-    `UPDATE ${schema}.recall_postings p SET list = new.list, count = p.count - 1
-    FROM unnest($4::text[], $5::text[]) AS new (term, list) WHERE ${OWN} AND p.block = $3 AND p.term = new.term`,
-    [...block, holders.map(({ term }) => term), holders.map(({ list }) => withoutEntry(list, place, BLOCK_SIZE))],
+  await changeLists(query, schema, own, Math.floor(gone.ordinal / BLOCK_SIZE), (list) =>
+    withoutPlaces(list, place, place),
   );
-  await query(`DELETE FROM ${schema}.recall_postings WHERE ${OWN} AND block = $3 AND count = 0`, block);
 }

@@ -1,6 +1,6 @@
 /** What the server has to be, and how it keeps our tables. */
 import { StoreError } from "../store-error.ts";
-import type { Query } from "./connection.ts";
+import type { SqlQuery } from "./connection.ts";
 
 /**
  * A step of the schema: the server cleans up by what is written. Its own defaults wait for a share of a table, which
@@ -24,7 +24,7 @@ const PASSING = "autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_thresh
 /** The oldest that the suite of stores is run on. Newer ones than those that exist are not refused. */
 const OLDEST = 15;
 
-export async function refuseServer(query: Query): Promise<void> {
+export async function refuseServer(query: SqlQuery): Promise<void> {
   const [row] = await query<{ version: string; number: number; encoding: string }>(
     `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,
       current_setting('server_encoding') AS encoding`,

@@ -1,8 +1,8 @@
 /** What keys have used of their limits and which windows are known, in unlogged tables: the processes settle up once a second. */
 import type { AccountState, SharedLimits, StatedWindow } from "../shared.ts";
-import type { Connection } from "./connection.ts";
+import type { PostgresConnection } from "./connection.ts";
 
-export function sharedLimits({ schema, run }: Connection): SharedLimits {
+export function sharedLimits({ schema, run }: PostgresConnection): SharedLimits {
   return {
     async beat(instance, kind) {
       const sql = `WITH here AS (

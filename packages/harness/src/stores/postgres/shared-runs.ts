@@ -3,11 +3,11 @@
  * them, after which each holder puts its runs again. A run is live as long as its lease is renewed, by the server's clock.
  */
 import type { NewSharedRun, RunBatch, RunClosing, RunPage, SharedRuns } from "../shared.ts";
-import type { UserConnection } from "./lineage.ts";
+import type { PostgresUserConnection } from "./lineage.ts";
 
 type Put = Awaited<ReturnType<SharedRuns["put"]>>;
 
-export function sharedRuns({ schema, run, userId }: UserConnection): SharedRuns {
+export function sharedRuns({ schema, run, userId }: PostgresUserConnection): SharedRuns {
   const runs = `${schema}.runs`;
   const events = `${schema}.run_events`;
   const own = "owner = $1 AND id = $2";

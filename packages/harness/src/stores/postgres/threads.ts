@@ -3,19 +3,20 @@
  * (`lineage.ts`). Deleting a base hands each fork its own copy first, in the same transaction.
  */
 import type { ChainedRecord, Head, ThreadHeader } from "@palimpsest/core/log";
-import { orphaned, readMark, writeMark } from "../driver.ts";
+import { orphaned, readMark, writeMark } from "../driver-rules.ts";
 import type { ForkRequest, Lease, Store, ThreadPage, ThreadQuery } from "../store.ts";
-import { LONG, type Query } from "./connection.ts";
+import { LONG, type SqlQuery } from "./connection.ts";
 import { HEAD_COLUMNS, type HeadRow, headValues, readHead, stateValues } from "./head.ts";
 import { HOLDS, LIVE } from "./leases.ts";
-import { lineage, NAMED, type UserConnection } from "./lineage.ts";
+import { lineage, NAMED, type PostgresUserConnection } from "./lineage.ts";
 import { inheritMatches } from "./matches.ts";
 import { forgetPrompts, inheritPrompts } from "./prompts.ts";
+import { WRITTEN_COLUMNS, WRITTEN_TYPES, writtenColumns } from "./record-row.ts";
 import { forgetIndex } from "./search.ts";
 import { FORGET_RUNS } from "./shared-runs.ts";
 
 export async function header(
-  { schema, run, userId }: UserConnection,
+  { schema, run, userId }: PostgresUserConnection,
   threadId: string,
 ): Promise<ThreadHeader | undefined> {
   const sql = `SELECT header FROM ${schema}.threads WHERE ${NAMED}`;
@@ -23,14 +24,17 @@ export async function header(
   return row && (JSON.parse(row.header) as ThreadHeader);
 }
 
-export async function head({ schema, run, userId }: UserConnection, threadId: string): Promise<Head | undefined> {
+export async function head(
+  { schema, run, userId }: PostgresUserConnection,
+  threadId: string,
+): Promise<Head | undefined> {
   const sql = `SELECT ${HEAD_COLUMNS} FROM ${schema}.threads WHERE ${NAMED}`;
   const [row] = await run((query) => query<HeadRow>(sql, [userId, threadId]));
   return row && readHead(row);
 }
 
 export function createThread(
-  { schema, transaction }: UserConnection,
+  { schema, transaction }: PostgresUserConnection,
   header: ThreadHeader,
   head: Head,
   records: readonly ChainedRecord[] = [],
@@ -38,7 +42,7 @@ export function createThread(
   return transaction((query, again) => insert(query, schema, { header, head, records, base: null, baseAt: 0, again }));
 }
 
-interface NewThread {
+interface NewThreadRow {
   readonly header: ThreadHeader;
   readonly head: Head;
   /** What it starts with. */
@@ -52,10 +56,9 @@ interface NewThread {
  * One creation of a user at a time, by the row that counts them: numbers are handed out in the order threads become visible, so
  * that a listing of the user's threads by number misses none. The number of one that exists already is lost.
  */
-async function insert(query: Query, schema: string, thread: NewThread): Promise<"created" | "exists"> {
+async function insert(query: SqlQuery, schema: string, thread: NewThreadRow): Promise<"created" | "exists"> {
   const { header, head, records, base, baseAt, again } = thread;
   const text = JSON.stringify(header);
-  const column = <K extends keyof ChainedRecord>(name: K) => records.map((record) => record[name]);
   const [counted] = await query<{ num: number }>(
     `INSERT INTO ${schema}.users AS u (owner, threads) VALUES ($1, 1)
     ON CONFLICT (owner) DO UPDATE SET threads = u.threads + 1 RETURNING threads AS num`,
@@ -71,10 +74,9 @@ async function insert(query: Query, schema: string, thread: NewThread): Promise<
   if (created.length === 1) {
     if (records.length > 0)
       await query(
-        `INSERT INTO ${schema}.records (owner, thread, seq, kind, header, body, body_hash, hash)
-        SELECT $1, $2::bigint, new.*
-        FROM unnest($3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[]) AS new`,
-        [header.user, num, ...RECORD_FIELDS.map(column)],
+        `INSERT INTO ${schema}.records (owner, thread, ${WRITTEN_COLUMNS})
+        SELECT $1, $2::int, new.* FROM unnest(${WRITTEN_TYPES.map((type, at) => `$${at + 3}::${type}[]`).join(", ")}) AS new`,
+        [header.user, num, ...writtenColumns(records)],
       );
     return "created";
   }
@@ -87,9 +89,10 @@ async function insert(query: Query, schema: string, thread: NewThread): Promise<
   return own.length === 1 ? "created" : "exists";
 }
 
-const RECORD_FIELDS = ["seq", "kind", "header", "body", "bodyHash", "hash"] as const;
-
-export function fork({ schema, transaction, userId }: UserConnection, request: ForkRequest): ReturnType<Store["fork"]> {
+export function fork(
+  { schema, transaction, userId }: PostgresUserConnection,
+  request: ForkRequest,
+): ReturnType<Store["fork"]> {
   return transaction(async (query, again) => {
     // The lock keeps the parent from being deleted before the fork stands.
     const sql = `SELECT num, version FROM ${schema}.threads WHERE ${NAMED} FOR SHARE`;
@@ -103,12 +106,12 @@ export function fork({ schema, transaction, userId }: UserConnection, request: F
 
 /** Down from the thread that wrote the record, through every fork that left at it or later. */
 export async function sharers(
-  { schema, run, userId }: UserConnection,
+  { schema, run, userId }: PostgresUserConnection,
   threadId: string,
   seq: number,
 ): Promise<readonly string[]> {
   const sql = `${lineage(schema)}, writer AS (
-      SELECT r.thread FROM line JOIN ${schema}.records r
+      SELECT r.thread::bigint AS thread FROM line JOIN ${schema}.records r
         ON r.owner = $1 AND r.thread = line.thread AND r.seq = $3 AND r.seq <= line.through LIMIT 1
     ), sharing (num) AS (
       SELECT thread FROM writer
@@ -121,7 +124,7 @@ export async function sharers(
 }
 
 export function deleteThread(
-  { schema, transaction, userId }: UserConnection,
+  { schema, transaction, userId }: PostgresUserConnection,
   threadId: string,
   lease?: Lease,
 ): Promise<"deleted" | "missing" | "busy"> {
@@ -156,10 +159,10 @@ interface Family {
 }
 
 /** The fork takes its own copy of the parent's segment and then rests on the grandparent, if there is one. */
-async function inherit(query: Query, schema: string, owner: string, parent: Family, fork: Family): Promise<void> {
+async function inherit(query: SqlQuery, schema: string, owner: string, parent: Family, fork: Family): Promise<void> {
   await query(
-    `INSERT INTO ${schema}.records (owner, thread, seq, kind, header, body, body_hash, hash, redacted)
-    SELECT owner, $3::bigint, seq, kind, header, body, body_hash, hash, redacted
+    `INSERT INTO ${schema}.records (owner, thread, redacted, ${WRITTEN_COLUMNS})
+    SELECT owner, $3::int, redacted, ${WRITTEN_COLUMNS}
     FROM ${schema}.records WHERE owner = $1 AND thread = $2 AND seq <= $4`,
     [owner, parent.num, fork.num, fork.base_at],
   );
@@ -177,7 +180,7 @@ async function inherit(query: Query, schema: string, owner: string, parent: Fami
 
 /** Judged by the records themselves: the version in the row is part of what is being repaired. */
 export async function writeHead(
-  { schema, run, userId }: UserConnection,
+  { schema, run, userId }: PostgresUserConnection,
   threadId: string,
   head: Head,
 ): Promise<"written" | "conflict" | "missing"> {
@@ -197,12 +200,12 @@ export async function writeHead(
   return row.written ? "written" : "conflict";
 }
 
-export async function users({ schema, run }: UserConnection, after = ""): Promise<readonly string[]> {
+export async function users({ schema, run }: PostgresUserConnection, after = ""): Promise<readonly string[]> {
   const sql = `SELECT DISTINCT owner FROM ${schema}.threads WHERE owner > $1 ORDER BY owner LIMIT 500`;
   return (await run((query) => query<{ owner: string }>(sql, [after]))).map(({ owner }) => owner);
 }
 
-interface ListedRow {
+interface ThreadListRow {
   readonly header: string;
   readonly title: string | null;
   readonly messages: number;
@@ -210,7 +213,10 @@ interface ListedRow {
   readonly num: number;
 }
 
-export async function threads({ schema, run, userId }: UserConnection, request: ThreadQuery = {}): Promise<ThreadPage> {
+export async function threads(
+  { schema, run, userId }: PostgresUserConnection,
+  request: ThreadQuery = {},
+): Promise<ThreadPage> {
   const { kind, after, limit = 50, order = "recent" } = request;
   const values: unknown[] = [limit + 1, userId];
   const parameter = (value: unknown) => `$${values.push(value)}`;
@@ -223,13 +229,13 @@ export async function threads({ schema, run, userId }: UserConnection, request: 
   }
   const sql = `SELECT header, title, messages, updated_at, num FROM ${schema}.threads WHERE ${where.join(" AND ")}
     ORDER BY ${order === "created" ? "num" : "updated_at DESC, num DESC"} LIMIT $1`;
-  const rows = await run((query) => query<ListedRow>(sql, values));
+  const rows = await run((query) => query<ThreadListRow>(sql, values));
   const page = rows.slice(0, limit);
   const last = page.at(-1);
   const next = rows.length > limit && last ? writeMark({ num: last.num, updated: last.updated_at }) : null;
   return { threads: page.map(summary), next };
 }
 
-function summary({ header, title, messages, updated_at }: ListedRow): ThreadPage["threads"][number] {
+function summary({ header, title, messages, updated_at }: ThreadListRow): ThreadPage["threads"][number] {
   return { header: JSON.parse(header) as ThreadHeader, title, messages, updatedAt: updated_at };
 }

@@ -1,10 +1,10 @@
 /** What is asked of the server beside its own upkeep: whether it answers, and a vacuum. */
 import type { Upkeep } from "../store.ts";
-import { type Connection, LONG } from "./connection.ts";
+import { LONG, type PostgresConnection } from "./connection.ts";
 import { describeNodes, isDistributed, nodeStates } from "./distribution.ts";
 import { buildLateIndexes, missingIndexes } from "./indexes.ts";
 
-export function upkeep(connection: Connection): Upkeep {
+export function upkeep(connection: PostgresConnection): Upkeep {
   const { schema, run } = connection;
   return {
     index: () => buildLateIndexes(connection),

@@ -1,10 +1,10 @@
 /** Vectors of indexed messages in PostgreSQL: one embedder for each thread, a row of bytes for each message. */
 import type { QueryResultRow } from "pg";
 import type { VectorBatch, VectorTable } from "../search-tables.ts";
-import type { Query } from "./connection.ts";
-import { NAMED, numOf, type ThreadName, type UserConnection } from "./lineage.ts";
+import type { SqlQuery } from "./connection.ts";
+import { NAMED, numOf, type PostgresUserConnection, type ThreadRowName } from "./lineage.ts";
 
-export function vectorTable({ schema, run, transaction, userId }: UserConnection): VectorTable {
+export function vectorTable({ schema, run, transaction, userId }: PostgresUserConnection): VectorTable {
   const rows = <R extends QueryResultRow>(sql: string, ...values: unknown[]) => run((query) => query<R>(sql, values));
   return {
     async pending(threadId, { model, dimension }, limit) {
@@ -36,9 +36,9 @@ export function vectorTable({ schema, run, transaction, userId }: UserConnection
 }
 
 async function write(
-  query: Query,
+  query: SqlQuery,
   schema: string,
-  name: ThreadName,
+  name: ThreadRowName,
   { embedder, expect, through, vectors }: VectorBatch,
 ): Promise<"written" | "conflict" | "missing"> {
   const { model, dimension } = embedder;

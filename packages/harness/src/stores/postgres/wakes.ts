@@ -5,10 +5,10 @@
  */
 import { createHash } from "node:crypto";
 import type { Wakes } from "../shared.ts";
-import type { Connection } from "./connection.ts";
+import type { PostgresConnection } from "./connection.ts";
 import { loadDriver } from "./pool.ts";
 
-export function wakes({ schema, run }: Connection, listenUrl: string | null): Wakes {
+export function wakes({ schema, run }: PostgresConnection, listenUrl: string | null): Wakes {
   const channel = `pal_${createHash("sha256").update(schema).digest("hex").slice(0, 16)}`;
   return {
     async tell(ids) {

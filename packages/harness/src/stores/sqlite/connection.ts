@@ -2,30 +2,33 @@
  * One connection to one database file: opening it safely, prepared statements, transactions, and the translation of
  * SQLite's errors into ours. Knows nothing of threads or records.
  */
-import { existsSync } from "node:fs";
-import { basename, dirname } from "node:path";
-import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+
+import { randomUUID } from "node:crypto";
+import { existsSync, readdirSync, realpathSync, rmdirSync, rmSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import type { DatabaseSync, DatabaseSyncOptions, SQLInputValue, StatementSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { HOME_NAME, makeFile, makeFolder } from "../../home-folders.ts";
+import type { Scrubbed, Upkeep } from "../store.ts";
 import { StoreError, type StoreErrorCode } from "../store-error.ts";
-import { openDatabase } from "./database.ts";
-import { type Owners, ownersOf } from "./owners.ts";
 import { migrate, PAGE_SIZE, readVersion, requireCurrent } from "./schema.ts";
 
-export type Row = Record<string, SQLInputValue>;
+export type SqliteRow = Record<string, SQLInputValue>;
 
 export interface Connection {
   readonly path: string;
-  get(sql: string, ...values: SQLInputValue[]): Row | undefined;
-  all(sql: string, ...values: SQLInputValue[]): Row[];
+  get(sql: string, ...values: SQLInputValue[]): SqliteRow | undefined;
+  all(sql: string, ...values: SQLInputValue[]): SqliteRow[];
   /** Rows one at a time; stop early to bound memory. Use it up before the next statement. */
-  each(sql: string, ...values: SQLInputValue[]): Iterable<Row>;
+  each(sql: string, ...values: SQLInputValue[]): Iterable<SqliteRow>;
   run(sql: string, ...values: SQLInputValue[]): { readonly changes: number };
   exec(sql: string): void;
   /** `DEFERRED` for a consistent read, `IMMEDIATE` for a write. Rolled back when `work` throws. */
   transaction<T>(mode: "DEFERRED" | "IMMEDIATE", work: () => T): T;
   /** Commits inside `work` reach the disk with the next one outside of it: for what may be forgotten in a power cut. */
   unhurried<T>(work: () => T): T;
+  /** Commits inside `work` leave moving the write-ahead log into the file to the next one outside of it. */
+  checkpointLater<T>(work: () => T): T;
   /** From here on the file is read as memory: for whoever reads from all over a large one. */
   map(): void;
   /** Runs `work` and turns what SQLite throws into a `StoreError`. */
@@ -117,15 +120,15 @@ function prepare(connection: Connection): void {
   connection.exec("PRAGMA synchronous = FULL");
   // What is deleted or redacted is overwritten with zeros, not only forgotten.
   connection.exec("PRAGMA secure_delete = ON");
-  connection.exec("PRAGMA wal_autocheckpoint = 8000");
+  connection.exec(CHECKPOINT);
   connection.exec(CACHE);
   connection.exec("PRAGMA journal_size_limit = 16777216");
   migrate(connection);
 }
 
+const CHECKPOINT = "PRAGMA wal_autocheckpoint = 8000";
 /** As much as SQLite maps at most. Nothing is written through it. */
 const MAPPING = "PRAGMA mmap_size = 2147418112";
-
 /** A search reads thousands of small pages: they must not be fetched from the system one by one each time. */
 const CACHE = "PRAGMA cache_size = -65536";
 
@@ -143,9 +146,9 @@ function wrap(path: string, database: DatabaseSync): Connection {
   };
   return {
     path,
-    get: (sql, ...values) => statement(sql).get(...values) as Row | undefined,
-    all: (sql, ...values) => statement(sql).all(...values) as Row[],
-    each: (sql, ...values) => statement(sql).iterate(...values) as Iterable<Row>,
+    get: (sql, ...values) => statement(sql).get(...values) as SqliteRow | undefined,
+    all: (sql, ...values) => statement(sql).all(...values) as SqliteRow[],
+    each: (sql, ...values) => statement(sql).iterate(...values) as Iterable<SqliteRow>,
     run: (sql, ...values) => ({ changes: Number(statement(sql).run(...values).changes) }),
     exec: (sql) => database.exec(sql),
     transaction: (mode, work) => {
@@ -166,6 +169,14 @@ function wrap(path: string, database: DatabaseSync): Connection {
         return work();
       } finally {
         database.exec("PRAGMA synchronous = FULL");
+      }
+    },
+    checkpointLater: (work) => {
+      database.exec("PRAGMA wal_autocheckpoint = 0");
+      try {
+        return work();
+      } finally {
+        database.exec(CHECKPOINT);
       }
     },
     map: () => {
@@ -222,3 +233,166 @@ function translate(error: unknown, path: string): unknown {
     );
   return error;
 }
+
+// Node's own SQLite, loaded at its first use and not with the module graph: Node 22 warns that it is experimental,
+// which a program with another store must not see.
+
+export function openDatabase(path: string, options: DatabaseSyncOptions): DatabaseSync {
+  const sqlite = process.getBuiltinModule("node:sqlite") as typeof import("node:sqlite") | undefined;
+  if (sqlite === undefined) throw new StoreError("unsuitable", NO_SQLITE);
+  return new sqlite.DatabaseSync(path, options);
+}
+
+const NO_SQLITE = `this Node (${process.versions.node}) has no SQLite: use Node 22.18 or newer, or another store`;
+
+// Which of the processes on a database file are alive. An open store that takes a lease keeps a small file of its own
+// locked, beside the database. The system drops the lock with the process, however it ends: whoever can take the lock
+// has proof that its owner is gone. The locks are SQLite's, because Node has no others; SQLite also counts them
+// within a process, so that closing one handle doesn't drop another's lock. For the same reason nothing else may open
+// these files.
+
+interface Owners {
+  /** The name of this store's own lock; null if none can be kept: then its leases end by their time alone. */
+  own(): string | null;
+  /** Whether the owner of this lock is proven to be gone. */
+  isGone(name: string): boolean;
+  close(): void;
+}
+
+interface Lock {
+  readonly name: string;
+  readonly path: string;
+  readonly handle: DatabaseSync;
+}
+
+function ownersOf(databasePath: string): Owners {
+  let lock: Lock | null = null;
+  let folder: string | null = null;
+  return {
+    own() {
+      folder ??= folderOf(databasePath);
+      lock ??= folder === null ? null : takeLock(folder);
+      return lock?.name ?? null;
+    },
+    isGone(name) {
+      folder ??= folderOf(databasePath);
+      return folder !== null && name !== lock?.name && NAME.test(name) && isFree(join(folder, name), "keep");
+    },
+    close() {
+      if (lock === null) return;
+      lock.handle.close();
+      rmSync(lock.path, { force: true });
+      lock = null;
+      removeEmpty(folder!);
+    },
+  };
+}
+
+const NAME = /^[0-9a-f-]{36}$/;
+
+/** Whoever knows the database by another name must find the same folder. Null if it is in memory, or gone. */
+function folderOf(databasePath: string): string | null {
+  try {
+    return databasePath === ":memory:" ? null : `${realpathSync(databasePath)}-owners`;
+  } catch {
+    return null;
+  }
+}
+
+/** Once more if it fails: whoever was the last to leave may have removed the folder meanwhile. */
+function takeLock(folder: string, attempts = 2): Lock | null {
+  try {
+    makeFolder(folder);
+    clear(folder);
+    const name = randomUUID();
+    const path = join(folder, name);
+    makeFile(path);
+    const handle = openDatabase(path, { timeout: 0 });
+    try {
+      // No journal: nothing is ever written to it.
+      handle.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
+      // Another process that cleared the folder may have taken it for a dead one's before it was locked.
+      statSync(path);
+      return { name, path, handle };
+    } catch (error) {
+      handle.close();
+      throw error;
+    }
+  } catch {
+    return attempts > 1 ? takeLock(folder, attempts - 1) : null;
+  }
+}
+
+function removeEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch {
+    // Others have theirs in it.
+  }
+}
+
+function clear(folder: string): void {
+  for (const name of readdirSync(folder)) if (NAME.test(name)) isFree(join(folder, name), "remove");
+}
+
+/** `remove`: while the lock is ours, so that nobody can lock a file that is no longer there. */
+function isFree(path: string, then: "keep" | "remove"): boolean {
+  let handle: DatabaseSync | null = null;
+  try {
+    statSync(path);
+    handle = openDatabase(path, { readOnly: true, timeout: 0 });
+    handle.prepare("SELECT count(*) FROM sqlite_master").get();
+    if (then === "remove") rmSync(path, { force: true });
+    return true;
+  } catch (error) {
+    // A file that was removed had an owner that has ended. Any other failure proves nothing.
+    return (error as NodeJS.ErrnoException).code === "ENOENT";
+  } finally {
+    handle?.close();
+  }
+}
+
+// What keeps the database file in order: SQLite's own check, freed space, and what its write-ahead log still holds.
+
+export function upkeep(connection: Connection): Upkeep {
+  const { guard } = connection;
+  return {
+    scrub: () => guard(() => scrub(connection)),
+    check: () =>
+      guard(() => {
+        const detail = String(connection.get("PRAGMA quick_check(1)")?.["quick_check"]);
+        return { ok: detail === "ok", detail };
+      }),
+    probe: () =>
+      guard(() => {
+        // No thread has this number.
+        connection.run(
+          "INSERT OR REPLACE INTO drafts (num, key, value, created) VALUES (0, 'probe', hex(zeroblob(131072)), '')",
+        );
+        connection.run("DELETE FROM drafts WHERE num = 0");
+      }),
+    vacuum: () =>
+      guard(() => {
+        connection.exec("VACUUM");
+        connection.all("PRAGMA wal_checkpoint(TRUNCATE)");
+      }),
+  };
+}
+
+/**
+ * The write-ahead log holds the old pages until it is folded into the file and cut. A reader can stand in the way for as long
+ * as it likes, so it is not waited for: its end, or the next of these, does the rest.
+ */
+function scrub(connection: Connection): Scrubbed {
+  const patience = connection.get("PRAGMA busy_timeout")?.["timeout"] ?? 0;
+  connection.exec(`PRAGMA busy_timeout = ${Math.min(Number(patience), SCRUB_MS)}`);
+  try {
+    const busy = connection.get("PRAGMA wal_checkpoint(TRUNCATE)")?.["busy"];
+    return busy === 1 ? { kind: "held", file: `${connection.path}-wal` } : { kind: "clean" };
+  } finally {
+    connection.exec(`PRAGMA busy_timeout = ${patience}`);
+  }
+}
+
+/** Long enough for a process that holds it only briefly. */
+const SCRUB_MS = 200;

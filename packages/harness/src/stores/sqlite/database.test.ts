@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { StoreError } from "../store-error.ts";
-import { openDatabase } from "./database.ts";
+import { openDatabase } from "./connection.ts";
 
 test("on a Node without SQLite the library says which Node has it", (t) => {
   t.mock.method(process, "getBuiltinModule", () => undefined);

@@ -6,7 +6,7 @@
 import type { Json } from "@palimpsest/core/log";
 import { type Claim, type ClaimedJob, type JobTable, startJobLoop } from "../job-loop.ts";
 import { type Job, type JobStatus, MAX_DELAYS, type NewJob, type Outbox } from "../outbox.ts";
-import type { Connection, Row } from "./connection.ts";
+import type { Connection, SqliteRow } from "./connection.ts";
 import { findThread, NUM, type UserConnection } from "./rows.ts";
 
 /** Inside a transaction: the append's that asks for it. */
@@ -131,14 +131,14 @@ function take(connection: Connection, { queue, owner, leaseMs, alive }: Claim, n
   return { job: jobOf(row), attempt: taken["attempts"] as number, owner, revision: taken["revision"] as number };
 }
 
-function statusOf(row: Row): JobStatus {
+function statusOf(row: SqliteRow): JobStatus {
   const attempts = row["attempts"] as number;
   const state = row["owner"] !== null ? "running" : attempts >= (row["max_attempts"] as number) ? "dead" : "waiting";
   const runAt = new Date(row["run"] as number).toISOString();
   return { ...jobOf(row), state, attempts, runAt, error: row["error"] as string | null };
 }
 
-function jobOf(row: Row): Job {
+function jobOf(row: SqliteRow): Job {
   const { queue, key, userId, threadId, payload } = row as Record<keyof Job, string>;
   return { queue, key, userId, threadId, payload: JSON.parse(payload) as Json };
 }

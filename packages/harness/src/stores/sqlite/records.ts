@@ -2,23 +2,29 @@
  * Records: the compare-and-set append, ranges as a stream, the load of a view, redaction. Everything that must hold
  * together happens in one transaction.
  */
-
 import { STRUCTURAL_KINDS } from "@palimpsest/core/internal/log";
 import type { ChainedRecord, Head } from "@palimpsest/core/log";
-import { pace } from "../../pace.ts";
-import { assertInOrder, hiddenButShown, titleOf } from "../driver.ts";
-import type { AppendBatch, AppendResult, RecordQuery, RedactRequest, StoredRecord, ThreadLoad } from "../store.ts";
-import type { Connection, Row } from "./connection.ts";
-import { keepMatches } from "./matches.ts";
+import { pace } from "../../long-work.ts";
+import { assertInOrder, hiddenButShown, titleOf } from "../driver-rules.ts";
+import { letterOf, type PackedRecord, packRecord } from "../packed-record.ts";
+import type {
+  AppendBatch,
+  AppendResult,
+  FirstAppendResult,
+  LeaseClaim,
+  RecordQuery,
+  RedactRequest,
+  StoredRecord,
+  ThreadLoad,
+} from "../store.ts";
+import type { Connection, SqliteRow } from "./connection.ts";
 import { queueJob } from "./outbox.ts";
-import { type PackedRecord, packRecord } from "./packed-record.ts";
-import { keepPrompts, keepsPrompt } from "./prompts.ts";
 import {
   findHead,
   findThread,
   HEADER_COLUMNS,
+  headNamed,
   headText,
-  letterOf,
   namesOf,
   RECORD_COLUMNS,
   recordOf,
@@ -29,6 +35,7 @@ import {
   type UserConnection,
 } from "./rows.ts";
 import { forgetEntry, markLate } from "./search.ts";
+import { endLease, keepMatches, keepPrompts, keepsPrompt, takeLease } from "./tables.ts";
 
 export function append(connection: UserConnection, threadId: string, batch: AppendBatch): AppendResult {
   const work = (): AppendResult =>
@@ -39,6 +46,24 @@ export function append(connection: UserConnection, threadId: string, batch: Appe
       return { kind: "appended", version: batch.head.version };
     });
   return batch.flush === "later" ? connection.unhurried(work) : work();
+}
+
+/** The lease and the records in one transaction. */
+export function appendFirst(
+  connection: UserConnection,
+  threadId: string,
+  batch: AppendBatch,
+  { ttlMs, after }: LeaseClaim,
+): FirstAppendResult {
+  return connection.transaction("IMMEDIATE", (): FirstAppendResult => {
+    const taken = takeLease(connection, { threadId, owner: batch.lease.owner, ttlMs });
+    if (taken.kind !== "acquired") return taken;
+    const { lease } = taken;
+    const place = placeOf(connection, threadId, { ...batch, lease });
+    if (place.kind !== "open" || headNamed(connection, threadId)?.hash !== after) return { kind: "moved", lease };
+    write(connection, place.num, { ...batch, lease });
+    return { kind: "appended", lease };
+  });
 }
 
 export function redact(connection: UserConnection, { bodies, headers = [], batches }: RedactRequest): AppendResult {
@@ -78,7 +103,7 @@ function rewrite(connection: Connection, num: number, seq: number, now: { body?:
   connection.run("UPDATE records SET redacted = 1 WHERE num = ? AND seq = ?", num, seq);
 }
 
-function writeText(connection: Connection, num: number, row: Row, text: ReturnType<typeof textOf>): void {
+function writeText(connection: Connection, num: number, row: SqliteRow, text: ReturnType<typeof textOf>): void {
   const { header, body, bodyHash, hash } = text;
   connection.run(
     `UPDATE records SET header = ?, body = ?, body_hash = ?, hash = ?, shape = NULL, packed = NULL, zipped = NULL
@@ -105,10 +130,14 @@ export async function* records(
     let rest: Segment | undefined = segment;
     while (rest && rest.first <= rest.last) {
       const page: StoredRecord[] = await connection.guard(() => readPage(connection, rest!, query));
-      yield* page;
+      // One record may be of many megabytes: reading it is enough for a turn.
+      if (steps.isDue()) await steps.turn();
+      for (const record of page) {
+        yield record;
+        if (steps.isDue()) await steps.turn();
+      }
       const last = page.at(-1)?.chained.seq;
       if (last === undefined) break;
-      if (steps.isDue()) await steps.turn();
       rest = order === "ascending" ? { ...rest, first: last + 1 } : { ...rest, last: last - 1 };
     }
   }
@@ -163,7 +192,7 @@ export function load(connection: UserConnection, id: string): ThreadLoad | undef
 function one(connection: Connection, thread: ThreadRow, seq: number): StoredRecord | undefined {
   const [segment] = segments(connection, thread, seq, seq);
   if (!segment) return undefined;
-  const row: Row | undefined = connection.get(
+  const row: SqliteRow | undefined = connection.get(
     `SELECT ${RECORD_COLUMNS} FROM records WHERE num = ? AND seq = ?`,
     segment.num,
     seq,
@@ -171,10 +200,10 @@ function one(connection: Connection, thread: ThreadRow, seq: number): StoredReco
   return row && recordOf(row);
 }
 
-type Place = { readonly kind: "open"; readonly num: number } | Exclude<AppendResult, { kind: "appended" }>;
+type RecordRowPlace = { readonly kind: "open"; readonly num: number } | Exclude<AppendResult, { kind: "appended" }>;
 
 /** Where a batch goes, or why it may not: whether the thread is there, whose it is and how far it has come, in one read. */
-function placeOf({ get, userId }: UserConnection, threadId: string, { lease, expect }: AppendBatch): Place {
+function placeOf({ get, userId }: UserConnection, threadId: string, { lease, expect }: AppendBatch): RecordRowPlace {
   const row = get(
     `SELECT t.num, h.version, l.owner, l.epoch FROM threads t LEFT JOIN heads h USING (num) LEFT JOIN leases l USING (num)
      WHERE t.user = ? AND t.id = ?`,
@@ -196,6 +225,7 @@ function write(connection: UserConnection, num: number, batch: AppendBatch): voi
   for (const job of batch.jobs ?? []) queueJob(connection, num, job);
   keepPrompts(connection, num, batch);
   keepMatches(connection, num, batch);
+  if (batch.leaseAfter === "released") endLease(connection, num);
 }
 
 /** In the order of the log, without a gap. */

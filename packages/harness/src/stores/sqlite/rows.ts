@@ -3,10 +3,10 @@
  * up to where it left them. Pure reading; writing is next door.
  */
 import type { ChainedRecord, Head, ThreadHeader } from "@palimpsest/core/log";
+import { recordWith } from "../driver-rules.ts";
+import { kindOf, letterOf, type PackedRow, PROMPT_BYTES, SHORT_BODY, unpackRecord } from "../packed-record.ts";
 import type { StoredRecord } from "../store.ts";
-import { recordWith } from "../stored-record.ts";
-import type { Connection, Row } from "./connection.ts";
-import { type PackedRow, PROMPT_BYTES, SHORT_BODY, unpackRecord } from "./packed-record.ts";
+import type { Connection, SqliteRow } from "./connection.ts";
 
 /** A connection as one user sees it. */
 export interface UserConnection extends Connection {
@@ -29,7 +29,7 @@ export function findThread(connection: UserConnection, id: string): ThreadRow | 
 /** Takes the user and the id. */
 export const NUM = "(SELECT num FROM threads WHERE user = ? AND id = ?)";
 
-export function threadRow(row: Row): ThreadRow {
+export function threadRow(row: SqliteRow): ThreadRow {
   const base = row["base"] as number | null;
   return {
     num: row["num"] as number,
@@ -52,7 +52,7 @@ export function headNamed(connection: UserConnection, id: string): Head | undefi
   return row && headOf(row);
 }
 
-function headOf(row: Row): Head {
+function headOf(row: SqliteRow): Head {
   const { hash, ...rest } = JSON.parse(row["head"] as string) as Omit<
     Head,
     "version" | "messages" | "updatedAt" | "state"
@@ -105,7 +105,7 @@ export const RECORD_COLUMNS = `${HEADER}, body, zipped`;
 /** Of records whose bodies are not asked for. The hash of a short one follows from it. */
 export const HEADER_COLUMNS = `${HEADER}, iif(octet_length(body) < ${SHORT_BODY}, body, NULL) AS short`;
 
-export function recordOf(row: Row): StoredRecord {
+export function recordOf(row: SqliteRow): StoredRecord {
   const place = {
     seq: row["seq"] as number,
     kind: kindOf(row["kind"] as string),
@@ -114,24 +114,13 @@ export function recordOf(row: Row): StoredRecord {
   return recordWith(place, textOf(row));
 }
 
-/** The kinds of nearly all records are a letter in their rows; in those of before, and of the others, a word. */
-const LETTERS: Readonly<Record<string, string>> = { message: "m", usage: "u" };
-
-export function letterOf(kind: ChainedRecord["kind"]): string {
-  return LETTERS[kind] ?? kind;
-}
-
-/** What a kind may be called in its rows. */
+/** What a kind may be called in its rows: in those of before letters it is a word. */
 export function namesOf(kind: ChainedRecord["kind"]): readonly string[] {
-  return kind in LETTERS ? [kind, letterOf(kind)] : [kind];
-}
-
-function kindOf(name: string): ChainedRecord["kind"] {
-  return (name === "m" ? "message" : name === "u" ? "usage" : name) as ChainedRecord["kind"];
+  return [...new Set([kind, letterOf(kind)])];
 }
 
 /** A row from before they were packed, or that was erased since, holds its text as it is. */
-export function textOf(row: Row): Pick<ChainedRecord, "header" | "body" | "bodyHash" | "hash"> {
+export function textOf(row: SqliteRow): Pick<ChainedRecord, "header" | "body" | "bodyHash" | "hash"> {
   if (row["packed"] !== null) return unpackRecord(row as unknown as PackedRow, row["seq"] as number);
   return {
     header: row["header"] as string,

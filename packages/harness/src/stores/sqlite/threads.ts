@@ -3,15 +3,13 @@
  * copies the records its forks share into each of them.
  */
 import type { ChainedRecord, Head, ThreadHeader } from "@palimpsest/core/log";
-import { orphaned, type PageMark, readMark, writeMark } from "../driver.ts";
+import { orphaned, type PageMark, readMark, writeMark } from "../driver-rules.ts";
 import type { ForkRequest, Lease, Store, ThreadPage, ThreadQuery } from "../store.ts";
-import type { Connection, Row } from "./connection.ts";
-import { holdsLease, isLeased } from "./leases.ts";
-import { inheritMatches } from "./matches.ts";
-import { forgetPrompts, inheritPrompts } from "./prompts.ts";
+import type { Connection, SqliteRow } from "./connection.ts";
 import { insertRecords, updateHead, writeState } from "./records.ts";
 import { findHead, findThread, segments, type ThreadRow, threadRow, type UserConnection } from "./rows.ts";
 import { forgetIndex } from "./search.ts";
+import { forgetPrompts, holdsLease, inheritMatches, inheritPrompts, isLeased } from "./tables.ts";
 
 export function createThread(
   connection: UserConnection,
@@ -177,7 +175,7 @@ export function threads(connection: UserConnection, query: ThreadQuery = {}): Th
   return { threads: page.map(summary), next: rows.length > limit && last ? writeMark(markOf(last)) : null };
 }
 
-function summary(row: Row): ThreadPage["threads"][number] {
+function summary(row: SqliteRow): ThreadPage["threads"][number] {
   return {
     header: JSON.parse(row["header"] as string) as ThreadHeader,
     title: row["title"] as string | null,
@@ -186,6 +184,6 @@ function summary(row: Row): ThreadPage["threads"][number] {
   };
 }
 
-function markOf({ num, updated }: Row): PageMark {
+function markOf({ num, updated }: SqliteRow): PageMark {
   return { num: num as number, updated: updated as string };
 }

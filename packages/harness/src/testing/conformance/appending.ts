@@ -71,6 +71,85 @@ export const appendCases: Cases = {
     await other.close();
   },
 
+  "a first append takes the lease, and writes only where the log still ends as its writer knows it": async (suite) => {
+    const held = await freshThread(suite.store());
+    const { store, lease: earlier } = held;
+    if (store.appendFirst === undefined) return;
+    const { threadId } = earlier;
+    const first = async (owner: string, text: string, after?: string) => {
+      const head = (await store.head(threadId))!;
+      const lease = { threadId, owner, epoch: 0 };
+      const batch = await prepare({ ...held, lease }, head, [{ kind: "state", patch: { title: text } }]);
+      return store.appendFirst!(threadId, batch, { ttlMs: 60_000, after: after ?? head.hash });
+    };
+    const title = async () => (await store.head(threadId))!.state["title"];
+    await say(held, "hello");
+    const busy = await first("another", "not yet");
+    assert.deepEqual([busy.kind, "owner" in busy && busy.owner, await title()], ["busy", earlier.owner, undefined]);
+    await store.releaseLease(earlier);
+    const taken = await first("another", "taken");
+    assert.deepEqual(taken, { kind: "appended", lease: { threadId, owner: "another", epoch: earlier.epoch + 1 } });
+    assert.equal(await title(), "taken");
+    assert.equal(
+      (await store.append(threadId, await prepare(held, (await store.head(threadId))!, []))).kind,
+      "lease-lost",
+    );
+    const moved = await first("another", "elsewhere", "the hash of another log");
+    assert.deepEqual(moved, { kind: "moved", lease: { threadId, owner: "another", epoch: earlier.epoch + 2 } });
+    assert.equal(await title(), "taken");
+    const writer = { ...held, lease: (moved as { lease: typeof earlier }).lease };
+    assert.equal((await say(writer, "under the lease that came with it")).kind, "committed");
+    const missing = await prepare(writer, (await store.head(threadId))!, []);
+    assert.deepEqual(await store.appendFirst(freshId(), missing, { ttlMs: 1000, after: "" }), { kind: "missing" });
+    await assertSound(writer, threadId);
+  },
+
+  "of two first appends on the same log exactly one takes the lease": async (suite) => {
+    const writer = await freshThread(suite.store());
+    const other = await suite.connect();
+    const { store, lease: earlier } = writer;
+    const { threadId } = earlier;
+    await store.releaseLease(earlier);
+    const head = (await store.head(threadId))!;
+    const results = await Promise.all(
+      [store, other].map(async (at, index) => {
+        const lease = { threadId, owner: `owner ${index}`, epoch: 0 };
+        const batch = await prepare({ ...writer, lease }, head, [{ kind: "state", patch: { title: lease.owner } }]);
+        return at.appendFirst?.(threadId, batch, { ttlMs: 60_000, after: head.hash });
+      }),
+    );
+    await other.close();
+    if (store.appendFirst === undefined) return;
+    assert.deepEqual(results.map((result) => result!.kind).sort(), ["appended", "busy"]);
+    assert.equal((await store.head(threadId))!.version, 1);
+    await assertSound(writer, threadId);
+  },
+
+  "an append may be the last under its lease": async (suite) => {
+    const writer = await freshThread(suite.store());
+    const { store, lease: earlier } = writer;
+    if (store.appendFirst === undefined) return;
+    const { threadId } = earlier;
+    const last = async (at: typeof writer, head = store.head(threadId)) => {
+      const batch = await prepare(at, (await head)!, [{ kind: "state", patch: { title: "last" } }]);
+      return { ...batch, leaseAfter: "released" } as const;
+    };
+    const old = (await store.head(threadId))!;
+    assert.equal((await store.append(threadId, await last(writer))).kind, "appended");
+    const next = await lease(store, threadId, "the next");
+    assert.equal(next.epoch, earlier.epoch + 1);
+    // What is refused gives nothing back.
+    const refused = await last({ ...writer, lease: next }, Promise.resolve(old));
+    assert.equal((await store.append(threadId, refused)).kind, "conflict");
+    assert.equal((await store.acquireLease(threadId, "a third", 1000)).kind, "busy");
+    await store.releaseLease(next);
+    const both = await last({ ...writer, lease: { threadId, owner: "a fourth", epoch: 0 } });
+    const { hash: after } = (await store.head(threadId))!;
+    assert.equal((await store.appendFirst(threadId, both, { ttlMs: 60_000, after })).kind, "appended");
+    await lease(store, threadId, "a fifth");
+    await assertSound(writer, threadId);
+  },
+
   "a batch is written whole or not at all": async (suite) => {
     const writer = await freshThread(suite.store());
     const { store, lease } = writer;

@@ -1,6 +1,6 @@
 /** Drafts: a cache beside a thread, which goes with it and is its user's alone. */
 import assert from "node:assert/strict";
-import { asUser } from "../../stores/users.ts";
+import { asUser } from "../../stores/driver-rules.ts";
 import { createThread } from "../../thread/threads.ts";
 import { type CasesWith, freshId, freshThread, steppingDeps } from "./kit.ts";
 

@@ -8,6 +8,14 @@ import { prepare } from "../../thread/writer.ts";
 import { assertSound, type Cases, freshThread, lease, say, textsOf } from "./kit.ts";
 
 export const leaseCases: Cases = {
+  "a lease that was given back can't be renewed: a late heartbeat would hold the thread for nobody": async (suite) => {
+    const { store, lease } = await freshThread(suite.store());
+    await store.releaseLease(lease);
+    assert.equal(await store.renewLease(lease, 30_000), "lost");
+    const next = await store.acquireLease(lease.threadId, "next", 30_000);
+    assert.equal(next.kind, "acquired");
+  },
+
   "[F44] a second owner gets busy, with who holds it, since its last renewal and until when": async (suite) => {
     const writer = await freshThread(suite.store());
     const result = await writer.store.acquireLease(writer.lease.threadId, "another", 30_000);

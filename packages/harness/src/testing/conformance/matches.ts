@@ -1,7 +1,7 @@
 /** What conversations are known by: kept with the append that brings the answer, each user's own, gone with the thread. */
 import assert from "node:assert/strict";
+import { asUser } from "../../stores/driver-rules.ts";
 import type { NewMatch, Store } from "../../stores/store.ts";
-import { asUser } from "../../stores/users.ts";
 import { redact } from "../../thread/redact.ts";
 import { createThread, fork } from "../../thread/threads.ts";
 import { prepare, type Writer } from "../../thread/writer.ts";

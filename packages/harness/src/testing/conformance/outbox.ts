@@ -1,7 +1,7 @@
 /** The outbox's rows: written with their append, one for each thread, queue and key. When they run is the queue's suite. */
 import assert from "node:assert/strict";
+import { asUser } from "../../stores/driver-rules.ts";
 import type { NewJob } from "../../stores/outbox.ts";
-import { asUser } from "../../stores/users.ts";
 import type { Writer } from "../../thread/writer.ts";
 import { prepare } from "../../thread/writer.ts";
 import { type CasesWith, freshId, freshThread } from "./kit.ts";

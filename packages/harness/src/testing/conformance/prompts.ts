@@ -1,7 +1,7 @@
 /** Texts that requests repeat: kept once per user with the append that names them, gone with the last thread that does. */
 import assert from "node:assert/strict";
+import { asUser } from "../../stores/driver-rules.ts";
 import type { PromptText, Store } from "../../stores/store.ts";
-import { asUser } from "../../stores/users.ts";
 import { createThread, fork } from "../../thread/threads.ts";
 import type { Writer } from "../../thread/writer.ts";
 import { prepare } from "../../thread/writer.ts";

@@ -5,7 +5,7 @@
 import { after, afterEach, before, describe } from "node:test";
 import type { MemoryQueue } from "../../memory/queue.ts";
 import { draining, exactness, givingUp, retrying } from "./queue/faults.ts";
-import { type Kit, type QueueEngine, setUpQueue } from "./queue/kit.ts";
+import { type QueueEngine, type QueueKit, setUpQueue } from "./queue/kit.ts";
 import { clocks, debouncing, makingDue } from "./queue/timing.ts";
 
 export type { QueueEngine };
@@ -21,7 +21,7 @@ export function queueConformance(name: string, open: () => Promise<QueueEngine>)
     afterEach(async () => {
       for (const queue of queues.splice(0)) await queue.stop();
     });
-    const kit: Kit = {
+    const kit: QueueKit = {
       engine: () => engine,
       setUp: async (threadId, options) => {
         const made = await setUpQueue(engine, threadId, options);

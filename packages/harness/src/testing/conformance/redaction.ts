@@ -30,6 +30,7 @@ export const redactionCases: Cases = {
       threads: [threadId],
       evidenceIn: [],
       summaries,
+      rules: [],
     });
     const [first, second] = await collect(store.records(threadId));
     assert.deepEqual([first!.redacted, second!.redacted], [true, false]);

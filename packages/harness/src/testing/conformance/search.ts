@@ -1,9 +1,9 @@
 /** The search tables: what is found through them is what a reading of the whole log would find, and no more. */
 import assert from "node:assert/strict";
 import { searchAll, searchThread } from "../../recall/search.ts";
+import { asUser } from "../../stores/driver-rules.ts";
 import { POOL } from "../../stores/search-tables.ts";
 import type { Store } from "../../stores/store.ts";
-import { asUser } from "../../stores/users.ts";
 import { createThread, fork, redact } from "../../thread/threads.ts";
 import { type CasesWith, freshId, freshThread, say, steppingDeps, writerOf } from "./kit.ts";
 

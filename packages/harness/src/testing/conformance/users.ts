@@ -1,7 +1,7 @@
 /** Whose threads they are: a thread is named by its user and its id, and nobody else's is there. */
 import assert from "node:assert/strict";
+import { everyThread, everyUser } from "../../stores/driver-rules.ts";
 import type { Store } from "../../stores/store.ts";
-import { everyThread, everyUser } from "../../stores/users.ts";
 import { createThread, fork, replay } from "../../thread/threads.ts";
 import { assertSound, type Cases, collect, freshId, lease, say, steppingDeps, textsOf, writerOf } from "./kit.ts";
 

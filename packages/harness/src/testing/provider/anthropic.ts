@@ -10,10 +10,10 @@ import {
   type Headers,
   malformed,
   type Protocol,
+  type ProviderEvent,
   pieces,
   type ReadRequest,
   type Reply,
-  type ServerEvent,
 } from "./protocol.ts";
 import { readCommon, toolNames } from "./read-common.ts";
 
@@ -98,9 +98,9 @@ function badCallId(messages: readonly AnthropicMessage[]): string | null {
   return null;
 }
 
-type Block = Record<string, unknown>;
+type RequestBlock = Record<string, unknown>;
 
-function blocksOf(reply: Reply): Block[] {
+function blocksOf(reply: Reply): RequestBlock[] {
   const thinking = { type: "thinking", thinking: reply.reasoning, signature: reply.signature };
   return [
     ...(reply.reasoning === "" ? [] : [thinking]),
@@ -119,8 +119,8 @@ function inputOf(input: string): unknown {
   }
 }
 
-function events(reply: Reply): readonly ServerEvent[] {
-  const named = (data: { type: string } & Block): ServerEvent => ({ name: data.type, data });
+function events(reply: Reply): readonly ProviderEvent[] {
+  const named = (data: { type: string } & RequestBlock): ProviderEvent => ({ name: data.type, data });
   const started = { ...message(reply), content: [], stop_reason: null, usage: { ...usageOf(reply), output_tokens: 1 } };
   const blocks = blocksOf(reply).flatMap((block, index) => [
     named({ type: "content_block_start", index, content_block: emptied(block) }),
@@ -140,13 +140,13 @@ function events(reply: Reply): readonly ServerEvent[] {
   ];
 }
 
-function emptied(block: Block): Block {
+function emptied(block: RequestBlock): RequestBlock {
   if (block["type"] === "text") return { type: "text", text: "" };
   if (block["type"] === "thinking") return { type: "thinking", thinking: "", signature: "" };
   return { ...block, input: {} };
 }
 
-function deltasOf(block: Block, reply: Reply): Block[] {
+function deltasOf(block: RequestBlock, reply: Reply): RequestBlock[] {
   if (block["type"] === "text") return pieces(reply.text).map((text) => ({ type: "text_delta", text }));
   if (block["type"] === "tool_use") {
     return pieces(JSON.stringify(block["input"])).map((piece) => ({ type: "input_json_delta", partial_json: piece }));

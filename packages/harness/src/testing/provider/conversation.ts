@@ -19,7 +19,7 @@ export interface Turn {
 }
 
 /** A piece of the prompt in its order: the tools first, then each message. */
-interface Piece {
+interface TurnPiece {
   /** The same text means the same piece, for the prompt cache. */
   readonly key: string;
   readonly tokens: number;
@@ -30,7 +30,7 @@ export interface ProviderConversation {
   /** As the protocol has them; responses items as chat messages. */
   readonly messages: readonly unknown[];
   violations(): readonly Violation[];
-  measure(count: CountText): readonly Piece[];
+  measure(count: CountText): readonly TurnPiece[];
 }
 
 export function conversationOf<M extends object>(
@@ -54,7 +54,7 @@ export function conversationOf<M extends object>(
 }
 
 /** Tokens of the pieces that both prompts begin with. */
-export function sharedTokens(prompt: readonly Piece[], earlier: readonly Piece[]): number {
+export function sharedTokens(prompt: readonly TurnPiece[], earlier: readonly TurnPiece[]): number {
   let tokens = 0;
   for (const [index, piece] of prompt.entries()) {
     if (earlier[index]?.key !== piece.key) break;
@@ -63,4 +63,4 @@ export function sharedTokens(prompt: readonly Piece[], earlier: readonly Piece[]
   return tokens;
 }
 
-export type { Piece };
+export type { TurnPiece };

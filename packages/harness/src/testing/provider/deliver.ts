@@ -1,7 +1,7 @@
 /** Writes replies and failures to the wire, whole or as server-sent events, and breaks off where a fault says so. */
 import type { ServerResponse } from "node:http";
 import { type Fault, failureOf } from "./fault.ts";
-import type { Failure, Protocol, Reply, ServerEvent } from "./protocol.ts";
+import type { Failure, Protocol, ProviderEvent, Reply } from "./protocol.ts";
 
 export function deliver(
   outgoing: ServerResponse,
@@ -38,7 +38,7 @@ function deliverWhole(outgoing: ServerResponse, body: unknown, fault: Fault | un
 function deliverEvents(
   outgoing: ServerResponse,
   protocol: Protocol,
-  events: readonly ServerEvent[],
+  events: readonly ProviderEvent[],
   fault: Fault | undefined,
 ): void {
   outgoing.writeHead(200, EVENT_STREAM);
@@ -63,7 +63,7 @@ function keepAlive(outgoing: ServerResponse, onComment: () => void = () => {}): 
   outgoing.on("close", () => clearInterval(timer));
 }
 
-function text({ name, data }: ServerEvent): string {
+function text({ name, data }: ProviderEvent): string {
   const body = typeof data === "string" ? data : JSON.stringify(data);
   return `${name === undefined ? "" : `event: ${name}\n`}data: ${body}\n\n`;
 }

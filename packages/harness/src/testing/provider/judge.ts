@@ -1,7 +1,7 @@
 /** Whether the provider would take a request: its size in bytes, its rules, its window. Pure. */
 import type { Failure, OverflowStyle, ReadRequest } from "./protocol.ts";
 
-type Readable = Extract<ReadRequest, { kind: "request" }>;
+type JudgedText = Extract<ReadRequest, { kind: "request" }>;
 
 export interface Law {
   readonly window: number;
@@ -13,7 +13,7 @@ export interface Law {
 }
 
 export function judge(
-  request: Readable,
+  request: JudgedText,
   size: { readonly tokens: number; readonly bytes: number },
   law: Law,
 ): Failure | null {

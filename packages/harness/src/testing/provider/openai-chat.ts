@@ -5,7 +5,15 @@ import { isRecord } from "@palimpsest/core/internal/text";
 import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
 import { conversationOf } from "./conversation.ts";
 import { openaiFailure } from "./openai-failures.ts";
-import { DONE, malformed, type Protocol, pieces, type ReadRequest, type Reply, type ServerEvent } from "./protocol.ts";
+import {
+  DONE,
+  malformed,
+  type Protocol,
+  type ProviderEvent,
+  pieces,
+  type ReadRequest,
+  type Reply,
+} from "./protocol.ts";
 import { readCommon, toolNames } from "./read-common.ts";
 
 export const openaiChat: Protocol = {
@@ -58,8 +66,8 @@ function whole(reply: Reply): unknown {
   };
 }
 
-function events(reply: Reply): readonly ServerEvent[] {
-  const chunk = (delta: unknown, finish: string | null = null): ServerEvent => ({
+function events(reply: Reply): readonly ProviderEvent[] {
+  const chunk = (delta: unknown, finish: string | null = null): ProviderEvent => ({
     data: {
       ...base(reply, "chat.completion.chunk"),
       choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }],

@@ -26,9 +26,9 @@ export function openaiFailure(failure: Failure, subject: "messages" | "input"): 
 
 const SORRY = "The server had an error while processing your request. Sorry about that!";
 
-type Overflow = Extract<Failure, { kind: "overflow" }>;
+type OverflowFailure = Extract<Failure, { kind: "overflow" }>;
 
-function overflow(failure: Overflow, subject: "messages" | "input"): FailureBody {
+function overflow(failure: OverflowFailure, subject: "messages" | "input"): FailureBody {
   const { tokens, window, style, maxOutputTokens } = failure;
   if (style === "vllm") return { status: 400, body: vllmBody(tokens, window, maxOutputTokens ?? 0) };
   if (style === "llama.cpp") return { status: 400, body: llamaBody(tokens, window) };

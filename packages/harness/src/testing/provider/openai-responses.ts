@@ -7,10 +7,10 @@ import {
   type Failure,
   malformed,
   type Protocol,
+  type ProviderEvent,
   pieces,
   type ReadRequest,
   type Reply,
-  type ServerEvent,
 } from "./protocol.ts";
 import { readCommon, toolNames } from "./read-common.ts";
 import { messagesOfItems } from "./responses-items.ts";
@@ -55,17 +55,17 @@ function read(body: Record<string, unknown>): ReadRequest {
   };
 }
 
-type Item = Record<string, unknown> & { readonly id: string; readonly type: string };
+type RequestItem = Record<string, unknown> & { readonly id: string; readonly type: string };
 
-function outputOf(reply: Reply): Item[] {
+function outputOf(reply: Reply): RequestItem[] {
   const id = (kind: string, index = 0) => `${kind}_${reply.id}_${index}`;
-  const thought: Item = {
+  const thought: RequestItem = {
     id: id("rs"),
     type: "reasoning",
     summary: [{ type: "summary_text", text: reply.reasoning }],
     encrypted_content: `sealed-${reply.id}`,
   };
-  const said: Item = {
+  const said: RequestItem = {
     id: id("msg"),
     type: "message",
     status: "completed",
@@ -73,7 +73,7 @@ function outputOf(reply: Reply): Item[] {
     content: [{ type: "output_text", text: reply.text, annotations: [], logprobs: [] }],
   };
   const calls = reply.calls.map(
-    (call, index): Item => ({
+    (call, index): RequestItem => ({
       id: id("fc", index),
       type: "function_call",
       status: "completed",
@@ -85,7 +85,7 @@ function outputOf(reply: Reply): Item[] {
   return [...(reply.reasoning === "" ? [] : [thought]), ...(reply.text === "" ? [] : [said]), ...calls];
 }
 
-function events(reply: Reply): readonly ServerEvent[] {
+function events(reply: Reply): readonly ProviderEvent[] {
   const list: Record<string, unknown>[] = [];
   const add = (type: string, fields: Record<string, unknown>) => {
     list.push({ type, sequence_number: list.length, ...fields });
@@ -106,7 +106,7 @@ function events(reply: Reply): readonly ServerEvent[] {
 
 type Inner = { readonly type: string } & Record<string, unknown>;
 
-function innerEvents(item: Item): Inner[] {
+function innerEvents(item: RequestItem): Inner[] {
   if (item.type === "function_call") {
     const input = String(item["arguments"]);
     return [
@@ -125,7 +125,7 @@ function innerEvents(item: Item): Inner[] {
   ];
 }
 
-function reasoningEvents(item: Item): Inner[] {
+function reasoningEvents(item: RequestItem): Inner[] {
   const [part] = item["summary"] as [{ text: string }];
   const at = { summary_index: 0 };
   return [
@@ -136,7 +136,7 @@ function reasoningEvents(item: Item): Inner[] {
   ];
 }
 
-function emptied(item: Item): Item {
+function emptied(item: RequestItem): RequestItem {
   if (item.type === "message") return { ...item, status: "in_progress", content: [] };
   if (item.type === "function_call") return { ...item, status: "in_progress", arguments: "" };
   return { ...item, summary: [] };
@@ -147,7 +147,7 @@ const statusOf = ({ stop }: Reply): "completed" | "incomplete" =>
 
 function response(
   reply: Reply,
-  given: { readonly status: string; readonly output: readonly Item[]; readonly done: boolean },
+  given: { readonly status: string; readonly output: readonly RequestItem[]; readonly done: boolean },
 ): Record<string, unknown> {
   const { usage } = reply;
   const why = reply.stop === "content-filter" ? "content_filter" : "max_output_tokens";
@@ -177,7 +177,7 @@ function response(
   };
 }
 
-function streamFailure(failure: Failure): readonly ServerEvent[] {
+function streamFailure(failure: Failure): readonly ProviderEvent[] {
   const body = openaiFailure(failure, "input").body as Record<string, unknown>;
   const error = body["error"] ?? body;
   return [{ name: "error", data: { type: "error", sequence_number: 0, error } }];

@@ -12,10 +12,10 @@ export interface Protocol {
   readonly overflow: OverflowStyle;
   read(body: Record<string, unknown>, headers: Headers): ReadRequest;
   whole(reply: Reply): unknown;
-  events(reply: Reply): readonly ServerEvent[];
+  events(reply: Reply): readonly ProviderEvent[];
   failure(failure: Failure): FailureBody;
   /** An error after the stream has begun. */
-  streamFailure(failure: Failure): readonly ServerEvent[];
+  streamFailure(failure: Failure): readonly ProviderEvent[];
 }
 
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
@@ -55,12 +55,12 @@ export interface Reply {
 }
 
 /** `event: name` where the protocol names its events. */
-export interface ServerEvent {
+export interface ProviderEvent {
   readonly name?: string;
   readonly data: unknown;
 }
 
-export const DONE: ServerEvent = { data: "[DONE]" };
+export const DONE: ProviderEvent = { data: "[DONE]" };
 
 /** How a request over the window is refused: as a server does, or not at all but by the reason of the stop. */
 export type OverflowStyle = "openai" | "vllm" | "llama.cpp" | "anthropic" | "too-large" | "in-stream" | "stop-reason";

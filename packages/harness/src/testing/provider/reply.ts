@@ -1,9 +1,9 @@
 /** From what a test answers to what the provider would send: ids, usage, and an end where the limits are reached. */
 import type { CountText } from "@palimpsest/core/tokens";
-import type { PlayedAnswer } from "../../models/played-answer.ts";
+import type { PlayedAnswer } from "../../models/offline/played-answer.ts";
 import type { Reply } from "./protocol.ts";
 
-export interface Limits {
+export interface ProviderLimits {
   readonly input: number;
   readonly cached: number;
   readonly window: number;
@@ -17,7 +17,7 @@ export interface Named {
   readonly reportsUsage: boolean;
 }
 
-export function replyOf(answer: PlayedAnswer, named: Named, limits: Limits, count: CountText): Reply {
+export function replyOf(answer: PlayedAnswer, named: Named, limits: ProviderLimits, count: CountText): Reply {
   const calls = (answer.calls ?? []).map(({ id, name, input }, index) => ({
     id: id ?? `call_${named.id}_${index}`,
     name,
@@ -41,9 +41,13 @@ function stopOf({ finish, calls = [] }: PlayedAnswer): Pick<Reply, "stop" | "raw
   return { stop: calls.length > 0 ? "tool-calls" : "stop", rawStop };
 }
 
-type Content = Pick<Reply, "text" | "reasoning" | "calls">;
+type ReplyContent = Pick<Reply, "text" | "reasoning" | "calls">;
 
-function usageOf({ text, reasoning, calls }: Content, { input, cached }: Limits, count: CountText): Reply["usage"] {
+function usageOf(
+  { text, reasoning, calls }: ReplyContent,
+  { input, cached }: ProviderLimits,
+  count: CountText,
+): Reply["usage"] {
   const called = calls.reduce((sum, call) => sum + count(call.name) + count(call.input), 0);
   return { input, cached, output: count(text) + count(reasoning) + called };
 }

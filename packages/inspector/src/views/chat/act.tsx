@@ -3,14 +3,16 @@ import { addressOf } from "../../router/place.ts";
 import { line } from "../../text/format.ts";
 import type { ActEntry } from "./conversation.ts";
 import type { ChatActs } from "./said.tsx";
+import type { TakenBack } from "./taken-back.ts";
 
 interface ActProps {
   readonly entry: ActEntry;
   readonly threadId: string;
   readonly acts: ChatActs;
+  readonly undone: TakenBack;
 }
 
-export function Act({ entry, threadId, acts }: ActProps) {
+export function Act({ entry, threadId, acts, undone }: ActProps) {
   const { act, text, detail, seq, isOpen, options } = entry;
   if (act === "problem")
     return (
@@ -22,12 +24,15 @@ export function Act({ entry, threadId, acts }: ActProps) {
         </button>
       </div>
     );
-  const isTakenBack = (act === "compaction" || act === "prune") && seq !== null;
+  const isUndone = seq !== null && undone.acts.has(seq);
+  const canUndo = (act === "compaction" || act === "prune") && seq !== null && !isUndone;
+  const brought = seq === null ? undefined : undone.redone.get(seq);
   return (
     <div class={`act act-${act} ${isOpen ? "is-open" : ""}`}>
-      <span class="act-text">{text}</span>
+      <span class="act-text">{brought === undefined ? text : `Brought back #${brought}`}</span>
+      {isUndone && <span class="pill">taken back</span>}
       {detail !== "" && <span class="dim small cut">{line(detail, 160)}</span>}
-      {isTakenBack && (
+      {canUndo && (
         <span class="row push">
           <a class="button plain" href={addressOf("window", threadId)}>
             See the window

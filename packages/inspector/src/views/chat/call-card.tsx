@@ -3,11 +3,11 @@ import { useState } from "preact/hooks";
 import { Prose } from "../../parts/prose.tsx";
 import { addressOf } from "../../router/place.ts";
 import { bothEnds, grouped, line, visible } from "../../text/format.ts";
-import { type CallPart, type Child, gist } from "./parts.ts";
+import { type CallChild, gist, type UiCallPart } from "./parts.ts";
 import type { ChatActs } from "./said.tsx";
 
 interface CallCardProps {
-  readonly part: CallPart;
+  readonly part: UiCallPart;
   readonly acts: ChatActs;
 }
 
@@ -36,7 +36,7 @@ export function CallCard({ part, acts }: CallCardProps) {
   );
 }
 
-const STATES: Readonly<Record<CallPart["state"], string>> = {
+const STATES: Readonly<Record<UiCallPart["state"], string>> = {
   writing: "being written",
   running: "running",
   open: "not answered",
@@ -126,7 +126,7 @@ function Approval({ part, acts }: CallCardProps) {
   );
 }
 
-function ChildCard({ child, acts }: { readonly child: Child; readonly acts: ChatActs }) {
+function ChildCard({ child, acts }: { readonly child: CallChild; readonly acts: ChatActs }) {
   const { agent, about, status, thread, parts } = child;
   return (
     <section class="child" aria-label={`Sub-agent ${agent}`}>
@@ -142,7 +142,7 @@ function ChildCard({ child, acts }: { readonly child: Child; readonly acts: Chat
         part.kind === "call" ? (
           <CallCard key={part.id} part={part} acts={acts} />
         ) : part.kind === "text" ? (
-          <Prose key={`t${index}`} text={part.text.slice(0, MOST_SHOWN)} />
+          <Prose key={`t${index}`} text={part.text.slice(0, MOST_SHOWN)} threadId={thread} />
         ) : null,
       )}
     </section>

@@ -3,7 +3,7 @@ import "../../parts/parts.css";
 import "./chat.css";
 import { useComputed } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { ask, type Problem } from "../../api/ask.ts";
+import { type ApiProblem, ask } from "../../api/ask.ts";
 import { isEveryThread, threads } from "../../api/threads.ts";
 import { useActions } from "../../keyboard/actions.ts";
 import { ContextBar } from "../../parts/context-bar.tsx";
@@ -17,7 +17,8 @@ import { Composer } from "./composer.tsx";
 import { firstWords, lastTurn } from "./conversation.ts";
 import { handOver, takeOver } from "./hand-over.ts";
 import { type ChatActs, Said } from "./said.tsx";
-import { ChatSession } from "./session.ts";
+import { PageChatSession } from "./session.ts";
+import { takenBack } from "./taken-back.ts";
 
 export function ChatView() {
   const { id } = place.value;
@@ -26,7 +27,7 @@ export function ChatView() {
 
 /** The thread is made with the first message. */
 function NewChat() {
-  const [problem, setProblem] = useState<Problem | null>(null);
+  const [problem, setProblem] = useState<ApiProblem | null>(null);
   const recent = useComputed(() =>
     [...threads.value.values()]
       .filter(({ kind }) => kind === "main")
@@ -79,7 +80,7 @@ function NewChat() {
 }
 
 function Chat({ threadId }: { readonly threadId: string }) {
-  const session = useMemo(() => new ChatSession(threadId), [threadId]);
+  const session = useMemo(() => new PageChatSession(threadId), [threadId]);
   const row = useComputed(() => threads.value.get(threadId) ?? null).value;
   useEffect(() => {
     void session.load().then(() => {
@@ -88,7 +89,7 @@ function Chat({ threadId }: { readonly threadId: string }) {
     });
     return () => session.close();
   }, [session]);
-  const [problem, setProblem] = useState<Problem | null>(null);
+  const [problem, setProblem] = useState<ApiProblem | null>(null);
   const acts = useActs(session, setProblem);
   const isRunning = session.status.value === "running";
   // Others write to it, or delete it, while one looks.
@@ -146,12 +147,13 @@ function Chat({ threadId }: { readonly threadId: string }) {
   );
 }
 
-function Log({ session, acts }: { readonly session: ChatSession; readonly acts: ChatActs }) {
+function Log({ session, acts }: { readonly session: PageChatSession; readonly acts: ChatActs }) {
   const { entries, before } = session.conversation.value;
   const status = session.status.value;
   const box = useRef<HTMLElement>(null);
   const isAtEnd = useRef(true);
   const last = useComputed(() => lastTurn(session.conversation.value)).value;
+  const undone = takenBack(entries);
   // Who reads further up isn't moved.
   useLayoutEffect(() => {
     if (isAtEnd.current && box.current !== null) box.current.scrollTop = box.current.scrollHeight;
@@ -184,7 +186,7 @@ function Log({ session, acts }: { readonly session: ChatSession; readonly acts: 
                 isLast={entry.seq !== null && entry.seq === last?.answer}
               />
             ) : (
-              <Act entry={entry} threadId={session.threadId} acts={acts} />
+              <Act entry={entry} threadId={session.threadId} acts={acts} undone={undone} />
             )}
           </li>
         ))}
@@ -198,7 +200,7 @@ function Log({ session, acts }: { readonly session: ChatSession; readonly acts: 
 }
 
 /** What a person can do in the conversation. Whatever changes the past does it in a fork. */
-function useActs(session: ChatSession, tell: (problem: Problem | null) => void): ChatActs {
+function useActs(session: PageChatSession, tell: (problem: ApiProblem | null) => void): ChatActs {
   const forked = async (at: number, run: Parameters<typeof handOver>[1]) => {
     const fork = await session.fork(at);
     tell(fork.kind === "failed" ? fork.problem : null);

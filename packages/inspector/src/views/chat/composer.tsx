@@ -2,9 +2,10 @@
 import type { NewRun } from "palimpsest/client";
 import { useRef, useState } from "preact/hooks";
 import { useAnswer } from "../../api/answer.ts";
-import { ask, type Problem, problemOf } from "../../api/ask.ts";
+import { type ApiProblem, ask, problemOf } from "../../api/ask.ts";
 import { useFileDrop } from "../../parts/file-drop.ts";
 import { ProblemNote } from "../../parts/problem.tsx";
+import { withUploads } from "../../text/thread-file.ts";
 import { uploadFile } from "./upload.ts";
 
 interface ComposerProps {
@@ -20,7 +21,7 @@ export function Composer({ threadOf, isRunning, onStop, onSay }: ComposerProps) 
   const [text, setText] = useState("");
   const [files, setFiles] = useState<readonly string[]>([]);
   const [model, setModel] = useState("");
-  const [problem, setProblem] = useState<Problem | null>(null);
+  const [problem, setProblem] = useState<ApiProblem | null>(null);
   const chooser = useRef<HTMLInputElement>(null);
   const models = useAnswer("models", () => ask("GET /api/models"));
   const names = (models.value?.configured ?? []).map(({ name }) => name);
@@ -28,8 +29,7 @@ export function Composer({ threadOf, isRunning, onStop, onSay }: ComposerProps) 
   const say = async () => {
     const written = text.trim();
     if ((written === "" && files.length === 0) || isRunning) return;
-    const uploaded = files.length === 0 ? "" : `\n\n(Uploaded: ${files.join(", ")})`;
-    const outcome = await onSay({ prompt: `${written}${uploaded}`.trim(), ...(model !== "" && { model }) });
+    const outcome = await onSay({ prompt: withUploads(written, files), ...(model !== "" && { model }) });
     if (outcome === "kept") return;
     setText("");
     setFiles([]);

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  type Conversation,
   EMPTY,
   fromTranscript,
   lastTurn,
+  type PageChat,
   type TranscriptPage,
   waitingCalls,
   withEvent,
@@ -12,7 +12,7 @@ import {
   withOlder,
   withPrompt,
 } from "./conversation.ts";
-import type { AgentEvent } from "./events.ts";
+import type { PageAgentEvent } from "./events.ts";
 
 const message = (seq: number, role: string, ...parts: object[]) => ({
   seq,
@@ -25,7 +25,7 @@ const text = (words: string) => ({ kind: "text", text: words });
 const page = (...entries: TranscriptPage["entries"]): TranscriptPage => ({ entries, before: null, children: [] });
 
 /** One line for each entry, as a person would tell it. */
-function told({ entries }: Conversation): string[] {
+function told({ entries }: PageChat): string[] {
   return entries.map((entry) => {
     if (entry.kind === "act") return `${entry.act}${entry.isOpen ? "…" : ""}: ${entry.text}`;
     const parts = entry.parts.map((part) => {
@@ -36,7 +36,7 @@ function told({ entries }: Conversation): string[] {
   });
 }
 
-const played = (...events: AgentEvent[]) => events.reduce(withEvent, withPrompt(EMPTY, "Hi"));
+const played = (...events: PageAgentEvent[]) => events.reduce(withEvent, withPrompt(EMPTY, "Hi"));
 
 test("results stand with their calls, usage with its answer, acts where they happened", () => {
   const conversation = fromTranscript(
@@ -87,8 +87,8 @@ test("an answer grows piece by piece, and its calls are carried out within it", 
 });
 
 test("a compaction is told as it happens, and not at all where nothing changed", () => {
-  const start: AgentEvent = { type: "compaction-start", hide: 8, keep: 3 };
-  const end = (outcome: object) => ({ type: "compaction-end", messages: 3, outcome }) as unknown as AgentEvent;
+  const start: PageAgentEvent = { type: "compaction-start", hide: 8, keep: 3 };
+  const end = (outcome: object) => ({ type: "compaction-end", messages: 3, outcome }) as unknown as PageAgentEvent;
   const facts = { rung: "extract", reason: "trigger", tokensBefore: 30, tokensAfter: 9, hidden: [1, 8] };
   assert.deepEqual(told(played(start)).at(-1), "compaction…: Compacting");
   assert.deepEqual(told(played(start, end({ kind: "compacted", ...facts }))).slice(1), [
@@ -123,7 +123,7 @@ test("a call that waits is found, and what ends a run is said", () => {
   );
   const failed = { kind: "failed", code: "overloaded", message: "It is too busy" } as const;
   assert.equal(
-    told(withEvent(asked, { type: "run-end", end: failed } as AgentEvent)).at(-1),
+    told(withEvent(asked, { type: "run-end", end: failed } as PageAgentEvent)).at(-1),
     "problem: It is too busy",
   );
   assert.match(told(withEvent(asked, { type: "run-end", end: { kind: "aborted" } })).at(-1)!, /Stopped/);

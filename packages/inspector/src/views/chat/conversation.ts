@@ -4,16 +4,16 @@
  */
 import { compactionWords } from "../../text/compaction-words.ts";
 import { grouped } from "../../text/format.ts";
-import type { AgentEvent } from "./events.ts";
-import { CALL, type CallPart, endedParts, type ShownPart, withStepEvent } from "./parts.ts";
+import type { PageAgentEvent } from "./events.ts";
+import { CALL, endedParts, type ShownPart, type UiCallPart, withStepEvent } from "./parts.ts";
 
-export interface Conversation {
-  readonly entries: readonly Entry[];
+export interface PageChat {
+  readonly entries: readonly ChatEntry[];
   /** Of the next older page; null: everything is here. */
   readonly before: number | null;
 }
 
-type Entry = SaidEntry | ActEntry;
+type ChatEntry = SaidEntry | ActEntry;
 
 export interface SaidEntry {
   readonly kind: "said";
@@ -35,6 +35,8 @@ export interface ActEntry {
   readonly seq: number | null;
   readonly act: "compaction" | "prune" | "undo" | "evidence" | "note" | "problem";
   readonly text: string;
+  /** Of an undo: what it took back. */
+  readonly of?: number;
   /** A second, quieter sentence. */
   readonly detail: string;
   /** It goes on. */
@@ -55,10 +57,10 @@ export interface TranscriptPage {
   }[];
 }
 
-export const EMPTY: Conversation = { entries: [], before: null };
+export const EMPTY: PageChat = { entries: [], before: null };
 
-export function fromTranscript({ entries, before, children }: TranscriptPage): Conversation {
-  const shown: Entry[] = [];
+export function fromTranscript({ entries, before, children }: TranscriptPage): PageChat {
+  const shown: ChatEntry[] = [];
   for (const raw of entries) {
     if (raw.kind === "message") addMessage(shown, raw as unknown as RawMessage);
     else if (raw.kind === "usage") addUsage(shown, raw as unknown as RawUsage);
@@ -78,13 +80,13 @@ export function fromTranscript({ entries, before, children }: TranscriptPage): C
 }
 
 /** An older page before what is shown. */
-export function withOlder(now: Conversation, page: TranscriptPage): Conversation {
+export function withOlder(now: PageChat, page: TranscriptPage): PageChat {
   const older = fromTranscript(page);
   return { entries: [...older.entries, ...now.entries], before: older.before };
 }
 
 /** The newest page once more, when a run has ended: what it knows better replaces what was shown, under the same keys. */
-export function withNewest(now: Conversation, page: TranscriptPage): Conversation {
+export function withNewest(now: PageChat, page: TranscriptPage): PageChat {
   const fresh = fromTranscript(page);
   const first = page.entries[0]?.seq ?? 1;
   const keys = new Map(now.entries.flatMap(({ seq, key }) => (seq === null ? [] : [[seq, key] as const])));
@@ -96,20 +98,20 @@ export function withNewest(now: Conversation, page: TranscriptPage): Conversatio
 }
 
 /** What the person says, before the gateway has it. */
-export function withPrompt(now: Conversation, text: string): Conversation {
+export function withPrompt(now: PageChat, text: string): PageChat {
   return grown(now, said(`p${now.entries.length}`, "user", [{ kind: "text", id: "", text }]));
 }
 
 /** Before what failed is tried again. */
-export function withoutProblems(now: Conversation): Conversation {
+export function withoutProblems(now: PageChat): PageChat {
   return { ...now, entries: now.entries.filter((entry) => entry.kind !== "act" || entry.act !== "problem") };
 }
 
-export function withProblem(now: Conversation, text: string, detail = ""): Conversation {
+export function withProblem(now: PageChat, text: string, detail = ""): PageChat {
   return grown(now, act({ key: `x${now.entries.length}`, act: "problem", text, detail }));
 }
 
-export function withEvent(now: Conversation, event: AgentEvent): Conversation {
+export function withEvent(now: PageChat, event: PageAgentEvent): PageChat {
   switch (event.type) {
     case "message-append":
       return appended(now, event.seq, event.role);
@@ -160,7 +162,7 @@ export function withEvent(now: Conversation, event: AgentEvent): Conversation {
 }
 
 /** The newest answer, and the question that it answers, for asking once more. */
-export function lastTurn({ entries }: Conversation): { readonly question: number; readonly answer: number } | null {
+export function lastTurn({ entries }: PageChat): { readonly question: number; readonly answer: number } | null {
   const seqOf = (role: SaidEntry["role"]) =>
     entries.findLast((entry) => entry.kind === "said" && entry.role === role && entry.seq !== null)?.seq ?? null;
   const [question, answer] = [seqOf("user"), seqOf("assistant")];
@@ -168,20 +170,20 @@ export function lastTurn({ entries }: Conversation): { readonly question: number
 }
 
 /** What a thread without a title is about. */
-export function firstWords({ entries }: Conversation): string | null {
+export function firstWords({ entries }: PageChat): string | null {
   const first = entries.find((entry) => entry.kind === "said" && entry.role === "user");
   const part = first?.kind === "said" ? first.parts.find((one) => one.kind === "text") : undefined;
   return part?.kind === "text" && part.text.trim() !== "" ? part.text : null;
 }
 
 /** The calls that wait for the person. */
-export function waitingCalls({ entries }: Conversation): readonly CallPart[] {
+export function waitingCalls({ entries }: PageChat): readonly UiCallPart[] {
   return entries.flatMap((entry) =>
     entry.kind === "said" ? entry.parts.filter((part) => part.kind === "call" && part.state === "waiting") : [],
-  ) as CallPart[];
+  ) as UiCallPart[];
 }
 
-export function withCall(now: Conversation, id: string, change: (part: CallPart) => CallPart): Conversation {
+export function withCall(now: PageChat, id: string, change: (part: UiCallPart) => UiCallPart): PageChat {
   return inCall(now, id, change);
 }
 
@@ -218,7 +220,7 @@ interface RawAct {
 }
 
 /** Results stand with their calls; what answers no call of this page stands by itself. */
-function addMessage(shown: Entry[], { seq, role, origin, parts }: RawMessage): void {
+function addMessage(shown: ChatEntry[], { seq, role, origin, parts }: RawMessage): void {
   const own: ShownPart[] = [];
   for (const part of parts) {
     if (part.kind === "result" && settle(shown, part)) continue;
@@ -228,7 +230,7 @@ function addMessage(shown: Entry[], { seq, role, origin, parts }: RawMessage): v
   shown.push({ ...said(`m${seq}`, role, own), seq, origin });
 }
 
-function settle(shown: Entry[], { id, text = "", chars, isError }: RawPart): boolean {
+function settle(shown: ChatEntry[], { id, text = "", chars, isError }: RawPart): boolean {
   const at = shown.findLastIndex(
     (entry) => entry.kind === "said" && entry.parts.some((part) => part.kind === "call" && part.id === id),
   );
@@ -260,7 +262,7 @@ function shownPart({ kind, id = "", name = null, text = "", chars, ...more }: Ra
   }
 }
 
-function addUsage(shown: Entry[], { of, model, input, output }: RawUsage): void {
+function addUsage(shown: ChatEntry[], { of, model, input, output }: RawUsage): void {
   const at = shown.findLastIndex(({ seq }) => seq === of);
   const entry = shown[at];
   if (entry?.kind === "said") shown[at] = { ...entry, usage: { model, input, output } };
@@ -278,7 +280,7 @@ function actOf({ seq, kind, ...more }: RawAct): ActEntry | null {
     case "prune":
       return act({ key, seq, act: kind, text: `Shortened ${more["shortened"]} parts: ${sizes}` });
     case "undo":
-      return act({ key, seq, act: kind, text: `Took back #${more["of"]}` });
+      return act({ key, seq, act: kind, text: `Took back #${more["of"]}`, of: Number(more["of"]) });
     case "evidence":
       return act({ key, seq, act: kind, text: `Lent to #${more["of"]} from memory`, detail: String(more["text"]) });
     case "event":
@@ -302,24 +304,24 @@ function act(given: Partial<ActEntry> & Pick<ActEntry, "key" | "act" | "text">):
   return { kind: "act", seq: null, detail: "", isOpen: false, options: [], ...given };
 }
 
-function grown(now: Conversation, entry: Entry): Conversation {
+function grown(now: PageChat, entry: ChatEntry): PageChat {
   return { ...now, entries: [...now.entries, entry] };
 }
 
 /** One act that goes on, whatever is told of it. */
-function opened(now: Conversation, told: Pick<ActEntry, "act" | "text"> & { readonly detail: string }): Conversation {
+function opened(now: PageChat, told: Pick<ActEntry, "act" | "text"> & { readonly detail: string }): PageChat {
   const last = now.entries.findLast((entry): entry is ActEntry => entry.kind === "act" && entry.isOpen);
   const entry = act({ ...told, key: last?.key ?? `c${now.entries.length}`, isOpen: true });
   return { ...now, entries: [...now.entries.filter((one) => one !== last), entry] };
 }
 
-function closed(now: Conversation): Conversation {
+function closed(now: PageChat): PageChat {
   return { ...now, entries: now.entries.filter((entry) => entry.kind !== "act" || !entry.isOpen) };
 }
 
-type Outcome = Extract<AgentEvent, { type: "compaction-end" }>["outcome"];
+type TurnOutcome = Extract<PageAgentEvent, { type: "compaction-end" }>["outcome"];
 
-function compacted(now: Conversation, outcome: Outcome): Conversation {
+function compacted(now: PageChat, outcome: TurnOutcome): PageChat {
   if (outcome.kind === "unchanged") return closed(now);
   const { hidden, tokensBefore, tokensAfter, rung, reason } = outcome;
   const sizes = sizesOf(tokensBefore, tokensAfter);
@@ -329,14 +331,14 @@ function compacted(now: Conversation, outcome: Outcome): Conversation {
 }
 
 /** The log has the prompt, or the answer that came in. */
-function appended(now: Conversation, seq: number, role: SaidEntry["role"]): Conversation {
+function appended(now: PageChat, seq: number, role: SaidEntry["role"]): PageChat {
   const at = now.entries.findIndex((entry) => entry.kind === "said" && entry.seq === null && entry.role === role);
   if (at === -1) return now;
   const entry = now.entries[at] as SaidEntry;
   return { ...now, entries: now.entries.with(at, { ...entry, seq }) };
 }
 
-function withStep(now: Conversation, event: AgentEvent): Conversation {
+function withStep(now: PageChat, event: PageAgentEvent): PageChat {
   const at = now.entries.findLastIndex((entry) => entry.kind === "said" && entry.role === "assistant");
   const last = now.entries[at] as SaidEntry | undefined;
   const isCalls = event.type === "tool-start" || event.type === "tool-progress" || event.type === "tool-end";
@@ -351,7 +353,7 @@ function hasCall({ parts }: SaidEntry, id: string): boolean {
   return parts.some((part) => part.kind === "call" && part.id === id);
 }
 
-function inCall(now: Conversation, id: string, change: (part: CallPart) => CallPart): Conversation {
+function inCall(now: PageChat, id: string, change: (part: UiCallPart) => UiCallPart): PageChat {
   const at = now.entries.findLastIndex((entry) => entry.kind === "said" && hasCall(entry, id));
   if (at === -1) return now;
   const entry = now.entries[at] as SaidEntry;
@@ -360,16 +362,16 @@ function inCall(now: Conversation, id: string, change: (part: CallPart) => CallP
 }
 
 function inChild(
-  now: Conversation,
+  now: PageChat,
   id: string,
-  change: (child: NonNullable<CallPart["child"]>) => CallPart["child"],
-): Conversation {
+  change: (child: NonNullable<UiCallPart["child"]>) => UiCallPart["child"],
+): PageChat {
   return inCall(now, id, (part) => (part.child === null ? part : { ...part, child: change(part.child) }));
 }
 
-type End = Extract<AgentEvent, { type: "run-end" }>["end"];
+type End = Extract<PageAgentEvent, { type: "run-end" }>["end"];
 
-function ended(now: Conversation, end: End): Conversation {
+function ended(now: PageChat, end: End): PageChat {
   const quiet = closed(now);
   const settled = {
     ...quiet,

@@ -17,4 +17,4 @@ type FeatureEvent =
   | (ChildFacts & { readonly type: "subagent-end"; readonly status: string })
   | { readonly type: "question-ask"; readonly question: string; readonly options: readonly string[] };
 
-export type AgentEvent = OwnEvent | FeatureEvent;
+export type PageAgentEvent = OwnEvent | FeatureEvent;

@@ -1,9 +1,9 @@
 /** The pieces of an answer, and how a step's events make them grow. The same for an agent and for its sub-agents. Pure. */
-import type { AgentEvent } from "./events.ts";
+import type { PageAgentEvent } from "./events.ts";
 
-export type ShownPart = TextPart | CallPart | ImagePart | FilePart | OtherPart;
+export type ShownPart = UiTextPart | UiCallPart | UiImagePart | UiFilePart | UiOtherPart;
 
-export interface TextPart {
+export interface UiTextPart {
   readonly kind: "text" | "reasoning";
   readonly id: string;
   readonly text: string;
@@ -11,7 +11,7 @@ export interface TextPart {
   readonly chars?: number;
 }
 
-export interface CallPart {
+export interface UiCallPart {
   readonly kind: "call";
   readonly id: string;
   readonly name: string;
@@ -23,11 +23,11 @@ export interface CallPart {
   readonly output: string | null;
   readonly outputChars?: number;
   readonly ms?: number;
-  readonly child: Child | null;
+  readonly child: CallChild | null;
 }
 
 /** A sub-agent, at work on what the call asked for. */
-export interface Child {
+export interface CallChild {
   readonly agent: string;
   readonly thread: string;
   readonly about: string;
@@ -35,27 +35,27 @@ export interface Child {
   readonly parts: readonly ShownPart[];
 }
 
-interface ImagePart {
+interface UiImagePart {
   readonly kind: "image";
   readonly mediaType: string;
   /** `data:`; null: it isn't embedded, or too large to be. */
   readonly url: string | null;
 }
 
-interface FilePart {
+interface UiFilePart {
   readonly kind: "file";
   readonly mediaType: string;
   readonly name: string;
 }
 
-interface OtherPart {
+interface UiOtherPart {
   readonly kind: "other";
   readonly name: string;
   readonly text: string;
 }
 
 /** The same array where the event says nothing about these. */
-export function withStepEvent(parts: readonly ShownPart[], event: AgentEvent): readonly ShownPart[] {
+export function withStepEvent(parts: readonly ShownPart[], event: PageAgentEvent): readonly ShownPart[] {
   switch (event.type) {
     case "text-delta":
     case "reasoning-delta":
@@ -123,7 +123,7 @@ export const CALL = { kind: "call", input: "", inputChars: 0, output: null, chil
 
 function withText(
   parts: readonly ShownPart[],
-  kind: TextPart["kind"],
+  kind: UiTextPart["kind"],
   { id, text }: { readonly id: string; readonly text: string },
 ): readonly ShownPart[] {
   const last = parts.at(-1);
@@ -131,21 +131,25 @@ function withText(
   return parts.with(-1, { ...last, text: last.text + text });
 }
 
-function inPart(parts: readonly ShownPart[], id: string, change: (part: CallPart) => CallPart): readonly ShownPart[] {
+function inPart(
+  parts: readonly ShownPart[],
+  id: string,
+  change: (part: UiCallPart) => UiCallPart,
+): readonly ShownPart[] {
   const at = parts.findLastIndex((part) => part.kind === "call" && part.id === id);
-  return at === -1 ? parts : parts.with(at, change(parts[at] as CallPart));
+  return at === -1 ? parts : parts.with(at, change(parts[at] as UiCallPart));
 }
 
 /** With all of its input: the transcript may have cut the end off, and a person decides by it. */
-export function askedPart(part: CallPart, input: unknown, state: "waiting" | "running"): CallPart {
+export function askedPart(part: UiCallPart, input: unknown, state: "waiting" | "running"): UiCallPart {
   return { ...withInput(part, textOf(input)), state };
 }
 
-function withInput(part: CallPart, input: string): CallPart {
+function withInput(part: UiCallPart, input: string): UiCallPart {
   return { ...part, input, inputChars: input.length };
 }
 
-function withOutput(part: CallPart, value: unknown): CallPart {
+function withOutput(part: UiCallPart, value: unknown): UiCallPart {
   const output = textOf(value);
   return { ...part, output, outputChars: output.length };
 }

@@ -1,12 +1,13 @@
 /** One message of the conversation: its words, its calls, and what can be done with it. */
 import { useState } from "preact/hooks";
 import { ask } from "../../api/ask.ts";
-import { Prose } from "../../parts/prose.tsx";
+import { Picture, Prose } from "../../parts/prose.tsx";
 import { addressOf } from "../../router/place.ts";
-import { grouped } from "../../text/format.ts";
+import { grouped, visible } from "../../text/format.ts";
+import { artifactAddress, isPicture, uploadedIn } from "../../text/thread-file.ts";
 import { CallCard } from "./call-card.tsx";
 import type { SaidEntry } from "./conversation.ts";
-import type { ShownPart, TextPart } from "./parts.ts";
+import type { ShownPart, UiTextPart } from "./parts.ts";
 
 export interface ChatActs {
   /** Something is under way. */
@@ -43,7 +44,7 @@ export function Said({ entry, threadId, acts, isLast }: SaidProps) {
             #{seq}
           </a>
         )}
-        {(origin === "aborted" || origin === "injected" || origin === "import") && <span class="pill">{origin}</span>}
+        {(origin === "aborted" || origin === "injected") && <span class="pill">{origin}</span>}
         {usage !== null && (
           <span class="dim small number cut wide">
             {grouped(usage.input)} in · {grouped(usage.output)} out · {usage.model}
@@ -96,7 +97,11 @@ function Part({ part, seq, threadId, acts }: PartProps) {
     case "call":
       return <CallCard part={part} acts={acts} />;
     case "image":
-      return <Picture url={part.url} mediaType={part.mediaType} />;
+      return part.url === null ? (
+        <p class="dim">A picture ({part.mediaType})</p>
+      ) : (
+        <Picture address={part.url} alt={`Attached ${part.mediaType}`} />
+      );
     case "file":
       return (
         <p class="dim">
@@ -118,10 +123,11 @@ const MOST_SHOWN = 20_000;
 /** And so much when one asks for it: a browser has to lay all of it out. */
 const MOST_WHOLE = 200_000;
 
-function LongText({ part, seq, threadId }: { readonly part: TextPart } & Omit<PartProps, "part" | "acts">) {
+function LongText({ part, seq, threadId }: { readonly part: UiTextPart } & Omit<PartProps, "part" | "acts">) {
   const [whole, setWhole] = useState<string | null>(null);
   const chars = part.chars ?? part.text.length;
-  const shown = whole ?? part.text.slice(0, MOST_SHOWN);
+  const { text, paths } = uploadedIn(whole ?? part.text.slice(0, MOST_SHOWN));
+  const drawn = (whole ?? part.text).slice(0, whole === null ? MOST_SHOWN : MOST_WHOLE).length;
   const show = async () => {
     if (part.chars === undefined || seq === null) return setWhole(part.text.slice(0, MOST_WHOLE));
     const query = { before: seq + 1, limit: 1, whole: "true" } as const;
@@ -132,10 +138,11 @@ function LongText({ part, seq, threadId }: { readonly part: TextPart } & Omit<Pa
   };
   return (
     <>
-      <Prose text={shown} />
-      {chars > shown.length && (
+      <Prose text={text} threadId={threadId} />
+      {paths.length > 0 && <Uploads threadId={threadId} paths={paths} />}
+      {chars > drawn && (
         <p class="row dim small">
-          {grouped(shown.length)} of {grouped(chars)} characters
+          {grouped(drawn)} of {grouped(chars)} characters
           {whole === null && (
             <button type="button" class="button" onClick={() => void show()}>
               Show {chars > MOST_WHOLE ? `the first ${grouped(MOST_WHOLE)}` : "all of it"}
@@ -147,15 +154,24 @@ function LongText({ part, seq, threadId }: { readonly part: TextPart } & Omit<Pa
   );
 }
 
-function Picture({ url, mediaType }: { readonly url: string | null; readonly mediaType: string }) {
-  const [isBroken, setBroken] = useState(false);
-  if (url === null || isBroken)
-    return (
-      <p class="dim">
-        {isBroken ? "A picture that can't be shown" : "A picture"} ({mediaType})
-      </p>
-    );
-  return <img class="picture" src={url} alt={`Attached ${mediaType}`} onError={() => setBroken(true)} />;
+/** What came with a message: pictures are shown, other files are named; each can be saved. */
+function Uploads({ threadId, paths }: { readonly threadId: string; readonly paths: readonly string[] }) {
+  return (
+    <ul class="row wrap uploads" aria-label="Files with this message">
+      {paths.map((path) => {
+        const name = visible(path.slice(path.lastIndexOf("/") + 1));
+        const address = artifactAddress(threadId, path);
+        if (address === null) return <li key={path}>{name}</li>;
+        return (
+          <li key={path}>
+            <a class="upload small" href={address} download={name}>
+              {isPicture(path) ? <Picture address={address} alt={name} /> : <span>{name}</span>}
+            </a>
+          </li>
+        );
+      })}
+    </ul>
+  );
 }
 
 interface EditFormProps {

@@ -4,11 +4,11 @@
  */
 import { type Signal, signal } from "@preact/signals";
 import type { FollowedRun, NewRun } from "palimpsest/client";
-import { type Answer, ask, client, type Outcome, type Problem, problemOf } from "../../api/ask.ts";
+import { type ApiOutcome, type ApiProblem, type AskAnswer, ask, client, problemOf } from "../../api/ask.ts";
 import {
-  type Conversation,
   EMPTY,
   fromTranscript,
+  type PageChat,
   withCall,
   withEvent,
   withNewest,
@@ -17,23 +17,23 @@ import {
   withProblem,
   withPrompt,
 } from "./conversation.ts";
-import type { AgentEvent } from "./events.ts";
+import type { PageAgentEvent } from "./events.ts";
 import { askedPart } from "./parts.ts";
 
-type Status = "loading" | "idle" | "running";
-type Context = Answer<"GET /api/threads/{id}/context">;
-type Page = Answer<"GET /api/threads/{id}/transcript">;
+type ChatStatus = "loading" | "idle" | "running";
+type ChatContext = AskAnswer<"GET /api/threads/{id}/context">;
+type Page = AskAnswer<"GET /api/threads/{id}/transcript">;
 
-export class ChatSession {
+export class PageChatSession {
   readonly threadId: string;
-  readonly conversation: Signal<Conversation> = signal<Conversation>(EMPTY);
-  readonly status: Signal<Status> = signal<Status>("loading");
-  readonly context: Signal<Context | null> = signal<Context | null>(null);
+  readonly conversation: Signal<PageChat> = signal<PageChat>(EMPTY);
+  readonly status: Signal<ChatStatus> = signal<ChatStatus>("loading");
+  readonly context: Signal<ChatContext | null> = signal<ChatContext | null>(null);
   /** Why it can't be shown. */
-  readonly problem: Signal<Problem | null> = signal<Problem | null>(null);
+  readonly problem: Signal<ApiProblem | null> = signal<ApiProblem | null>(null);
   readonly #params: { readonly id: string };
   readonly #closed = new AbortController();
-  readonly #events = inFrames<AgentEvent>((batch) => this.#change((now) => batch.reduce(withEvent, now)));
+  readonly #events = inFrames<PageAgentEvent>((batch) => this.#change((now) => batch.reduce(withEvent, now)));
   #run: FollowedRun | null = null;
   #again: NewRun = {};
 
@@ -95,7 +95,7 @@ export class ChatSession {
   }
 
   /** A new thread that shares this one's past up to a record. */
-  fork(at: number): Promise<Outcome<Answer<"POST /api/threads/{id}/fork">>> {
+  fork(at: number): Promise<ApiOutcome<AskAnswer<"POST /api/threads/{id}/fork">>> {
     return ask("POST /api/threads/{id}/fork", { params: this.#params, body: { at } });
   }
 
@@ -103,11 +103,11 @@ export class ChatSession {
     this.#closed.abort();
   }
 
-  #change(change: (now: Conversation) => Conversation): void {
+  #change(change: (now: PageChat) => PageChat): void {
     this.conversation.value = change(this.conversation.peek());
   }
 
-  #tell({ message, code }: Problem): void {
+  #tell({ message, code }: ApiProblem): void {
     this.#change((now) => withProblem(now, message, code));
   }
 
@@ -117,7 +117,7 @@ export class ChatSession {
   }
 
   /** The run that is under way, if one is. */
-  async #read(take: (now: Conversation, page: Page) => Conversation): Promise<string | null> {
+  async #read(take: (now: PageChat, page: Page) => PageChat): Promise<string | null> {
     const page = await ask("GET /api/threads/{id}/transcript", { params: this.#params });
     this.problem.value = page.kind === "failed" ? page.problem : null;
     if (page.kind === "failed") return null;
@@ -140,7 +140,7 @@ export class ChatSession {
     try {
       this.#run = await open();
       for await (const event of this.#run) {
-        this.#events.add(event as AgentEvent);
+        this.#events.add(event as PageAgentEvent);
         // From here on the thread has what was said.
         if (event.type === "message-append") this.#again = withoutPrompt(this.#again);
         if (WEIGHED.has(event.type)) void this.#weigh();

@@ -2,7 +2,7 @@
 import "./lab.css";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useAnswer } from "../../api/answer.ts";
-import { ask, type Outcome } from "../../api/ask.ts";
+import { type ApiOutcome, ask } from "../../api/ask.ts";
 import { useActions } from "../../keyboard/actions.ts";
 import { Empty } from "../../parts/empty.tsx";
 import { contentOf } from "../../parts/file-content.ts";
@@ -10,7 +10,7 @@ import { useFileDrop } from "../../parts/file-drop.ts";
 import { ProblemNote } from "../../parts/problem.tsx";
 import { place } from "../../router/navigate.ts";
 import { line, percent } from "../../text/format.ts";
-import { type LabReport, playLab } from "./play.ts";
+import { type PlayReport, playLab } from "./play.ts";
 import { Report } from "./report.tsx";
 
 interface Play {
@@ -18,7 +18,7 @@ interface Play {
   readonly name: string;
   readonly done: number;
   readonly policy: string;
-  readonly outcome: Outcome<LabReport> | null;
+  readonly outcome: ApiOutcome<PlayReport> | null;
   readonly stop: () => void;
 }
 
@@ -58,7 +58,7 @@ export function LabView() {
       <header class="row wrap">
         <h1 id="lab-title">Lab</h1>
         <label class="row">
-          <span class="dim small">Window</span>
+          <span class="dim small">Played in a window of</span>
           <select
             class="field"
             value={window}
@@ -120,12 +120,7 @@ export function LabView() {
         <ul class="row wrap" aria-label="Plays">
           {plays.map(({ id, name, outcome }) => (
             <li key={id}>
-              <button
-                type="button"
-                class={`button ${id === shown ? "hot" : ""}`}
-                aria-pressed={id === shown}
-                onClick={() => setShown(id)}
-              >
+              <button type="button" class="button" aria-pressed={id === shown} onClick={() => setShown(id)}>
                 {line(name, 40)}
                 {outcome === null ? " …" : outcome.kind === "failed" ? " ✕" : ""}
               </button>

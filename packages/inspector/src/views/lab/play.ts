@@ -1,12 +1,12 @@
 /** A transcript that is played under several policies: followed to its end, how far it is told on the way. */
 import type { PlottedRow } from "@palimpsest/lab/internal/report";
-import { type Answer, type Outcome, problemOf } from "../../api/ask.ts";
+import { type ApiOutcome, type AskAnswer, problemOf } from "../../api/ask.ts";
 import { eventsOf } from "../../api/server-events.ts";
 
-type Row = Answer<"POST /api/lab">["policies"][number] & PlottedRow & { readonly [figure: string]: unknown };
+type PlayRow = AskAnswer<"POST /api/lab">["policies"][number] & PlottedRow & { readonly [figure: string]: unknown };
 
-export interface LabReport extends Omit<Answer<"POST /api/lab">, "policies"> {
-  readonly policies: readonly Row[];
+export interface PlayReport extends Omit<AskAnswer<"POST /api/lab">, "policies"> {
+  readonly policies: readonly PlayRow[];
 }
 
 export interface PlayRequest {
@@ -19,7 +19,7 @@ export interface PlayRequest {
 export async function playLab(
   { file, thread, window }: PlayRequest,
   { signal, onProgress }: { readonly signal: AbortSignal; readonly onProgress: (done: number, policy: string) => void },
-): Promise<Outcome<LabReport>> {
+): Promise<ApiOutcome<PlayReport>> {
   const query = new URLSearchParams({ stream: "true", window: String(window), ...(thread !== null && { thread }) });
   try {
     const response = await fetch(`/api/lab?${query}`, {
@@ -31,9 +31,9 @@ export async function playLab(
       body: thread === null ? file : "",
       signal,
     });
-    if (!response.ok) return failed((await response.json()) as Refusal, response.status);
+    if (!response.ok) return failed((await response.json()) as PlayRefusal, response.status);
     for await (const { name, data } of eventsOf(response)) {
-      if (name === "error") return failed(data as Refusal, 422);
+      if (name === "error") return failed(data as PlayRefusal, 422);
       const event = data as LabEvent;
       if (event.type === "lab-progress") onProgress(event.done, event.policy);
       else return { kind: "ok", value: reportOf(event) };
@@ -47,19 +47,19 @@ export async function playLab(
 
 const STOPPED = { code: "stopped", status: null, message: "It was stopped." };
 
-interface Refusal {
+interface PlayRefusal {
   readonly error: { readonly code: string; readonly message: string };
 }
 
 type LabEvent =
   | { readonly type: "lab-progress"; readonly done: number; readonly policy: string }
-  | ({ readonly type: "lab-report"; readonly plots: readonly PlottedRow["timelines"][number][] } & LabReport);
+  | ({ readonly type: "lab-report"; readonly plots: readonly PlottedRow["timelines"][number][] } & PlayReport);
 
-function failed({ error }: Refusal, status: number): Outcome<never> {
+function failed({ error }: PlayRefusal, status: number): ApiOutcome<never> {
   return { kind: "failed", problem: { ...error, status } };
 }
 
 /** The plots want each policy's timeline in its row. */
-function reportOf({ plots, policies, ...report }: Extract<LabEvent, { type: "lab-report" }>): LabReport {
+function reportOf({ plots, policies, ...report }: Extract<LabEvent, { type: "lab-report" }>): PlayReport {
   return { ...report, policies: policies.map((row, index) => ({ ...row, timelines: [plots[index] ?? []] })) };
 }

@@ -2,9 +2,9 @@
 import { areas, bars, letterOf, PARTS, reportTable, scatter, wordsOf } from "@palimpsest/lab/internal/report";
 import { Drawn } from "../../parts/drawing.tsx";
 import { grouped } from "../../text/format.ts";
-import type { LabReport } from "./play.ts";
+import type { PlayReport } from "./play.ts";
 
-export function Report({ report }: { readonly report: LabReport }) {
+export function Report({ report }: { readonly report: PlayReport }) {
   const { policies, window, transcripts, problems } = report;
   const messages = transcripts.reduce((sum, one) => sum + one.messages, 0);
   const isKnown = policies.some(({ known }) => known !== null);
@@ -65,7 +65,7 @@ export function Report({ report }: { readonly report: LabReport }) {
   );
 }
 
-function Table({ report }: { readonly report: LabReport }) {
+function Table({ report }: { readonly report: PlayReport }) {
   const { titles, lines } = reportTable(report.policies as never);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard

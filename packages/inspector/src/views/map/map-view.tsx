@@ -1,6 +1,7 @@
-/** What was talked about in a thread, in order: each stretch leads to its first message in the window. */
+/** What was talked about in a thread, day by day: each stretch leads to its first message in the window. */
+import { useState } from "preact/hooks";
 import { useAnswer } from "../../api/answer.ts";
-import { ask } from "../../api/ask.ts";
+import { type AskAnswer, ask } from "../../api/ask.ts";
 import { threads, useThreadChange } from "../../api/threads.ts";
 import { Empty } from "../../parts/empty.tsx";
 import { ProblemNote } from "../../parts/problem.tsx";
@@ -8,10 +9,12 @@ import { nameOf } from "../../parts/tree.ts";
 import { place } from "../../router/navigate.ts";
 import { addressOf } from "../../router/place.ts";
 import { grouped, visible } from "../../text/format.ts";
-import { NoThread } from "../window/window-view.tsx";
+import { NoThread, Unreadable } from "../window/window-view.tsx";
 
 /** Enough for a thread of some thousand messages; of a longer one the newest stretches. */
 const TOKENS = 20_000;
+
+type StretchFacts = AskAnswer<"GET /api/threads/{id}/map">["lines"][number];
 
 export function MapView() {
   const { id } = place.value;
@@ -19,53 +22,122 @@ export function MapView() {
 }
 
 function ThreadMap({ id }: { readonly id: string }) {
+  const [text, setText] = useState("");
   const { value, problem, reload } = useAnswer(`map ${id}`, () =>
     ask("GET /api/threads/{id}/map", { params: { id }, query: { tokens: TOKENS } }),
   );
   useThreadChange(id, reload);
-  if (value === null && problem !== null) return <ProblemNote problem={problem} retry={reload} />;
-  if (value === null)
-    return (
-      <p class="dim pad" role="status">
-        Reading the map…
-      </p>
-    );
-  const { lines, stretches } = value;
+  if (value === null && problem !== null) return <Unreadable problem={problem} id={id} retry={reload} />;
+  const lines = (value?.lines ?? []).filter((line) => isAbout(line, text));
   return (
-    <div class="timeline-view">
+    <div class="rules-view">
       <header class="row wrap">
         <h1 class="cut" dir="auto">
           {visible(nameOf({ id, title: threads.value.get(id)?.title ?? null }))}
         </h1>
-        <span class="dim number">
-          {lines.length === stretches
-            ? `${grouped(stretches)} stretches`
-            : `the newest ${grouped(lines.length)} of ${grouped(stretches)} stretches`}
+        <span class="dim number" role="status">
+          {value === null ? "" : countWords(value, lines.length)}
         </span>
+        <input
+          class="field push"
+          type="search"
+          aria-label="Filter the stretches"
+          placeholder="Filter the stretches"
+          maxLength={500}
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
       </header>
-      {lines.length === 0 ? (
-        <Empty title="Nothing was said here yet">
-          <p>Each subject of the conversation becomes a line.</p>
+      {problem !== null && <ProblemNote problem={problem} retry={reload} />}
+      {value === null && problem === null && <p class="dim pad">Reading the map…</p>}
+      {value !== null && lines.length === 0 && (
+        <Empty title={value.lines.length === 0 ? "Nothing was said here yet" : "No stretch names that"}>
+          <p>
+            {value.lines.length === 0
+              ? "Each subject of the conversation becomes a stretch."
+              : "Subjects, files and outcomes are looked through. A search (/) looks through every message."}
+          </p>
         </Empty>
-      ) : (
-        <ol class="card stack map">
-          {lines.map(({ from, to, at, label, files, result }) => (
-            <li key={from}>
-              <a class="link number" href={addressOf("window", id, { seq: String(from) })}>
-                {from === to ? from : `${from}–${to}`}
-              </a>{" "}
-              <span class="dim number">{at.slice(0, 10)}</span> <span dir="auto">{visible(label)}</span>
-              {files.length > 0 && <span class="dim"> [{visible(files.join(", "))}]</span>}
-              {result !== "" && (
-                <span class="dim" dir="auto">
-                  {" → "}
-                  {visible(result)}
-                </span>
-              )}
-            </li>
-          ))}
-        </ol>
       )}
+      {lines.length > 0 && <Stretches id={id} lines={lines} />}
     </div>
   );
+}
+
+/** Whether it names every word of the filter. */
+function isAbout({ label, files, result }: StretchFacts, text: string): boolean {
+  const words = text.toLowerCase().split(/\s+/);
+  const named = [label, result, ...files].join(" ").toLowerCase();
+  return words.every((word) => named.includes(word));
+}
+
+function countWords({ lines, stretches }: AskAnswer<"GET /api/threads/{id}/map">, shown: number): string {
+  if (shown < lines.length) return `${grouped(shown)} of ${grouped(stretches)} stretches`;
+  if (lines.length < stretches) return `the newest ${grouped(lines.length)} of ${grouped(stretches)} stretches`;
+  return `${grouped(stretches)} ${stretches === 1 ? "stretch" : "stretches"}`;
+}
+
+function Stretches({ id, lines }: { readonly id: string; readonly lines: readonly StretchFacts[] }) {
+  const longest = lines.reduce((most, { from, to }) => Math.max(most, to - from + 1), 1);
+  return (
+    <ol class="card map">
+      {lines.map((line, index) => {
+        const day = line.at.slice(0, 10);
+        const isNewDay = day !== lines[index - 1]?.at.slice(0, 10);
+        return (
+          <li key={line.from}>
+            {isNewDay && <h2 class="map-day">{dayWords(day)}</h2>}
+            <StretchRow id={id} line={line} share={(line.to - line.from + 1) / longest} />
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+interface StretchRowProps {
+  readonly id: string;
+  readonly line: StretchFacts;
+  /** Of the longest. */
+  readonly share: number;
+}
+
+function StretchRow({ id, line: { from, to, label, files, result }, share }: StretchRowProps) {
+  return (
+    <div class="stretch">
+      <div class="dim small number">
+        {from === to ? `#${from}` : `#${from} to #${to}`}
+        <span class="stretch-weight" aria-hidden="true">
+          <i style={{ width: `${share * 100}%` }} />
+        </span>
+      </div>
+      <div>
+        <a class="stretch-label" dir="auto" href={addressOf("window", id, { seq: String(from) })}>
+          {visible(label) || `#${from}`}
+        </a>
+        {result !== "" && (
+          <p class="dim stretch-result" dir="auto">
+            <span aria-hidden="true">→ </span>
+            {visible(result)}
+          </p>
+        )}
+        {files.length > 0 && (
+          <p class="row wrap">
+            {files.slice(0, 8).map((file) => (
+              <code key={file} class="pill cut">
+                {visible(file)}
+              </code>
+            ))}
+            {files.length > 8 && <span class="dim small">and {grouped(files.length - 8)} more files</span>}
+          </p>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function dayWords(day: string): string {
+  const at = new Date(`${day}T12:00:00Z`);
+  if (Number.isNaN(at.getTime())) return day;
+  return at.toLocaleDateString("en-US", { weekday: "long", month: "long", day: "numeric", year: "numeric" });
 }

@@ -1,6 +1,6 @@
 /** A fact as it is written or corrected. */
 import { useState } from "preact/hooks";
-import type { Problem } from "../../api/ask.ts";
+import type { ApiProblem } from "../../api/ask.ts";
 import { ProblemNote } from "../../parts/problem.tsx";
 
 export interface WrittenFact {
@@ -12,13 +12,13 @@ export interface WrittenFact {
 interface FactFormProps {
   readonly label: string;
   readonly fact: WrittenFact;
-  readonly onSave: (fact: WrittenFact) => Promise<Problem | null>;
+  readonly onSave: (fact: WrittenFact) => Promise<ApiProblem | null>;
   readonly onClose: () => void;
 }
 
 export function FactForm({ label, fact, onSave, onClose }: FactFormProps) {
   const [written, setWritten] = useState(fact);
-  const [problem, setProblem] = useState<Problem | null>(null);
+  const [problem, setProblem] = useState<ApiProblem | null>(null);
   const set = (change: Partial<WrittenFact>) => setWritten({ ...written, ...change });
   const save = async () => {
     const refused = await onSave({ ...written, content: written.content.trim(), category: written.category.trim() });

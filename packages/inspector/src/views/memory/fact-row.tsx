@@ -1,17 +1,17 @@
 /** One fact: how sure it is, since when it holds, which turns it comes from; to be corrected or forgotten. */
 import { useState } from "preact/hooks";
-import { ask, type Problem } from "../../api/ask.ts";
+import { type ApiProblem, ask } from "../../api/ask.ts";
 import { Question } from "../../parts/dialog.tsx";
 import { ProblemNote } from "../../parts/problem.tsx";
 import { addressOf } from "../../router/place.ts";
 import { ago, line, percent, visible } from "../../text/format.ts";
 import { FactForm } from "./fact-form.tsx";
 import { type ShownFact, turnOf } from "./memory-facts.ts";
-import type { Change } from "./memory-view.tsx";
+import type { MemoryChange } from "./memory-view.tsx";
 
-export function FactRow({ fact, change }: { readonly fact: ShownFact; readonly change: Change }) {
+export function FactRow({ fact, change }: { readonly fact: ShownFact; readonly change: MemoryChange }) {
   const [state, setState] = useState<"shown" | "edited" | "forgotten">("shown");
-  const [problem, setProblem] = useState<Problem | null>(null);
+  const [problem, setProblem] = useState<ApiProblem | null>(null);
   const [isErased, setErased] = useState(false);
   const params = { fact: fact.id };
   const forget = async () => {

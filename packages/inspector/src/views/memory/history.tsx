@@ -1,21 +1,21 @@
 /** Every change that was made to the memory, the newest first, each to be taken back. */
 import { useState } from "preact/hooks";
-import { ask, type Problem } from "../../api/ask.ts";
+import { type ApiProblem, ask } from "../../api/ask.ts";
 import { ProblemNote } from "../../parts/problem.tsx";
 import { ago, line } from "../../text/format.ts";
 import { changesOf, type ShownChange } from "./memory-facts.ts";
-import type { Change } from "./memory-view.tsx";
+import type { MemoryChange } from "./memory-view.tsx";
 
 interface HistoryProps {
   readonly changes: readonly ShownChange[];
-  readonly change: Change;
+  readonly change: MemoryChange;
 }
 
 const PAGE = 30;
 
 export function History({ changes, change }: HistoryProps) {
   const [most, setMost] = useState(PAGE);
-  const [problem, setProblem] = useState<{ readonly of: string; readonly problem: Problem } | null>(null);
+  const [problem, setProblem] = useState<{ readonly of: string; readonly problem: ApiProblem } | null>(null);
   const told = changesOf(changes);
   const undo = async (id: string) => {
     const refused = await change(() => ask("POST /api/memory/undo", { body: { change: id } }));

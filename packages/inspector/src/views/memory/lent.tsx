@@ -1,12 +1,12 @@
 /** What the newest request was lent from memory: the facts and turns that stood beside its question. */
 import { useComputed } from "@preact/signals";
 import { useAnswer } from "../../api/answer.ts";
-import { ask, type Outcome } from "../../api/ask.ts";
+import { type ApiOutcome, ask } from "../../api/ask.ts";
 import { threads } from "../../api/threads.ts";
 import { Prose } from "../../parts/prose.tsx";
 import { addressOf } from "../../router/place.ts";
 import { grouped } from "../../text/format.ts";
-import type { ThreadRow } from "../../text/thread-row.ts";
+import type { ThreadRowText } from "../../text/thread-row.ts";
 
 interface Loan {
   readonly thread: string;
@@ -19,7 +19,7 @@ interface Loan {
 export function Lent() {
   const newest = useComputed(() => {
     const rows = [...threads.value.values()].filter(({ kind }) => kind === "main");
-    return rows.reduce<ThreadRow | null>((a, b) => (a === null || b.updatedAt > a.updatedAt ? b : a), null);
+    return rows.reduce<ThreadRowText | null>((a, b) => (a === null || b.updatedAt > a.updatedAt ? b : a), null);
   }).value;
   const loan = useAnswer(`lent ${newest?.id} ${newest?.updatedAt}`, () => loanOf(newest));
   const { value } = loan;
@@ -50,7 +50,7 @@ export function Lent() {
   );
 }
 
-async function loanOf(newest: ThreadRow | null): Promise<Outcome<Loan | null>> {
+async function loanOf(newest: ThreadRowText | null): Promise<ApiOutcome<Loan | null>> {
   if (newest === null) return { kind: "ok", value: null };
   const params = { id: newest.id };
   const [transcript, context] = await Promise.all([

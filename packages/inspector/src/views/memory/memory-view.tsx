@@ -3,7 +3,7 @@ import "../../parts/parts.css";
 import "./memory.css";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type Held, useAnswer } from "../../api/answer.ts";
-import { type Answer, ask, type Outcome, type Problem } from "../../api/ask.ts";
+import { type ApiOutcome, type ApiProblem, type AskAnswer, ask } from "../../api/ask.ts";
 import { useActions } from "../../keyboard/actions.ts";
 import { Empty } from "../../parts/empty.tsx";
 import { ProblemNote } from "../../parts/problem.tsx";
@@ -15,15 +15,15 @@ import { Lent } from "./lent.tsx";
 import { groupsOf, type ShownFact } from "./memory-facts.ts";
 import { Sections } from "./sections.tsx";
 
-export type Memory = Answer<"GET /api/memory">;
+export type ShownMemory = AskAnswer<"GET /api/memory">;
 
 /** Does something and shows the memory as it is then; null: it went well. */
-export type Change = (act: () => Promise<Outcome<unknown>>) => Promise<Problem | null>;
+export type MemoryChange = (act: () => Promise<ApiOutcome<unknown>>) => Promise<ApiProblem | null>;
 
 export function MemoryView() {
   const memory = useAnswer("memory", () => ask("GET /api/memory"));
   const history = useAnswer("history", () => ask("GET /api/memory/history"));
-  const change: Change = async (act) => {
+  const change: MemoryChange = async (act) => {
     const outcome = await act();
     memory.reload();
     history.reload();
@@ -57,10 +57,10 @@ export function MemoryView() {
   );
 }
 
-function Facts({ memory, change }: { readonly memory: Held<Memory>; readonly change: Change }) {
+function Facts({ memory, change }: { readonly memory: Held<ShownMemory>; readonly change: MemoryChange }) {
   const [words, setWords] = useState("");
   const [isAdding, setAdding] = useState(false);
-  const [problem, setProblem] = useState<Problem | null>(null);
+  const [problem, setProblem] = useState<ApiProblem | null>(null);
   const chooser = useRef<HTMLInputElement>(null);
   const facts = (memory.value?.facts ?? []) as readonly ShownFact[];
   const groups = groupsOf(facts, words);
@@ -144,7 +144,7 @@ function Facts({ memory, change }: { readonly memory: Held<Memory>; readonly cha
   );
 }
 
-async function importText(text: string): Promise<Outcome<unknown>> {
+async function importText(text: string): Promise<ApiOutcome<unknown>> {
   try {
     const body = JSON.parse(text) as Record<string, unknown>;
     return await ask("POST /api/memory/import", { body });

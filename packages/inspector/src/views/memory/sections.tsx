@@ -1,14 +1,14 @@
 /** The sections of the memory document, each to be rewritten. */
 import { useState } from "preact/hooks";
-import { ask, type Problem } from "../../api/ask.ts";
+import { type ApiProblem, ask } from "../../api/ask.ts";
 import { ProblemNote } from "../../parts/problem.tsx";
 import { visible } from "../../text/format.ts";
 import { SECTIONS, sectionOf } from "./memory-facts.ts";
-import type { Change, Memory } from "./memory-view.tsx";
+import type { MemoryChange, ShownMemory } from "./memory-view.tsx";
 
 type Path = (typeof SECTIONS)[number][0];
 
-export function Sections({ memory, change }: { readonly memory: Memory; readonly change: Change }) {
+export function Sections({ memory, change }: { readonly memory: ShownMemory; readonly change: MemoryChange }) {
   return (
     <section aria-labelledby="sections-title">
       <h2 id="sections-title">Sections</h2>
@@ -23,12 +23,12 @@ interface SectionProps {
   readonly path: Path;
   readonly title: string;
   readonly text: string;
-  readonly change: Change;
+  readonly change: MemoryChange;
 }
 
 function Section({ path, title, text, change }: SectionProps) {
   const [written, setWritten] = useState<string | null>(null);
-  const [problem, setProblem] = useState<Problem | null>(null);
+  const [problem, setProblem] = useState<ApiProblem | null>(null);
   const save = async () => {
     const refused = await change(() => ask("PUT /api/memory", { body: { [path]: written ?? "" } }));
     setProblem(refused);

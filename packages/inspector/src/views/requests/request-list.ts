@@ -1,7 +1,7 @@
 /** The requests of clients as the view lists them: found by words, added up, each said in figures. Pure. */
-import type { Answer } from "../../api/ask.ts";
+import type { AskAnswer } from "../../api/ask.ts";
 
-export type ClientRequest = Answer<"GET /api/requests">["requests"][number];
+export type ClientRequest = AskAnswer<"GET /api/requests">["requests"][number];
 
 /** Every word stands somewhere in what is shown of the request: `forked`, `gpt`, a thread, `500`. */
 export function matching(requests: readonly ClientRequest[], words: string): readonly ClientRequest[] {

@@ -3,16 +3,24 @@ import { useEffect, useState } from "preact/hooks";
 import { useAnswer } from "../../api/answer.ts";
 import { ask } from "../../api/ask.ts";
 import { threads } from "../../api/threads.ts";
-import { Empty } from "../../parts/empty.tsx";
 import { Marked } from "../../parts/marked.tsx";
 import { ProblemNote } from "../../parts/problem.tsx";
 import { nameOf } from "../../parts/tree.ts";
 import { addressOf } from "../../router/place.ts";
 import { coverWords } from "../../text/cover-words.ts";
-import { ago } from "../../text/format.ts";
+import { ago, grouped, visible } from "../../text/format.ts";
+import { MissingWords, WhyNothing } from "./why-not.tsx";
 
 /** Nobody wants an answer to half a word. */
 const PAUSE_MS = 180;
+
+const MOST_HITS = 100;
+
+const TIMES = [
+  ["1", "last day"],
+  ["7", "last week"],
+  ["31", "last month"],
+] as const;
 
 export function Found({ question }: { readonly question: string }) {
   const [asked, setAsked] = useState(question);
@@ -20,8 +28,9 @@ export function Found({ question }: { readonly question: string }) {
     const timer = setTimeout(() => setAsked(question), PAUSE_MS);
     return () => clearTimeout(timer);
   }, [question]);
+  const [only, setOnly] = useState({ thread: "", speaker: "", days: "" });
   const { value, problem, reload } = useAnswer(`search ${asked}`, () =>
-    ask("GET /api/search", { query: { q: asked, limit: 50 } }),
+    ask("GET /api/search", { query: { q: asked, limit: MOST_HITS } }),
   );
   if (problem !== null) return <ProblemNote problem={problem} retry={reload} />;
   if (value === null)
@@ -31,20 +40,49 @@ export function Found({ question }: { readonly question: string }) {
       </p>
     );
   const cover = coverWords(value);
-  if (value.hits.length === 0)
-    return (
-      <Empty title={cover === null ? "Nothing was said about that" : "Nothing found yet"}>
-        <p>{cover ?? value.reason ?? "Words count, in any order; other words for the same thing may find it."}</p>
-      </Empty>
-    );
+  if (value.hits.length === 0) return <WhyNothing question={asked} reason={value.reason} cover={cover} />;
+  const hits = value.hits.filter(
+    ({ thread = "", speaker, at }) =>
+      (only.thread === "" || only.thread === thread) &&
+      (only.speaker === "" || only.speaker === speaker) &&
+      (only.days === "" || Date.now() - Date.parse(at) < Number(only.days) * 86_400_000),
+  );
+  const threadIds = [...new Set(value.hits.map(({ thread = "" }) => thread))];
+  const nameOfId = (id: string) => visible(nameOf(threads.value.get(id) ?? { id, title: null }));
   return (
     <ul class="found fill" aria-label="Hits">
+      <li class="row wrap">
+        <span class="dim number" role="status">
+          {hits.length === value.hits.length
+            ? `${grouped(hits.length)}${hits.length === MOST_HITS ? " best" : ""} ${hits.length === 1 ? "hit" : "hits"}`
+            : `${grouped(hits.length)} of ${grouped(value.hits.length)} hits`}{" "}
+          in {grouped(threadIds.length)} {threadIds.length === 1 ? "thread" : "threads"}
+        </span>
+        <span class="row wrap push">
+          <Choice
+            label="Thread"
+            value={only.thread}
+            options={threadIds.map((id) => [id, nameOfId(id)])}
+            onChoose={(thread) => setOnly({ ...only, thread })}
+          />
+          <Choice
+            label="Speaker"
+            value={only.speaker}
+            options={[...new Set(value.hits.map(({ speaker }) => speaker))].map((one) => [one, visible(one)])}
+            onChoose={(speaker) => setOnly({ ...only, speaker })}
+          />
+          <Choice label="Time" value={only.days} options={TIMES} onChoose={(days) => setOnly({ ...only, days })} />
+        </span>
+      </li>
       {cover !== null && <li class="dim small">{cover}</li>}
-      {value.hits.map(({ thread = "", seq, at, speaker, snippet, marks }) => (
+      <li>
+        <MissingWords question={asked} hits={value.hits} />
+      </li>
+      {hits.map(({ thread = "", seq, at, speaker, snippet, marks }) => (
         <li key={`${thread}#${seq}`}>
           <a class="card hit" href={addressOf("window", thread, { seq: String(seq) })}>
             <span class="row dim small">
-              <span class="cut">{nameOf(threads.value.get(thread) ?? { id: thread, title: null })}</span>
+              <span class="cut">{nameOfId(thread)}</span>
               <span class="mono">#{seq}</span>
               <span>{speaker}</span>
               <span class="push">{ago(at, new Date())}</span>
@@ -56,5 +94,26 @@ export function Found({ question }: { readonly question: string }) {
         </li>
       ))}
     </ul>
+  );
+}
+
+interface ChoiceProps {
+  readonly label: string;
+  /** Empty: all of them. */
+  readonly value: string;
+  readonly options: readonly (readonly [value: string, words: string])[];
+  readonly onChoose: (value: string) => void;
+}
+
+function Choice({ label, value, options, onChoose }: ChoiceProps) {
+  return (
+    <select class="field" aria-label={label} value={value} onChange={(event) => onChoose(event.currentTarget.value)}>
+      <option value="">{`Any ${label.toLowerCase()}`}</option>
+      {options.map(([key, words]) => (
+        <option key={key} value={key}>
+          {words}
+        </option>
+      ))}
+    </select>
   );
 }

@@ -1,7 +1,8 @@
 /** All threads: found, opened, imported by dropping a file, deleted. */
 import { useComputed } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ask, type Problem } from "../../api/ask.ts";
+import { type ApiProblem, ask } from "../../api/ask.ts";
+import { threadFacts, wantThreadFacts } from "../../api/thread-facts.ts";
 import { forgetThread, isEveryThread, threads, threadsProblem } from "../../api/threads.ts";
 import { useActions } from "../../keyboard/actions.ts";
 import { Question } from "../../parts/dialog.tsx";
@@ -10,16 +11,22 @@ import { contentOf } from "../../parts/file-content.ts";
 import { useFileDrop } from "../../parts/file-drop.ts";
 import { ProblemNote } from "../../parts/problem.tsx";
 import { ThreadList } from "../../parts/thread-list.tsx";
-import { branchesOf, idOfFile, nameOf } from "../../parts/tree.ts";
+import { branchesOf, filtered, idOfFile, nameOf } from "../../parts/tree.ts";
 import { go, place, select } from "../../router/navigate.ts";
 import { addressOf } from "../../router/place.ts";
-import { grouped } from "../../text/format.ts";
+import { grouped, visible } from "../../text/format.ts";
+import type { ThreadRowText } from "../../text/thread-row.ts";
+import { exampleSession } from "./example.ts";
 import { Found } from "./found.tsx";
+import { RenameDialog } from "./rename-dialog.tsx";
 
 export function ThreadsView() {
   const [chosen, setChosen] = useState<string | null>(null);
-  const [problem, setProblem] = useState<Problem | null>(null);
-  const [isAsking, setAsking] = useState(false);
+  const [problem, setProblem] = useState<ApiProblem | null>(null);
+  /** Its valid lines can still be imported. */
+  const [refused, setRefused] = useState<File | null>(null);
+  const [asking, setAsking] = useState<"delete" | "rename" | null>(null);
+  const [filter, setFilter] = useState("");
   const branches = useComputed(() => branchesOf(threads.value.values()));
   const field = useRef<HTMLInputElement>(null);
   const { find } = place.value.query;
@@ -27,12 +34,21 @@ export function ThreadsView() {
     if (find !== undefined) field.current?.focus();
   }, [find === undefined]);
   const take = async (files: FileList | null | undefined) => {
-    for (const file of files ?? []) setProblem(await imported(file));
+    for (const file of files ?? []) {
+      const refusal = await imported(file);
+      setProblem(refusal);
+      setRefused(refusal?.code === "invalid-messages" ? file : null);
+    }
+  };
+  const takeValid = async (file: File) => {
+    setRefused(null);
+    setProblem(await imported(file, "skip"));
   };
   const { isOver, listeners } = useFileDrop(take);
+  const shown = filtered(branches.value, filter);
   const thread = chosen === null ? undefined : threads.value.get(chosen);
   const remove = async () => {
-    setAsking(false);
+    setAsking(null);
     const outcome = await ask("DELETE /api/threads/{id}", { params: { id: thread!.id } });
     setProblem(outcome.kind === "failed" ? outcome.problem : null);
     if (outcome.kind === "ok") forgetThread(thread!.id);
@@ -41,7 +57,8 @@ export function ThreadsView() {
     thread === undefined
       ? []
       : [
-          { name: "Delete the chosen thread…", key: "d", run: () => setAsking(true) },
+          { name: "Delete the chosen thread…", key: "d", run: () => setAsking("delete") },
+          { name: "Rename the chosen thread…", key: "e", run: () => setAsking("rename") },
           { name: "Open the chosen thread", key: "o", run: () => go("window", thread.id) },
         ],
     thread?.id ?? "",
@@ -52,8 +69,15 @@ export function ThreadsView() {
         <h1>Threads</h1>
         <span class="dim number">{isEveryThread.value ? grouped(threads.value.size) : ""}</span>
         <input
+          class="field push filter"
+          aria-label="Filter by name or id"
+          placeholder="Filter by name or id"
+          value={filter}
+          onInput={({ currentTarget: { value } }) => setFilter(value)}
+        />
+        <input
           ref={field}
-          class="field push search"
+          class="field search"
           type="search"
           aria-label="Search everything ever said"
           placeholder="Search everything ever said  /"
@@ -73,25 +97,28 @@ export function ThreadsView() {
             }}
           />
         </label>
-        {thread !== undefined && (
-          <a class="button hot open" href={addressOf("window", thread.id)}>
-            Open
-          </a>
-        )}
-        <button type="button" class="button" disabled={thread === undefined} onClick={() => setAsking(true)}>
-          Delete…
-        </button>
       </div>
+      {thread !== undefined && <ThreadActs thread={thread} onAsk={setAsking} />}
       {problem !== null && <ProblemNote problem={problem} />}
+      {refused !== null && (
+        <p>
+          <button type="button" class="button" onClick={() => void takeValid(refused)}>
+            Import its valid lines
+          </button>
+        </p>
+      )}
       {threadsProblem.value !== null && <ProblemNote problem={threadsProblem.value} />}
       {find !== undefined && find.trim() !== "" ? (
         <Found question={find} />
       ) : threads.value.size === 0 && isEveryThread.value ? (
-        <Nothing />
+        <Nothing onProblem={setProblem} />
       ) : (
         <div class="card flush fill">
+          {shown.length === 0 && isEveryThread.value && <Empty title="No thread is called that" />}
           <ThreadList
-            branches={branches.value}
+            facts={threadFacts.value}
+            onSight={wantThreadFacts}
+            branches={shown}
             chosen={chosen}
             now={new Date()}
             onChoose={(id) => {
@@ -102,13 +129,16 @@ export function ThreadsView() {
           />
         </div>
       )}
-      {isAsking && thread !== undefined && (
+      {asking === "rename" && thread !== undefined && (
+        <RenameDialog key={thread.id} thread={thread} onClose={() => setAsking(null)} />
+      )}
+      {asking === "delete" && thread !== undefined && (
         <Question
-          title={`Delete “${nameOf(thread)}”?`}
+          title={`Delete “${visible(nameOf(thread))}”?`}
           yes="Delete for good"
           danger
           onYes={() => void remove()}
-          onClose={() => setAsking(false)}
+          onClose={() => setAsking(null)}
         >
           <p>
             Its {grouped(thread.messages)} messages, its files, its sub-agents' threads and what names it in memory go
@@ -120,9 +150,55 @@ export function ThreadsView() {
   );
 }
 
-function Nothing() {
+interface ThreadActsProps {
+  readonly thread: ThreadRowText;
+  readonly onAsk: (question: "delete" | "rename") => void;
+}
+
+/** What can be done with the one that is chosen. */
+function ThreadActs({ thread, onAsk }: ThreadActsProps) {
+  const exported = `/api/threads/${encodeURIComponent(thread.id)}/messages?as=jsonl`;
+  return (
+    <div class="row wrap chosen-thread">
+      <span class="cut" dir="auto">
+        {visible(nameOf(thread))}
+      </span>
+      <a class="button hot open push" href={addressOf("window", thread.id)}>
+        Open
+      </a>
+      <a class="button open" href={addressOf("chat", thread.id)}>
+        Chat
+      </a>
+      <button type="button" class="button" onClick={() => onAsk("rename")}>
+        Rename…
+      </button>
+      <a class="button open" href={exported} download={`${thread.id}.jsonl`}>
+        Export
+      </a>
+      <button type="button" class="button" onClick={() => onAsk("delete")}>
+        Delete…
+      </button>
+    </div>
+  );
+}
+
+function Nothing({ onProblem }: { readonly onProblem: (problem: ApiProblem | null) => void }) {
+  const example = async () => {
+    const body = exampleSession(new Date());
+    const outcome = await ask("POST /api/threads/{id}/import", { params: { id: "example" }, body });
+    onProblem(outcome.kind === "failed" ? outcome.problem : null);
+    if (outcome.kind === "failed") return;
+    await ask("PATCH /api/threads/{id}", { params: { id: "example" }, body: { title: "Example: vouchers and tax" } });
+    go("timeline", "example");
+  };
   return (
     <Empty title="No threads yet">
+      <p>
+        <button type="button" class="button hot" onClick={() => void example()}>
+          Look at an example
+        </button>{" "}
+        A short conversation that is already there. It asks no model and costs nothing.
+      </p>
       <p>
         Say something in the{" "}
         <a class="link" href={addressOf("chat")}>
@@ -139,11 +215,15 @@ function Nothing() {
 }
 
 /** What is wrong with it; null: it is a thread now. */
-async function imported(file: File): Promise<Problem | null> {
+async function imported(file: File, invalid: "refuse" | "skip" = "refuse"): Promise<ApiProblem | null> {
   const body = await contentOf(file).catch(() => null);
   if (body === null) return { code: "unreadable", status: null, message: `${file.name} can't be read.` };
   const id = idOfFile(file.name, new Set(threads.peek().keys()));
-  const outcome = await ask("POST /api/threads/{id}/import", { params: { id }, body });
+  const outcome = await ask("POST /api/threads/{id}/import", {
+    params: { id },
+    body,
+    ...(invalid === "skip" && { query: { skipInvalid: "true" as const } }),
+  });
   if (outcome.kind === "failed") return { ...outcome.problem, message: `${file.name}: ${outcome.problem.message}` };
   const made = outcome.value.threads;
   // Of several conversations none is the one: they are in the list.

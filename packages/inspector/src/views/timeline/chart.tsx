@@ -1,26 +1,44 @@
 /** The curve one drags along: a slider for hand and keyboard, with a mark for each thing that happened to the thread. */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { ago, grouped, short } from "../../text/format.ts";
+import { ago, grouped, moment, short } from "../../text/format.ts";
 import {
   axisOf,
+  type CurveSize,
   curveOf,
   indexAt,
   type MarkFacts,
-  type RequestFacts,
-  requestFrom,
+  placedMarks,
+  type RequestPoint,
+  stepsOf,
+  topOf,
   windowLines,
   xOf,
   yOf,
 } from "./curve.ts";
+import { KINDS, type KindSample, stackOf } from "./stack.ts";
+import type { ChartStretch } from "./stretch.ts";
+import { Tip } from "./tip.tsx";
 
 interface ChartProps {
-  readonly requests: readonly RequestFacts[];
+  readonly requests: readonly RequestPoint[];
   readonly marks: readonly MarkFacts[];
+  readonly stretch: ChartStretch;
   readonly index: number;
+  /** The request it is compared with; null: none is. */
+  readonly other: number | null;
+  /** What filled some of the requests; null: not asked for, or not here yet. */
+  readonly samples: readonly KindSample[] | null;
   readonly onMove: (index: number) => void;
+  /** Two requests, where a hand or the keys marked what lies between them. */
+  readonly onRange: (from: number, to: number) => void;
+  readonly onZoom: (times: number, around: number) => void;
 }
 
-const HEIGHT = 190;
+const HEIGHT = 214;
+const LEFT = 40;
+const RIGHT = 12;
+const TOP = 14;
+const FOOT = 22;
 
 /** What is worth a line through the whole curve; the others are a tick at its foot. */
 const LINES: Readonly<Record<string, string>> = {
@@ -31,26 +49,29 @@ const LINES: Readonly<Record<string, string>> = {
   overflow: "bad",
 };
 
-export function Chart({ requests, marks, index, onMove }: ChartProps) {
+export function Chart(props: ChartProps) {
+  const { requests, marks, stretch, index, other, onMove, onRange, onZoom } = props;
   const element = useRef<HTMLDivElement>(null);
+  const from = useRef<number | null>(null);
   const [width, setWidth] = useState(800);
+  const [pointed, setPointed] = useState<number | null>(null);
   useLayoutEffect(() => {
-    const frame = element.current!;
-    const observer = new ResizeObserver(() => setWidth(Math.max(100, frame.clientWidth)));
+    const frame = element.current;
+    if (frame === null) return;
+    const observer = new ResizeObserver(() => setWidth(Math.max(120, frame.clientWidth)));
     observer.observe(frame);
     return () => observer.disconnect();
   }, []);
-  const size = { width, height: HEIGHT };
+  const size = { width: width - LEFT - RIGHT, height: HEIGHT - TOP - FOOT };
   const count = requests.length;
-  const inputs = requests.map(({ input }) => input);
-  const seqs = requests.map(({ seq }) => seq);
-  const windows = requests.map(({ window }) => window);
-  const { line, area, most } = curveOf(inputs, size, Math.max(0, ...new Set(windows.map((one) => one ?? 0))));
-  const last = windows.findLast((one) => one !== null) ?? null;
   const current = requests[index];
+  const under = ({ clientX, currentTarget }: PointerEvent | WheelEvent) => {
+    const { left } = (currentTarget as Element).getBoundingClientRect();
+    return indexAt(clientX - left - LEFT, stretch, size);
+  };
   const drag = (event: PointerEvent) => {
-    const { left } = element.current!.getBoundingClientRect();
-    onMove(indexAt(event.clientX - left, count, size));
+    if (from.current === null) onMove(under(event));
+    else onRange(from.current, under(event));
   };
   return (
     <div
@@ -69,55 +90,143 @@ export function Chart({ requests, marks, index, onMove }: ChartProps) {
       }
       onPointerDown={(event) => {
         event.currentTarget.setPointerCapture(event.pointerId);
+        from.current = event.shiftKey ? under(event) : null;
         drag(event);
       }}
       onPointerMove={(event) => {
+        setPointed(under(event));
         if (event.currentTarget.hasPointerCapture(event.pointerId)) drag(event);
+      }}
+      onPointerLeave={() => setPointed(null)}
+      onWheel={(event) => {
+        if (!event.ctrlKey) return;
+        event.preventDefault();
+        onZoom(event.deltaY < 0 ? 1.4 : 1 / 1.4, under(event));
       }}
       onKeyDown={(event) => {
         const next = keyed(event.key, index, count);
         if (next === null) return;
         event.preventDefault();
-        onMove(next);
+        if (event.shiftKey) onRange(other ?? index, next);
+        else onMove(next);
       }}
     >
       <svg height={HEIGHT} width={width} aria-hidden="true">
-        <path class="area" d={area} />
-        <path class="line" d={line} />
-        {axisOf(most).map((tokens) => (
-          <g key={tokens}>
-            <line class="grid" x1={0} x2={width} y1={yOf(tokens, most, size)} y2={yOf(tokens, most, size)} />
-            <text class="label figure" x={width - 4} y={yOf(tokens, most, size) - 3}>
-              {short(tokens)}
-            </text>
-          </g>
-        ))}
-        <path class="limit" d={windowLines(windows, most, size)} />
-        {last !== null && (
-          <text class="label" x={6} y={yOf(last, most, size) + 14}>
-            window {short(last)}
-          </text>
-        )}
-        {marks.map((mark) => {
-          const color = LINES[mark.kind];
-          const x = xOf(requestFrom(seqs, mark.seq), count, size);
-          return color === undefined ? (
-            <line key={`${mark.kind}${mark.seq}`} class="tick" x1={x} x2={x} y1={HEIGHT - 5} y2={HEIGHT} />
-          ) : (
-            <g key={`${mark.kind}${mark.seq}`} class={`mark mark-${color}`}>
-              <line x1={x} x2={x} y1={10} y2={HEIGHT} />
-              <circle cx={x} cy={8} r={4} />
-            </g>
-          );
-        })}
-        {current !== undefined && (
-          <g class="here">
-            <line x1={xOf(index, count, size)} x2={xOf(index, count, size)} y1={0} y2={HEIGHT} />
-            <circle cx={xOf(index, count, size)} cy={yOf(current.input, most, size)} r={5} />
-          </g>
-        )}
+        <g transform={`translate(${LEFT},${TOP})`}>
+          <Drawing {...props} size={size} />
+        </g>
       </svg>
+      {pointed !== null && (
+        <Tip
+          requests={requests}
+          marks={marks}
+          index={pointed}
+          x={LEFT + xOf(pointed, stretch.first, stretch.last, size)}
+          width={width}
+        />
+      )}
     </div>
+  );
+}
+
+function Drawing({ requests, marks, stretch, index, other, samples, size }: ChartProps & { readonly size: CurveSize }) {
+  const { first, last } = stretch;
+  const { height } = size;
+  const inputs = requests.map(({ input }) => input);
+  const windows = requests.map(({ window }) => window);
+  const most = topOf(requests, stretch);
+  const { line, area } = curveOf(inputs, stretch, most, size);
+  const x = (at: number) => xOf(at, first, last, size);
+  const y = (tokens: number) => yOf(tokens, most, size);
+  const seqs = requests.map(({ seq }) => seq);
+  const shown = windows.slice(first, last + 1).findLast((one) => one !== null) ?? null;
+  return (
+    <>
+      {axisOf(most).map((tokens) => (
+        <g key={tokens}>
+          <line class="grid" x1={0} x2={size.width} y1={y(tokens)} y2={y(tokens)} />
+          <text class="label end" x={-6} y={y(tokens) + 4}>
+            {short(tokens)}
+          </text>
+        </g>
+      ))}
+      <line class="foot" x1={0} x2={size.width} y1={height} y2={height} />
+      {timesOf(requests, stretch, size).map(({ step, words }) => (
+        <text
+          key={step}
+          class={`label ${step === first ? "" : step === last ? "end" : "middle"}`}
+          x={x(step)}
+          y={height + 16}
+        >
+          {words}
+        </text>
+      ))}
+      {samples === null ? (
+        <path class="area" d={area} />
+      ) : (
+        stackOf(samples, stretch, most, size).map(({ name, color, path }) => (
+          <path key={name} class={`kind-area fill-${color}`} d={path} />
+        ))
+      )}
+      {other !== null && (
+        <Between from={x(Math.max(other, first))} to={x(Math.min(Math.max(index, first), last))} height={height} />
+      )}
+      <path class="line" d={line} />
+      <path class="limit" d={windowLines(windows, stretch, most, size)} />
+      {shown !== null && (
+        <text class="label limit-words" x={4} y={shown > most ? 2 : y(shown) - 4}>
+          window {short(shown)}
+          {shown > most && ", above"}
+        </text>
+      )}
+      {placedMarks(marks, seqs, stretch, size).map(({ kind, seq, index: at }) => {
+        const color = LINES[kind];
+        return color === undefined ? (
+          <line key={`${kind}${seq}`} class="tick" x1={x(at)} x2={x(at)} y1={height - 5} y2={height} />
+        ) : (
+          <g key={`${kind}${seq}`} class={`mark mark-${color}`}>
+            <line x1={x(at)} x2={x(at)} y1={-4} y2={height} />
+            <circle cx={x(at)} cy={-6} r={4} />
+          </g>
+        );
+      })}
+      {[other, index].map(
+        (at, which) =>
+          at !== null &&
+          at >= first &&
+          at <= last && (
+            <g key={which === 0 ? "other" : "here"} class={which === 0 ? "here other" : "here"}>
+              <line x1={x(at)} x2={x(at)} y1={-TOP} y2={height} />
+              <circle cx={x(at)} cy={y(inputs[at] ?? 0)} r={5} />
+            </g>
+          ),
+      )}
+    </>
+  );
+}
+
+function Between({ from, to, height }: { readonly from: number; readonly to: number; readonly height: number }) {
+  return <rect class="between" x={Math.min(from, to)} width={Math.abs(to - from)} y={-TOP} height={height + TOP} />;
+}
+
+/** A time for the axis below, where it differs from the one before. */
+function timesOf(requests: readonly RequestPoint[], stretch: ChartStretch, size: CurveSize) {
+  const span = Date.parse(requests[stretch.last]?.at ?? "") - Date.parse(requests[stretch.first]?.at ?? "");
+  return stepsOf(stretch, size)
+    .map((step) => ({ step, words: moment(requests[step]?.at ?? "", span) }))
+    .filter(({ words }, at, all) => words !== all[at - 1]?.words);
+}
+
+export function KindLegend({ samples }: { readonly samples: readonly KindSample[] }) {
+  const seen = new Set(samples.flatMap(({ parts }) => Object.keys(parts).filter((part) => (parts[part] ?? 0) > 0)));
+  return (
+    <ul class="row wrap legend" aria-label="Kinds">
+      {KINDS.filter(({ parts }) => parts.some((part) => seen.has(part))).map(({ name, color }) => (
+        <li key={name} class={`small kind dot-${color}`}>
+          {name}
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -1,10 +1,14 @@
 /** One request of the past: what it cost, what stood in it and why, what changed since the one before, and the way back. */
 import { useMemo, useState } from "preact/hooks";
 import { useAnswer } from "../../api/answer.ts";
-import { ask, type Outcome } from "../../api/ask.ts";
+import { type ApiOutcome, ask } from "../../api/ask.ts";
 import { useActions } from "../../keyboard/actions.ts";
+import { CopyLink } from "../../parts/copy-link.tsx";
 import { Detail } from "../../parts/detail.tsx";
 import { ProblemNote } from "../../parts/problem.tsx";
+import { WindowBar } from "../../parts/window-bar.tsx";
+import { place } from "../../router/navigate.ts";
+import { addressOf } from "../../router/place.ts";
 import { diff } from "../../text/diff.ts";
 import { ago, dollars, grouped, percent, visible } from "../../text/format.ts";
 import { fork, told, underWay } from "../window/acts.ts";
@@ -19,31 +23,41 @@ interface MomentProps {
   readonly id: string;
   readonly timeline: Timeline;
   readonly index: number;
+  /** The request it is compared with; null: the one before. */
+  readonly other: number | null;
   readonly isMoving: boolean;
 }
 
-export function Moment({ id, timeline: { requests }, index, isMoving }: MomentProps) {
-  const request = requests[index]!;
-  const before = index === 0 ? null : requests[index - 1]!;
+type RequestOf = Timeline["requests"][number];
+
+export function Moment({ id, timeline, index, other, isMoving }: MomentProps) {
+  const { requests } = timeline;
+  const isCompared = other !== null && other !== index;
+  const request = requests[isCompared ? Math.max(index, other) : index];
+  const before = (isCompared ? requests[Math.min(index, other)] : requests[index - 1]) ?? null;
   const [chosen, setChosen] = useState<string | null>(null);
-  const at = isMoving ? null : request.seq - 1;
+  const at = isMoving || request === undefined ? null : request.seq - 1;
   const now = useAnswer(`window ${id} ${at}`, () => windowAt(id, at));
   const past = isMoving || before === null ? null : before.seq - 1;
   const earlier = useAnswer(`window ${id} ${past}`, () => windowAt(id, past));
   useActions(
-    [{ name: `Fork before answer #${request.seq}`, key: "f", run: () => void fork(id, request.seq - 1) }],
-    `${id} ${request.seq}`,
+    request === undefined
+      ? []
+      : [{ name: `Fork before answer #${request.seq}`, key: "f", run: () => void fork(id, request.seq - 1) }],
+    `${id} ${request?.seq}`,
   );
   const rows = useMemo(
     () => (now.value === null ? [] : changesOf(earlier.value, now.value)),
     [now.value, earlier.value],
   );
   const row = rows.findIndex(({ key }) => key === chosen);
+  if (request === undefined) return null;
   return (
     <div class="beside">
       <section class="card flush entries-card" aria-label="The request">
         <h2 class="pad row">
-          The request that #{request.seq} answered <span class="push number">{changeWords(rows, before === null)}</span>
+          {isCompared ? `From #${before?.seq} to #${request.seq}` : `The request that #${request.seq} answered`}{" "}
+          <span class="push number">{changeWords(rows, before === null)}</span>
         </h2>
         {now.problem !== null ? (
           <ProblemNote problem={now.problem} retry={now.reload} />
@@ -53,32 +67,24 @@ export function Moment({ id, timeline: { requests }, index, isMoving }: MomentPr
             label="Entries of the request"
             entries={rows}
             chosen={row}
-            onChoose={(next) => setChosen(rows[next]!.key)}
+            onChoose={(next) => setChosen(rows[next]?.key ?? null)}
           />
         )}
       </section>
-      <Detail label="This request">
-        <dl class="facts">
-          <dt>request</dt>
-          <dd class="number">
-            {grouped(index + 1)} of {grouped(requests.length)}
-          </dd>
-          <dt>tokens</dt>
-          <dd class="number">
-            {grouped(request.input)} in{signed(request.input - (before?.input ?? request.input))},{" "}
-            {grouped(Number(request["output"] ?? 0))} out
-          </dd>
-          <dt>from the cache</dt>
-          <dd class="number">{percent(cacheShare(request))}</dd>
-          <dt>cost</dt>
-          <dd class="number">{request.cost === null ? "no price is known" : dollars(request.cost)}</dd>
-          <dt>window</dt>
-          <dd class="number">{request.window === null ? "not known" : grouped(request.window)}</dd>
-          <dt>model</dt>
-          <dd>{visible(request.model)}</dd>
-          <dt>answered</dt>
-          <dd title={request.at}>{ago(request.at, new Date())}</dd>
-        </dl>
+      <Detail label={isCompared ? "The two requests" : "This request"}>
+        {isCompared && before !== null ? (
+          <Compared before={before} request={request} timeline={timeline} />
+        ) : (
+          <RequestFigures request={request} before={before} index={index} count={requests.length} />
+        )}
+        {now.value !== null && (
+          <div class="stack">
+            {isCompared && earlier.value !== null && (
+              <WindowBar context={earlier.value} size="small" label={`At #${before?.seq}`} />
+            )}
+            <WindowBar context={now.value} size="small" label={`At #${request.seq}`} />
+          </div>
+        )}
         <div class="row wrap">
           <button
             type="button"
@@ -88,6 +94,12 @@ export function Moment({ id, timeline: { requests }, index, isMoving }: MomentPr
           >
             Fork from here
           </button>
+          <a class="button open" href={addressOf("window", id, { at: String(request.seq - 1) })}>
+            Open this window
+          </a>
+          <CopyLink address={addressOf("timeline", id, { ...place.value.query, at: String(requests[index]?.seq) })}>
+            Copy link
+          </CopyLink>
         </div>
         {told.value !== null && "problem" in told.value && <ProblemNote problem={told.value.problem} />}
         <Chosen id={id} row={rows[row] ?? null} window={now.value} />
@@ -97,7 +109,97 @@ export function Moment({ id, timeline: { requests }, index, isMoving }: MomentPr
   );
 }
 
-async function windowAt(id: string, at: number | null): Promise<Outcome<WindowFacts | null>> {
+interface RequestFiguresProps {
+  readonly request: RequestOf;
+  readonly before: RequestOf | null;
+  readonly index: number;
+  readonly count: number;
+}
+
+function RequestFigures({ request, before, index, count }: RequestFiguresProps) {
+  return (
+    <dl class="facts">
+      <dt>request</dt>
+      <dd class="number">
+        {grouped(index + 1)} of {grouped(count)}
+      </dd>
+      <dt>tokens</dt>
+      <dd class="number">
+        {grouped(request.input)} in{inBrackets(request.input - (before?.input ?? request.input))},{" "}
+        {grouped(Number(request["output"] ?? 0))} out
+      </dd>
+      <dt>from the cache</dt>
+      <dd class="number">{percent(cacheShare(request))}</dd>
+      <dt>cost</dt>
+      <dd class="number">{costWords(request)}</dd>
+      <dt>window</dt>
+      <dd class="number">{windowWords(request)}</dd>
+      <dt>model</dt>
+      <dd>{visible(request.model)}</dd>
+      <dt>answered</dt>
+      <dd title={request.at}>{ago(request.at, new Date())}</dd>
+    </dl>
+  );
+}
+
+interface ComparedProps {
+  readonly before: RequestOf;
+  readonly request: RequestOf;
+  readonly timeline: Timeline;
+}
+
+/** Two requests side by side, and what lies between them. */
+function Compared({ before, request, timeline: { requests, marks } }: ComparedProps) {
+  const later = requests.filter(({ seq }) => seq > before.seq && seq <= request.seq);
+  const spent = later.reduce((sum, { cost }) => sum + (cost ?? 0), 0);
+  const cuts = marks.filter(({ kind, seq }) => kind === "compaction" && seq > before.seq && seq <= request.seq);
+  const now = new Date();
+  const rows = [
+    ["tokens", grouped(before.input), `${grouped(request.input)}${inBrackets(request.input - before.input)}`],
+    ["from the cache", percent(cacheShare(before)), percent(cacheShare(request))],
+    ["cost", costWords(before), costWords(request)],
+    ["window", windowWords(before), windowWords(request)],
+    ["model", visible(before.model), visible(request.model)],
+    ["answered", ago(before.at, now), ago(request.at, now)],
+  ] as const;
+  return (
+    <div class="stack">
+      <table class="compared number">
+        <thead>
+          <tr>
+            <td />
+            <th scope="col">#{before.seq}</th>
+            <th scope="col">#{request.seq}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(([name, one, two]) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              <td>{one}</td>
+              <td>{two}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <p class="dim number">
+        Between them: {grouped(later.length)} {later.length === 1 ? "request" : "requests"}, {grouped(cuts.length)}{" "}
+        {cuts.length === 1 ? "compaction" : "compactions"}
+        {spent > 0 && `, ${dollars(spent)}`}.
+      </p>
+    </div>
+  );
+}
+
+function costWords({ cost }: RequestOf): string {
+  return cost === null ? "no price is known" : dollars(cost);
+}
+
+function windowWords({ window }: RequestOf): string {
+  return window === null ? "not known" : grouped(window);
+}
+
+async function windowAt(id: string, at: number | null): Promise<ApiOutcome<WindowFacts | null>> {
   if (at === null) return { kind: "ok", value: null };
   return ask("GET /api/threads/{id}/window", { params: { id }, query: { at } });
 }
@@ -127,7 +229,7 @@ function changeWords(rows: readonly ShownEntry[], isFirst: boolean): string {
   return `${count("new")} new, ${count("gone")} gone`;
 }
 
-function signed(change: number): string {
+function inBrackets(change: number): string {
   if (change === 0) return "";
   return ` (${change > 0 ? "+" : "−"}${grouped(Math.abs(change))})`;
 }

@@ -1,21 +1,33 @@
 /** A thread over time: the tokens of every request, what happened when, and the exact request of any past turn. */
 import { useEffect, useState } from "preact/hooks";
 import { useAnswer } from "../../api/answer.ts";
-import { type Answer, ask } from "../../api/ask.ts";
+import { type ApiOutcome, type AskAnswer, ask } from "../../api/ask.ts";
 import { threads, useThreadChange } from "../../api/threads.ts";
 import { useActions } from "../../keyboard/actions.ts";
 import { Empty } from "../../parts/empty.tsx";
-import { ProblemNote } from "../../parts/problem.tsx";
 import { nameOf } from "../../parts/tree.ts";
 import { place, select } from "../../router/navigate.ts";
 import { addressOf } from "../../router/place.ts";
 import { dollars, grouped, visible } from "../../text/format.ts";
-import { NoThread } from "../window/window-view.tsx";
-import { Chart } from "./chart.tsx";
+import { NoThread, Unreadable } from "../window/window-view.tsx";
+import { Chart, KindLegend } from "./chart.tsx";
 import { type MarkFacts, requestFrom } from "./curve.ts";
 import { Moment } from "./moment.tsx";
+import { Overview } from "./overview.tsx";
+import { type KindSample, sampled } from "./stack.ts";
+import {
+  between,
+  type ChartStretch,
+  centered,
+  isWhole,
+  showing,
+  stretchOf,
+  stretchText,
+  wholeStretch,
+  zoomed,
+} from "./stretch.ts";
 
-export type Timeline = Answer<"GET /api/threads/{id}/timeline">;
+export type Timeline = AskAnswer<"GET /api/threads/{id}/timeline">;
 
 export function TimelineView() {
   const { id } = place.value;
@@ -25,7 +37,8 @@ export function TimelineView() {
 function ThreadTimeline({ id }: { readonly id: string }) {
   const held = useAnswer(`timeline ${id}`, () => ask("GET /api/threads/{id}/timeline", { params: { id } }));
   useThreadChange(id, held.reload);
-  if (held.value === null && held.problem !== null) return <ProblemNote problem={held.problem} retry={held.reload} />;
+  if (held.value === null && held.problem !== null)
+    return <Unreadable problem={held.problem} id={id} retry={held.reload} />;
   if (held.value === null)
     return (
       <p class="dim pad" role="status">
@@ -64,16 +77,31 @@ interface PlayedProps {
 
 function Played({ id, title, timeline }: PlayedProps) {
   const { requests } = timeline;
+  const count = requests.length;
   const marks = marksOf(id, timeline);
   const seqs = requests.map(({ seq }) => seq);
-  const wanted = Number(place.value.query["at"] ?? Number.NaN);
+  const indexOf = (seq: number) => requestFrom(seqs, seq);
+  const { at, from, zoom } = place.value.query;
   const [dragged, setDragged] = useState<number | null>(null);
-  const index = dragged ?? (Number.isNaN(wanted) ? requests.length - 1 : requestFrom(seqs, wanted));
+  const [isByKind, setByKind] = useState(true);
+  const index = dragged ?? (Number.isNaN(Number(at ?? Number.NaN)) ? count - 1 : indexOf(Number(at)));
+  const other = from === undefined || Number.isNaN(Number(from)) ? null : indexOf(Number(from));
+  const stretch = stretchOf(zoom, indexOf, count) ?? wholeStretch(count);
+  const change = (query: Readonly<Record<string, string | null>>) => {
+    const kept = Object.entries({ ...place.value.query, ...query }).filter(([, value]) => value !== null);
+    select(Object.fromEntries(kept) as Record<string, string>);
+  };
+  const show = (next: ChartStretch) => change({ zoom: isWhole(next, count) ? null : stretchText(next, seqs) });
+  const move = (next: number) => {
+    setDragged(next);
+    if (next < stretch.first || next > stretch.last) show(showing(stretch, next, count));
+  };
+  const zoomBy = (times: number, around = index) => show(zoomed(stretch, times, around, count));
   useEffect(() => {
     if (dragged === null) return;
     // While one drags, only where one stops is asked for.
     const timer = setTimeout(() => {
-      select({ at: String(seqs[dragged]) });
+      change({ at: String(seqs[dragged]) });
       setDragged(null);
     }, 120);
     return () => clearTimeout(timer);
@@ -82,18 +110,22 @@ function Played({ id, title, timeline }: PlayedProps) {
   const jump = (step: 1 | -1) => {
     const here = seqs[index] ?? 0;
     const next =
-      step === 1
-        ? compactions.find(({ seq }) => seq > here)
-        : compactions.findLast(({ seq }) => requestFrom(seqs, seq) < index);
-    if (next !== undefined) setDragged(requestFrom(seqs, next.seq));
+      step === 1 ? compactions.find(({ seq }) => seq > here) : compactions.findLast(({ seq }) => indexOf(seq) < index);
+    if (next !== undefined) move(indexOf(next.seq));
   };
+  const compare = () => change({ from: other === null ? String(seqs[index]) : null });
   useActions(
     [
       { name: "Next compaction", key: "]", run: () => jump(1) },
       { name: "Compaction before", key: "[", run: () => jump(-1) },
+      { name: other === null ? "Compare with this request" : "Stop comparing", key: "m", run: compare },
+      { name: "Zoom in", key: "+", run: () => zoomBy(2) },
+      { name: "Zoom out", key: "-", run: () => zoomBy(0.5) },
+      { name: "Show every request", key: "0", run: () => show(wholeStretch(count)) },
     ],
-    `${id} ${index} ${compactions.length}`,
+    `${id} ${index} ${compactions.length} ${other} ${zoom}`,
   );
+  const samples = useKindSamples(id, timeline, { stretch, marks, isWanted: isByKind });
   const spent = requests.reduce((sum, { cost }) => sum + (cost ?? 0), 0);
   return (
     <>
@@ -102,37 +134,126 @@ function Played({ id, title, timeline }: PlayedProps) {
           {visible(nameOf({ id, title }))}
         </h1>
         <span class="dim number">
-          {grouped(requests.length)} requests · {grouped(compactions.length)} compactions
+          {grouped(count)} requests · {grouped(compactions.length)} compactions
           {spent > 0 && ` · ${dollars(spent)}`}
         </span>
       </header>
       <section class="card stack" aria-label="Tokens of every request">
         <div class="row wrap">
           <h2>Tokens of every request</h2>
+          <div class="row push chart-acts">
+            <button type="button" class="button" aria-pressed={isByKind} onClick={() => setByKind(!isByKind)}>
+              By kind
+            </button>
+            <button type="button" class="button" aria-pressed={other !== null} onClick={compare}>
+              {other === null ? "Compare" : "Stop comparing"}
+            </button>
+            {other !== null && other !== index && (
+              <button type="button" class="button" onClick={() => show(between(other, index, count))}>
+                Zoom to these
+              </button>
+            )}
+            <ZoomButtons isWhole={isWhole(stretch, count)} onZoom={zoomBy} onAll={() => show(wholeStretch(count))} />
+          </div>
+        </div>
+        <Chart
+          requests={requests}
+          marks={marks}
+          stretch={stretch}
+          index={index}
+          other={other}
+          samples={samples}
+          onMove={move}
+          onRange={(one, next) => {
+            change({ from: String(seqs[one]) });
+            move(next);
+          }}
+          onZoom={zoomBy}
+        />
+        {!isWhole(stretch, count) && (
+          <Overview requests={requests} stretch={stretch} onMove={(middle) => show(centered(stretch, middle, count))} />
+        )}
+        <div class="row wrap">
+          {samples !== null && <KindLegend samples={samples} />}
           <Legend marks={marks} />
         </div>
-        <Chart requests={requests} marks={marks} index={index} onMove={setDragged} />
       </section>
-      <Moment id={id} timeline={timeline} index={index} isMoving={dragged !== null} />
+      <Moment id={id} timeline={timeline} index={index} other={other} isMoving={dragged !== null} />
     </>
   );
 }
+
+interface ZoomButtonsProps {
+  readonly isWhole: boolean;
+  readonly onZoom: (times: number) => void;
+  readonly onAll: () => void;
+}
+
+function ZoomButtons({ isWhole: isAll, onZoom, onAll }: ZoomButtonsProps) {
+  return (
+    <span class="row joined">
+      <button type="button" class="button" aria-label="Zoom out" disabled={isAll} onClick={() => onZoom(0.5)}>
+        −
+      </button>
+      <button type="button" class="button" disabled={isAll} onClick={onAll}>
+        All
+      </button>
+      <button type="button" class="button" aria-label="Zoom in" onClick={() => onZoom(2)}>
+        +
+      </button>
+    </span>
+  );
+}
+
+interface KindQuestion {
+  readonly stretch: ChartStretch;
+  readonly marks: readonly MarkFacts[];
+  readonly isWanted: boolean;
+}
+
+/** Asked for behind the curve, which doesn't wait for it. Null until it is here, and where it fails: the curve stays. */
+function useKindSamples(
+  id: string,
+  { requests }: Timeline,
+  { stretch, marks, isWanted }: KindQuestion,
+): readonly KindSample[] | null {
+  const seqs = requests.map(({ seq }) => seq);
+  const falls = marks.filter(({ kind }) => FALLS.has(kind)).map(({ seq }) => requestFrom(seqs, seq));
+  const indexes = isWanted ? sampled(stretch, falls) : [];
+  const at = indexes.map((index) => Math.max(1, (seqs[index] ?? 1) - 1)).join(",");
+  const { value } = useAnswer(`parts ${id} ${at}`, async (): Promise<ApiOutcome<Moments>> => {
+    if (at === "") return { kind: "ok", value: { thread: id, moments: [] } };
+    return ask("GET /api/threads/{id}/parts", { params: { id }, query: { at } });
+  });
+  if (value === null || value.moments.length === 0) return null;
+  const byRecord = new Map(value.moments.map((moment) => [moment.at, moment.parts]));
+  return indexes.flatMap((index) => {
+    const request = requests[index];
+    const parts = request && byRecord.get(Math.max(1, request.seq - 1));
+    return request === undefined || parts === undefined ? [] : [{ index, input: request.input, parts }];
+  });
+}
+
+type Moments = AskAnswer<"GET /api/threads/{id}/parts">;
+
+/** After these a prompt may be smaller than before. */
+const FALLS: ReadonlySet<string> = new Set(["compaction", "prune", "undo"]);
 
 /** Forks of it are marks as well, though its own log doesn't know of them. */
 function marksOf(id: string, { marks }: Timeline): readonly MarkFacts[] {
   const forks = [...threads.value.values()]
     .filter(({ parent, kind, forkedAt }) => parent === id && kind === "main" && forkedAt !== null)
-    .map(({ forkedAt, updatedAt }) => ({ seq: forkedAt!, at: updatedAt, kind: "fork" }));
+    .map(({ forkedAt, updatedAt }) => ({ seq: forkedAt ?? 0, at: updatedAt, kind: "fork" }));
   const shown = marks
     .filter(({ kind }) => kind !== "request")
-    .map(({ seq, at, kind }) => ({ seq, at, kind: /overflow/.test(kind) ? "overflow" : kind }));
+    .map((mark) => ({ ...mark, kind: /overflow/.test(mark.kind) ? "overflow" : mark.kind }));
   return [...shown, ...forks].toSorted((a, b) => a.seq - b.seq);
 }
 
 function Legend({ marks }: { readonly marks: readonly MarkFacts[] }) {
   const counts = Map.groupBy(marks, ({ kind }) => kind);
   return (
-    <ul class="row wrap legend push">
+    <ul class="row wrap legend marks push" aria-label="What happened">
       {[...counts].map(([kind, some]) => (
         <li key={kind} class={`small kind legend-${kind}`}>
           {kind} <span class="dim number">{some.length}</span>

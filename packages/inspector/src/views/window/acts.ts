@@ -1,12 +1,12 @@
 /** What can be done to a thread from its window, each an answer that says what came of it. */
 import { signal } from "@preact/signals";
-import { ask, type Outcome, type Problem } from "../../api/ask.ts";
+import { type ApiOutcome, type ApiProblem, ask } from "../../api/ask.ts";
 import { forgetLines } from "../../api/lines.ts";
 import { go } from "../../router/navigate.ts";
 import type { Planned } from "./preview.tsx";
 
 /** Beside the buttons: what the last act came to. */
-export const told = signal<{ readonly words: string } | { readonly problem: Problem } | null>(null);
+export const told = signal<{ readonly words: string } | { readonly problem: ApiProblem } | null>(null);
 
 /** What is under way; its button waits. */
 export const underWay = signal<string | null>(null);
@@ -17,7 +17,11 @@ export function closePreview(): void {
   planned.value = null;
 }
 
-async function act<T>(name: string, work: () => Promise<Outcome<T>>, words: (value: T) => string): Promise<T | null> {
+export async function act<T>(
+  name: string,
+  work: () => Promise<ApiOutcome<T>>,
+  words: (value: T) => string,
+): Promise<T | null> {
   underWay.value = name;
   told.value = null;
   const outcome = await work();

@@ -3,8 +3,10 @@ import { useState } from "preact/hooks";
 import { useAnswer } from "../../api/answer.ts";
 import { ask } from "../../api/ask.ts";
 import { useActions } from "../../keyboard/actions.ts";
+import { CopyLink } from "../../parts/copy-link.tsx";
 import { Question } from "../../parts/dialog.tsx";
 import { ProblemNote } from "../../parts/problem.tsx";
+import { addressOf } from "../../router/place.ts";
 import { grouped, visible } from "../../text/format.ts";
 import { whyOf } from "../../text/why.ts";
 import { fork, pin, redact, underWay } from "./acts.ts";
@@ -20,9 +22,10 @@ interface EntryDetailProps {
   readonly entry: ShownEntry | null;
   /** A record that isn't in the window any more, where one was asked for. */
   readonly hidden: number | null;
+  readonly isPast: boolean;
 }
 
-export function EntryDetail({ id, window, entry, hidden }: EntryDetailProps) {
+export function EntryDetail({ id, window, entry, hidden, isPast }: EntryDetailProps) {
   const { compaction } = window;
   if (entry === null && hidden !== null) return <HiddenDetail id={id} seq={hidden} window={window} />;
   if (entry === null && compaction !== null) {
@@ -31,12 +34,32 @@ export function EntryDetail({ id, window, entry, hidden }: EntryDetailProps) {
   }
   if (entry === null)
     return (
-      <p class="dim">Choose an entry to read it whole, and to see why it is there. Nothing was compacted here yet.</p>
+      <p class="dim">
+        Choose an entry to read it whole, and to see why it is there.{" "}
+        {window.redo === null
+          ? "Nothing was compacted here yet."
+          : "The last compaction is taken back; redo brings it."}
+      </p>
     );
   if (entry.key === "summary" && compaction !== null)
     return <SummaryDetail threadId={id} compaction={compaction} tokens={entry.tokens} />;
+  if (entry.folded !== undefined) {
+    const [from = 1, through = from] = entry.folded;
+    return <Originals key={from} threadId={id} from={from} through={through} />;
+  }
+  if (entry.key === "rules")
+    return (
+      <p class="dim">
+        The rules in force, word for word; no compaction sheds them. They are kept under{" "}
+        <a class="link" href={addressOf("rules", id)}>
+          rules
+        </a>
+        .
+      </p>
+    );
   if (entry.seq === null) return <FixedDetail id={id} window={window} entry={entry} />;
-  const facts = window.entries.find(({ seq }) => seq === entry.seq)!;
+  const facts = window.entries.find(({ seq }) => seq === entry.seq);
+  if (facts === undefined) return null;
   return (
     <div class="stack">
       <p class="dim">
@@ -44,7 +67,7 @@ export function EntryDetail({ id, window, entry, hidden }: EntryDetailProps) {
         <span class="number">{grouped(entry.tokens)} tokens</span>
         {facts.evidence !== undefined && <>, {grouped(facts.evidence)} of them what memory and recall added</>}.
       </p>
-      <MessageActs id={id} seq={entry.seq} isPinned={window.pins.includes(entry.seq)} />
+      {!isPast && <MessageActs id={id} seq={entry.seq} isPinned={window.pins.includes(entry.seq)} />}
       <MessageDetail key={entry.seq} threadId={id} seq={entry.seq} />
       {facts.evidence !== undefined && <Evidence id={id} of={entry.seq} />}
     </div>
@@ -94,6 +117,7 @@ function MessageActs({ id, seq, isPinned }: { readonly id: string; readonly seq:
       <button type="button" class="button" disabled={isBusy} onClick={() => void fork(id, seq)}>
         Fork here
       </button>
+      <CopyLink address={addressOf("window", id, { seq: String(seq) })}>Copy link</CopyLink>
       <button type="button" class="button" onClick={() => setAround(true)}>
         Read around it
       </button>

@@ -18,23 +18,36 @@ export interface ShownEntry {
   /** Null: of the message with its seq. */
   readonly text: string | null;
   readonly change?: "gone" | "new" | "same";
+  /** Of a fold: the first and the last record it stands for. */
+  readonly folded?: readonly number[] | undefined;
+  /** Hidden or folded by hand: it can be shown again. */
+  readonly isCut?: boolean;
 }
 
 export function shownEntry(entry: EntryFacts, hidden: number, summary: string): ShownEntry {
-  const { seq, source, role, tokens } = entry;
+  const { seq, source, role, tokens, folded, shortened } = entry;
   const part = ["rules", "summary", "acknowledgement", "fold"].includes(source) ? "summary" : role;
   const { label, tone } = whyOf(entry, hidden);
   return {
-    key: seq === null ? source : String(seq),
+    key: seq !== null ? String(seq) : folded === undefined ? source : `fold-${folded[0]}`,
     part,
-    name: source === "summary" ? "summary" : role,
+    name: source === "summary" || source === "rules" || source === "fold" ? source : role,
     seq,
     tokens,
     why: label,
     tone,
-    text: seq !== null ? null : source === "summary" ? summary : "Understood.",
+    text: seq !== null ? null : source === "summary" ? summary : (TEXTS[source] ?? ""),
+    folded,
+    isCut: source === "fold" || (shortened?.includes("hidden") ?? false),
   };
 }
+
+/** What nobody said, and the list of entries doesn't bring. */
+const TEXTS: Readonly<Record<string, string>> = {
+  acknowledgement: "Understood.",
+  rules: "Standing rules, word for word",
+  fold: "One turn in the place of a range of messages",
+};
 
 interface EntryListProps {
   readonly threadId: string;
@@ -42,11 +55,20 @@ interface EntryListProps {
   readonly entries: readonly ShownEntry[];
   readonly chosen: number;
   readonly onChoose: (row: number) => void;
+  /** Where several can be chosen, and dragged. */
+  readonly picking?: Picking | undefined;
+}
+
+interface Picking {
+  /** Where the range began; null: one entry is chosen. */
+  readonly anchor: number | null;
+  readonly onRange: (anchor: number, row: number) => void;
+  readonly onDrag: (row: number | null) => void;
 }
 
 const ROW = 34;
 
-export function EntryList({ threadId, label, entries, chosen, onChoose }: EntryListProps) {
+export function EntryList({ threadId, label, entries, chosen, onChoose, picking }: EntryListProps) {
   const lines = linesOf(threadId);
   return (
     <VirtualList
@@ -56,6 +78,7 @@ export function EntryList({ threadId, label, entries, chosen, onChoose }: EntryL
       rowHeight={ROW}
       chosen={chosen}
       onChoose={onChoose}
+      picking={picking}
       onPoint={showDetail}
       keyOf={(at) => entries[at]!.key}
       sight={`${threadId} ${linesForgotten.value}`}

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { useAnswer } from "../../api/answer.ts";
 import { ask } from "../../api/ask.ts";
-import { type Line, linesForgotten } from "../../api/lines.ts";
+import { linesForgotten, type StreamLine } from "../../api/lines.ts";
 import { ProblemNote } from "../../parts/problem.tsx";
 import { ago, grouped, visible } from "../../text/format.ts";
 
@@ -26,14 +26,17 @@ export function MessageDetail({ threadId, seq }: MessageDetailProps) {
   return <Said line={said} onMore={() => setLength(WHOLE)} />;
 }
 
-export function Said({ line, onMore }: { readonly line: Line; readonly onMore?: () => void }) {
+/** Origins that say nothing new: who spoke stands beside them, and an imported thread is imported throughout. */
+const USUAL: ReadonlySet<string> = new Set(["user", "model", "tool", "import"]);
+
+export function Said({ line, onMore }: { readonly line: StreamLine; readonly onMore?: () => void }) {
   const { seq, role, origin, at, parts } = line;
   return (
     <article class="said">
       <header class="row dim small">
         <span class="mono">#{seq}</span>
         <span class={`kind dot-${role}`}>{role}</span>
-        {origin !== "user" && origin !== "model" && origin !== "tool" && <span class="pill">{origin}</span>}
+        {!USUAL.has(origin) && <span class="pill">{origin}</span>}
         <time class="push" dateTime={at} title={at}>
           {ago(at, new Date())}
         </time>

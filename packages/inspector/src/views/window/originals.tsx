@@ -1,7 +1,7 @@
 /** Everything that a compaction hides, as it was said, a page at a time. */
 import { useEffect, useState } from "preact/hooks";
-import { ask, type Problem } from "../../api/ask.ts";
-import type { Line } from "../../api/lines.ts";
+import { type ApiProblem, ask } from "../../api/ask.ts";
+import type { StreamLine } from "../../api/lines.ts";
 import { ProblemNote } from "../../parts/problem.tsx";
 import { Said } from "./message-detail.tsx";
 
@@ -10,13 +10,13 @@ interface OriginalsProps {
   /** The last record that is shown. */
   readonly through: number;
   readonly from?: number;
-  readonly onClose: () => void;
+  readonly onClose?: () => void;
 }
 
 export function Originals({ threadId, through, from = 1, onClose }: OriginalsProps) {
-  const [lines, setLines] = useState<readonly Line[]>([]);
+  const [lines, setLines] = useState<readonly StreamLine[]>([]);
   const [next, setNext] = useState<number | null>(from);
-  const [problem, setProblem] = useState<Problem | null>(null);
+  const [problem, setProblem] = useState<ApiProblem | null>(null);
   const more = async () => {
     const query = { from: next ?? 1, limit: 40, length: 1200 };
     const outcome = await ask("GET /api/threads/{id}/lines", { params: { id: threadId }, query });
@@ -33,9 +33,11 @@ export function Originals({ threadId, through, from = 1, onClose }: OriginalsPro
         <h2 class="title">
           #{from} to #{through}, as it was said
         </h2>
-        <button type="button" class="button push" onClick={onClose}>
-          Back
-        </button>
+        {onClose !== undefined && (
+          <button type="button" class="button push" onClick={onClose}>
+            Back
+          </button>
+        )}
       </div>
       {lines.map((line) => (
         <Said key={line.seq} line={line} />

@@ -1,5 +1,6 @@
 /** What a compaction would do, before it does it: figures, what it would hide, and the summary's text beside the present one. */
-
+import { useEffect } from "preact/hooks";
+import { isTyping } from "../../keyboard/actions.ts";
 import { diff } from "../../text/diff.ts";
 import { grouped, visible } from "../../text/format.ts";
 
@@ -25,6 +26,13 @@ interface PreviewProps {
 }
 
 export function Preview({ planned, summary, hiddenNow, onCompact, onClose }: PreviewProps) {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key === "Escape" && !isTyping(event)) onClose();
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, []);
   if (planned.kind !== "compacted")
     return (
       <div class="stack">

@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { ago, grouped, visible } from "../../text/format.ts";
 import { summarySections } from "../../text/summary-items.ts";
+import { type CutTarget, draggedTarget } from "./cuts.ts";
 import { MessageDetail } from "./message-detail.tsx";
 import { Originals } from "./originals.tsx";
 
@@ -59,6 +60,14 @@ export function SummaryDetail({ threadId, compaction, tokens }: SummaryDetailPro
                   type="button"
                   class="item"
                   aria-expanded={open === key}
+                  draggable
+                  onDragStart={(event) => {
+                    event.dataTransfer?.setData("text/plain", words);
+                    draggedTarget.value = quoted(item.seqs);
+                  }}
+                  onDragEnd={() => {
+                    draggedTarget.value = null;
+                  }}
                   onClick={() => setOpen(open === key ? null : key)}
                 >
                   <span class="words" dir="auto">
@@ -74,6 +83,12 @@ export function SummaryDetail({ threadId, compaction, tokens }: SummaryDetailPro
       ))}
     </div>
   );
+}
+
+/** An item is dragged to the first turn it comes from. */
+function quoted([seq]: readonly number[]): CutTarget | null {
+  if (seq === undefined) return null;
+  return { from: seq, until: seq, messages: 1, tokens: 0, state: "summarized", isPinned: false };
 }
 
 /** How and why it came to be. */

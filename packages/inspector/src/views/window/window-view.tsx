@@ -1,9 +1,11 @@
 /** What fills a thread's window and why, what the last compaction changed, and how to take it back. */
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { useAnswer } from "../../api/answer.ts";
-import { type Answer, ask, type Outcome } from "../../api/ask.ts";
+import { type ApiOutcome, type AskAnswer, ask } from "../../api/ask.ts";
 import { isEveryThread, threads, useThreadChange } from "../../api/threads.ts";
 import { useActions } from "../../keyboard/actions.ts";
+import { fullnessWords } from "../../parts/bar.ts";
+import { CopyLink } from "../../parts/copy-link.tsx";
 import { Detail } from "../../parts/detail.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { ProblemNote } from "../../parts/problem.tsx";
@@ -11,15 +13,18 @@ import { nameOf } from "../../parts/tree.ts";
 import { WindowBar } from "../../parts/window-bar.tsx";
 import { place, select } from "../../router/navigate.ts";
 import { addressOf } from "../../router/place.ts";
-import { ago, grouped, line, percent, visible } from "../../text/format.ts";
+import { ago, grouped, line, visible } from "../../text/format.ts";
 import { closePreview, compact, planned, preview, redo, told, underWay, undo } from "./acts.ts";
 import { CompactDialog } from "./compact-dialog.tsx";
+import { CutBar } from "./cut-bar.tsx";
+import { draggedTarget, targetOf } from "./cuts.ts";
 import { EntryDetail } from "./entry-detail.tsx";
 import { EntryList, type ShownEntry, shownEntry } from "./entry-list.tsx";
 import { type Planned, Preview } from "./preview.tsx";
 import { howOf } from "./summary-detail.tsx";
+import { TrySize } from "./try-size.tsx";
 
-export type WindowFacts = Answer<"GET /api/threads/{id}/window">;
+export type WindowFacts = AskAnswer<"GET /api/threads/{id}/window">;
 
 export function WindowView() {
   const { id } = place.value;
@@ -28,7 +33,10 @@ export function WindowView() {
 }
 
 function ThreadWindow({ id }: { readonly id: string }) {
-  const held = useAnswer(`window ${id}`, () => ask("GET /api/threads/{id}/window", { params: { id } }));
+  const { at: wanted } = place.value.query;
+  const at = wanted !== undefined && /^\d{1,15}$/.test(wanted) ? Number(wanted) : null;
+  const query = at === null ? {} : { at };
+  const held = useAnswer(`window ${id} ${at}`, () => ask("GET /api/threads/{id}/window", { params: { id }, query }));
   useThreadChange(id, held.reload);
   useEffect(() => {
     if (underWay.value === null && told.value !== null) held.reload();
@@ -47,15 +55,15 @@ function ThreadWindow({ id }: { readonly id: string }) {
   const isGone = isEveryThread.value && !threads.value.has(id);
   return (
     <div class="window-view">
-      <Head id={id} window={window} />
+      {at === null ? <Head id={id} window={window} /> : <PastHead id={id} window={window} />}
       {isGone && (
         <p class="problem" role="alert">
           This thread was deleted elsewhere. What you see is the last that was known of it.
         </p>
       )}
       {problem !== null && <ProblemNote problem={problem} retry={reload} />}
-      <Bars id={id} window={window} />
-      <Request id={id} window={window} />
+      <Bars id={id} window={window} isPast={at !== null} />
+      <Request id={id} window={window} isPast={at !== null} />
     </div>
   );
 }
@@ -79,8 +87,8 @@ function Head({ id, window }: { readonly id: string; readonly window: WindowFact
         <h1 class="cut" dir="auto">
           {visible(nameOf({ id, title }))}
         </h1>
-        <span class="dim number cut">
-          {grouped(total)} of {grouped(size)} tokens · {percent(total / size)} · {source}
+        <span class={`number cut ${total > size ? "bad" : "dim"}`}>
+          {grouped(total)} of {grouped(size)} tokens · {fullnessWords(total, size)} · {source}
         </span>
         <div class="row push acts">
           <button type="button" class="button" disabled={isBusy} onClick={() => void preview(id)}>
@@ -122,23 +130,80 @@ function Head({ id, window }: { readonly id: string; readonly window: WindowFact
   );
 }
 
-function Bars({ id, window }: { readonly id: string; readonly window: WindowFacts }) {
+/** A window of the past is looked at; what can be done is done to the thread as it stands now. */
+function PastHead({ id, window }: { readonly id: string; readonly window: WindowFacts }) {
+  const { title, total, window: size, at } = window;
+  return (
+    <header class="row wrap">
+      <h1 class="cut" dir="auto">
+        {visible(nameOf({ id, title }))}
+      </h1>
+      <span class="pill hot">as it was at #{at}</span>
+      <span class="dim number cut">
+        {grouped(total)} of {grouped(size)} tokens · {fullnessWords(total, size)}
+      </span>
+      <div class="row push acts">
+        <CopyLink address={addressOf("window", id, place.value.query)}>Copy link</CopyLink>
+        <a class="button open" href={addressOf("timeline", id, { at: String(at) })}>
+          On the timeline
+        </a>
+        <a class="button hot open" href={addressOf("window", id)}>
+          Back to now
+        </a>
+      </div>
+    </header>
+  );
+}
+
+/** What to do about it is one button. */
+function OverFull({ id, window }: { readonly id: string; readonly window: WindowFacts }) {
+  return (
+    <div class="problem row wrap">
+      <span>
+        <strong class="number">{grouped(window.total - window.window)} tokens do not fit.</strong> The next request is
+        compacted first, or now:
+      </span>
+      <button
+        type="button"
+        class="button hot push"
+        disabled={underWay.value !== null}
+        onClick={() => void compact(id, "")}
+      >
+        Compact now
+      </button>
+    </div>
+  );
+}
+
+interface PastProps {
+  readonly id: string;
+  readonly window: WindowFacts;
+  /** It is the window of an earlier record: nothing can be done to it. */
+  readonly isPast: boolean;
+}
+
+function Bars({ id, window, isPast }: PastProps) {
   const { compaction } = window;
   const at = compaction === null ? null : compaction.seq - 1;
-  const before = useAnswer<WindowFacts | null>(`window ${id} ${at}`, async (): Promise<Outcome<WindowFacts | null>> => {
-    if (at === null) return { kind: "ok", value: null };
-    return ask("GET /api/threads/{id}/window", { params: { id }, query: { at } });
-  });
+  const before = useAnswer<WindowFacts | null>(
+    `window ${id} ${at}`,
+    async (): Promise<ApiOutcome<WindowFacts | null>> => {
+      if (at === null) return { kind: "ok", value: null };
+      return ask("GET /api/threads/{id}/window", { params: { id }, query: { at } });
+    },
+  );
   return (
     <section class="card stack" aria-label="What fills the window">
       <div class="row wrap">
-        <strong>Now</strong>
+        <strong>{isPast ? `At #${window.at}` : "Now"}</strong>
         <span class="dim number">
           {grouped(window.messages)} messages
           {compaction !== null && `, up to #${compaction.hiddenThrough} behind one summary`}
         </span>
       </div>
-      <WindowBar context={window} size="large" label="Now" />
+      <WindowBar context={window} size="large" label={isPast ? `At #${window.at}` : "Now"} />
+      {!isPast && <TrySize id={id} window={window} />}
+      {!isPast && window.total > window.window && <OverFull id={id} window={window} />}
       {compaction !== null && (
         <>
           <div class="row wrap dim">
@@ -159,12 +224,19 @@ function Bars({ id, window }: { readonly id: string; readonly window: WindowFact
   );
 }
 
-function Request({ id, window }: { readonly id: string; readonly window: WindowFacts }) {
-  const plan = planned.value;
+function Request({ id, window, isPast }: PastProps) {
+  const plan = isPast ? null : planned.value;
   const rows = useMemo(() => rowsOf(window), [window]);
   const entries = plan === null ? rows : withPlan(rows, plan);
-  const wanted = place.value.query["seq"];
+  const { seq: wanted, from, ...rest } = place.value.query;
   const found = entries.findIndex(({ key }) => key === wanted);
+  const first = entries.findIndex(({ key }) => key === from);
+  const anchor = first === -1 || found === -1 ? null : first;
+  const targetFrom = (row: number) => {
+    const [one, two] = [Math.min(anchor ?? found, found), Math.max(anchor ?? found, found)];
+    return targetOf(row >= one && row <= two ? entries.slice(one, two + 1) : entries.slice(row, row + 1), window.pins);
+  };
+  const keyAt = (row: number) => entries[row]?.key ?? "";
   const hidden =
     Number(wanted) > 0 && Number(wanted) <= (window.compaction?.hiddenThrough ?? 0) ? Number(wanted) : null;
   return (
@@ -189,8 +261,22 @@ function Request({ id, window }: { readonly id: string; readonly window: WindowF
             label="Entries of the request"
             entries={entries}
             chosen={found}
-            onChoose={(row) => select({ seq: entries[row]!.key })}
+            onChoose={(row) => select({ ...rest, seq: keyAt(row) })}
+            picking={
+              isPast
+                ? undefined
+                : {
+                    anchor,
+                    onRange: (start, row) => select({ ...rest, from: keyAt(start), seq: keyAt(row) }),
+                    onDrag: (row) => {
+                      draggedTarget.value = row === null ? null : targetFrom(row);
+                    },
+                  }
+            }
           />
+        )}
+        {!isPast && plan === null && entries.length > 0 && (
+          <CutBar id={id} target={found === -1 ? null : targetFrom(found)} />
         )}
       </section>
       <Detail label="What is chosen">
@@ -203,7 +289,7 @@ function Request({ id, window }: { readonly id: string; readonly window: WindowF
             onClose={closePreview}
           />
         ) : (
-          <EntryDetail id={id} window={window} entry={found === -1 ? null : entries[found]!} hidden={hidden} />
+          <EntryDetail id={id} window={window} entry={entries[found] ?? null} hidden={hidden} isPast={isPast} />
         )}
       </Detail>
     </div>
@@ -246,7 +332,7 @@ const FIXED = [
   { key: "tools", part: "definitions", name: "tools", text: "Definitions of the tools", names: ["definitions"] },
 ] as const;
 
-function Unreadable({
+export function Unreadable({
   problem,
   id,
   retry,
@@ -267,7 +353,12 @@ function Unreadable({
         </p>
       </Empty>
     );
-  return <ProblemNote problem={problem} retry={retry} />;
+  return (
+    <>
+      <h1 class="cut">{visible(id)}</h1>
+      <ProblemNote problem={problem} retry={retry} />
+    </>
+  );
 }
 
 export function NoThread() {

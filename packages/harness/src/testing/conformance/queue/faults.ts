@@ -5,9 +5,9 @@ import { memoryJob } from "../../../memory/queue.ts";
 import { backOffMs } from "../../../stores/outbox.ts";
 import { prepare } from "../../../thread/writer.ts";
 import { learn, learned, save } from "../../queue-learner.ts";
-import { aFewPolls, type Kit, MINUTE, until } from "./kit.ts";
+import { aFewPolls, MINUTE, type QueueKit, until } from "./kit.ts";
 
-export function retrying({ engine, setUp }: Kit): void {
+export function retrying({ engine, setUp }: QueueKit): void {
   test("a failed job is tried again after a growing pause", async () => {
     let failures = 2;
     const { queue, turn, of, mine, idle } = await setUp("flaky", {
@@ -34,7 +34,7 @@ export function retrying({ engine, setUp }: Kit): void {
   });
 }
 
-export function givingUp({ engine, setUp }: Kit): void {
+export function givingUp({ engine, setUp }: QueueKit): void {
   test("a job that fails every time is given up and shown, and comes back when asked for or with the next turn", async () => {
     let broken = true;
     const { queue, turn, of, mine, idle } = await setUp("hopeless", {
@@ -74,7 +74,7 @@ export function givingUp({ engine, setUp }: Kit): void {
   });
 }
 
-export function draining({ engine, setUp }: Kit): void {
+export function draining({ engine, setUp }: QueueKit): void {
   test("a job that had failed and is given back at shutdown keeps its count and its reason", async () => {
     let attempts = 0;
     const { queue, turn, of, mine } = await setUp("interrupted", {
@@ -121,7 +121,7 @@ export function draining({ engine, setUp }: Kit): void {
   });
 }
 
-export function exactness({ engine, setUp }: Kit): void {
+export function exactness({ engine, setUp }: QueueKit): void {
   test("[F60] a queued job writes nothing back from turns that were fenced", async () => {
     const { queue, turn, idle } = await setUp("fenced");
     await turn("My neighbour is called Kari.");

@@ -15,7 +15,7 @@ export interface QueueEngine {
   close(): Promise<void>;
 }
 
-export interface Kit {
+export interface QueueKit {
   readonly engine: () => QueueEngine;
   /** Its queue is stopped when the test ends. */
   readonly setUp: (threadId: string, options?: Partial<MemoryQueueOptions>) => ReturnType<typeof setUpQueue>;

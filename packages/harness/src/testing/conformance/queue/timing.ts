@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { learn, learned } from "../../queue-learner.ts";
-import { aFewPolls, type Kit, MINUTE, until } from "./kit.ts";
+import { aFewPolls, MINUTE, type QueueKit, until } from "./kit.ts";
 
-export function debouncing({ engine, setUp }: Kit): void {
+export function debouncing({ engine, setUp }: QueueKit): void {
   test("a burst of turns runs once, a delay after the last, through the last", async () => {
     const { queue, of, turn, mine, idle } = await setUp("burst");
     await queue.start();
@@ -40,7 +40,7 @@ export function debouncing({ engine, setUp }: Kit): void {
   });
 }
 
-export function makingDue({ engine, setUp }: Kit): void {
+export function makingDue({ engine, setUp }: QueueKit): void {
   test("a compaction makes its thread's job due at once, and a turn after it doesn't put it off", async () => {
     const { queue, turn, idle } = await setUp("compacted");
     const other = await setUp("not-compacted");
@@ -90,7 +90,7 @@ export function makingDue({ engine, setUp }: Kit): void {
   });
 }
 
-export function clocks({ engine, setUp }: Kit): void {
+export function clocks({ engine, setUp }: QueueKit): void {
   test("a clock that is set back doesn't hold a job up", async () => {
     const { queue, turn, idle } = await setUp("backwards", { leaseMs: 300 });
     await turn("I was born in May.");

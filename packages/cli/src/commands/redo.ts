@@ -1,3 +1,0 @@
-import { redoing } from "./undo.ts";
-
-export const { run, remote } = redoing;

@@ -1,0 +1,80 @@
+import type { ResultOf } from "palimpsest/internal/operation";
+import { summary, summaryEdit } from "palimpsest/internal/shaping";
+import { summaryLines } from "../chat/rules.ts";
+import type { Input, Printing } from "../command/command.ts";
+import { UsageError } from "../command/failure.ts";
+import { performing } from "../home/acts.ts";
+import { grouped } from "../terminal/text.ts";
+
+export const listing = performing(summary, {
+  input: ({ positionals: [thread = ""] }: Input) => ({ thread }),
+  async show(document: ResultOf<typeof summary>, { format, output }: Printing) {
+    if (format === "json") await output.json(document);
+    else for (const line of summaryLines(document)) await output.line(line);
+    return 0;
+  },
+});
+
+interface EditOptions {
+  readonly "dry-run"?: boolean;
+}
+
+interface AddOptions extends EditOptions {
+  readonly section?: string;
+}
+
+const mode = ({ "dry-run": dryRun = false }: EditOptions) => ({ dryRun });
+
+export const editing = performing(summaryEdit, {
+  input: ({ positionals: [thread = "", item = "", text = ""], options }: Input<EditOptions>) => ({
+    thread,
+    act: "edit" as const,
+    item,
+    text,
+    ...mode(options),
+  }),
+  show: shownEdit,
+});
+
+export const adding = performing(summaryEdit, {
+  input: ({ positionals: [thread = "", text = ""], options }: Input<AddOptions>) => ({
+    thread,
+    act: "add" as const,
+    text,
+    section: sectionOf(options.section ?? "facts"),
+    ...mode(options),
+  }),
+  show: shownEdit,
+});
+
+export const deleting = performing(summaryEdit, {
+  input: ({ positionals: [thread = "", item = ""], options }: Input<EditOptions>) => ({
+    thread,
+    act: "delete" as const,
+    item,
+    ...mode(options),
+  }),
+  show: shownEdit,
+});
+
+const SECTIONS = ["goals", "decisions", "files", "facts", "errors", "now", "next"] as const;
+
+function sectionOf(name: string): (typeof SECTIONS)[number] {
+  const section = SECTIONS.find((one) => one === name);
+  if (section === undefined) throw new UsageError(`--section is one of ${SECTIONS.join(", ")}, not ${name}.`);
+  return section;
+}
+
+async function shownEdit(document: ResultOf<typeof summaryEdit>, { format, output }: Printing): Promise<number> {
+  const { thread, seq, item, tokensBefore, tokensAfter, rereads } = document;
+  if (format === "json") {
+    await output.json(document);
+    return 0;
+  }
+  await output.line(
+    `${seq === null ? "Would change" : "Changed"} item ${item} of the summary of ${thread}: ` +
+      `${grouped(tokensBefore)} -> ${grouped(tokensAfter)} tokens; the next request reads ${grouped(rereads)} tokens without the cache.`,
+  );
+  if (seq !== null) await output.line(`"palimpsest undo ${thread} ${seq}" takes it back.`);
+  return 0;
+}

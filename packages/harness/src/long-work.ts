@@ -1,0 +1,174 @@
+/**
+ * Waiting for work that may have to be stopped: by a signal, or by a limit of time. Every such race is made here, so that
+ * none of them leaves a listener or a timer behind: a signal that outlives the work would keep all of it in memory.
+ */
+
+/** Rejects with the signal's reason once it aborts, also when the work doesn't listen to it; that is then left alone. */
+export async function untilAborted<T>(signal: AbortSignal, work: () => Promise<T> | T): Promise<T> {
+  signal.throwIfAborted();
+  const stopped = Promise.withResolvers<never>();
+  const stop = (): void => stopped.reject(signal.reason);
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    return await Promise.race([work(), stopped.promise]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+/**
+ * Work with a signal of its own, which the work may abort itself; it also aborts with the caller's and when the work has
+ * failed, so that nothing the work has begun goes on. Rejects with the reason of the abort.
+ */
+export async function scoped<T>(signal: AbortSignal, work: (own: AbortController) => Promise<T> | T): Promise<T> {
+  signal.throwIfAborted();
+  const own = new AbortController();
+  const stop = (): void => own.abort(signal.reason);
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    return await untilAborted(own.signal, () => work(own));
+  } catch (error) {
+    // Work that is stopped by its signal throws an error of its own; ours says why it was stopped.
+    own.abort(error ?? new Error("it failed without saying why"));
+    throw own.signal.reason;
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+/** Yields to other work, so that a request to stop is noticed. */
+export function nextTask(): Promise<void> {
+  return new Promise((resolve) => {
+    (globalThis.setImmediate ?? setTimeout)(resolve);
+  });
+}
+
+/** Resolves after so long; rejects with the signal's reason. */
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  if (ms <= 0) return;
+  let timer: NodeJS.Timeout | undefined;
+  const wait = (): Promise<void> =>
+    new Promise((resolve) => {
+      timer = startTimer(ms, resolve);
+    });
+  await untilAborted(signal, wait).finally(() => clearTimeout(timer));
+}
+
+export interface TimeLimit {
+  /** Null: no limit. */
+  readonly ms: number | null;
+  readonly signal: AbortSignal;
+  /** What to reject with when the time is up. */
+  readonly tooLong: () => Error;
+}
+
+/** The work's own signal aborts when the time is up or the caller stops; the rejection says which of them it was. */
+export async function within<T>(
+  { ms, signal, tooLong }: TimeLimit,
+  work: (signal: AbortSignal) => Promise<T> | T,
+): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    return await scoped(signal, (own) => {
+      timer = startTimer(ms, () => own.abort(tooLong()));
+      return work(own.signal);
+    });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** A timer that may be none, and may be longer than what a timer can hold, which would fire at once. */
+export function startTimer(ms: number | null, ring: () => void): NodeJS.Timeout | undefined {
+  return ms === null ? undefined : setTimeout(ring, Math.min(ms, LONGEST_TIMER_MS));
+}
+
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+// Long work in short turns. SQLite answers at once, so a loop that awaits it may run for seconds without the event
+// loop getting a turn; timers, sockets and other requests then wait for it. Such a loop asks its pace between two
+// steps.
+
+/** How long work may keep the event loop to itself. */
+const TURN_MS = 10;
+
+/** Tells the time, and when the event loop last had a turn: loops on one clock share it. */
+interface TurnClock {
+  now(): number;
+  turnedAt: number;
+}
+
+/** Message arrays are compacted in browsers too, and where there is no clock at all: there nothing is ever due. */
+const REAL_CLOCK: TurnClock = { now: () => (typeof performance === "object" ? performance.now() : 0), turnedAt: 0 };
+
+export interface Pace {
+  /** True when the current turn has lasted long enough: then await `turn`. Costs next to nothing. */
+  isDue(): boolean;
+  /** Resolves in the next turn of the event loop. Throws if the signal has aborted by then. */
+  turn(): Promise<void>;
+}
+
+export function pace(signal?: AbortSignal, clock: TurnClock = REAL_CLOCK): Pace {
+  let began = clock.now();
+  return {
+    isDue: () => clock.now() - Math.max(began, clock.turnedAt) >= TURN_MS,
+    async turn() {
+      await new Promise<void>((resolve) => {
+        const turned = (): void => {
+          clock.turnedAt = clock.now();
+          resolve();
+        };
+        if (typeof setImmediate === "function") setImmediate(turned);
+        else setTimeout(turned, 0);
+      });
+      began = clock.turnedAt;
+      signal?.throwIfAborted();
+    },
+  };
+}
+
+/** Runs the generator to its end; the event loop gets its turns between two steps. */
+export async function inTurns<T>(work: Generator<unknown, T>, signal?: AbortSignal): Promise<T> {
+  const steps = pace(signal);
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value;
+    if (steps.isDue()) await steps.turn();
+  }
+}
+
+/** Characters of a text that are written as JSON in one step. */
+const STEP = 1_000_000;
+
+/** What `JSON.stringify` gives for a plain value, a long text piece by piece. Plain: nothing in it has a `toJSON`. */
+export function* jsonSteps(value: unknown): Generator<void, string | undefined> {
+  if (typeof value === "string") return value.length > STEP ? yield* textSteps(value) : JSON.stringify(value);
+  if (typeof value !== "object" || value === null || !holdsLong(value)) return JSON.stringify(value);
+  let json = "";
+  for (const [name, member] of Object.entries(value)) {
+    const text = yield* jsonSteps(member);
+    const comma = json === "" ? "" : ",";
+    if (Array.isArray(value)) json += `${comma}${text ?? "null"}`;
+    else if (text !== undefined) json += `${comma}${JSON.stringify(name)}:${text}`;
+  }
+  return Array.isArray(value) ? `[${json}]` : `{${json}}`;
+}
+
+function* textSteps(text: string): Generator<void, string> {
+  let json = "";
+  for (let from = 0; from < text.length; ) {
+    const end = from + STEP;
+    // Half of a character would be written as an escape.
+    const isPair = (text.charCodeAt(end - 1) & 0xfc00) === 0xd800;
+    const to = isPair ? end + 1 : end;
+    json += JSON.stringify(text.slice(from, to)).slice(1, -1);
+    from = to;
+    yield;
+  }
+  return `"${json}"`;
+}
+
+function holdsLong(value: unknown): boolean {
+  if (typeof value === "string") return value.length > STEP;
+  return typeof value === "object" && value !== null && Object.values(value).some(holdsLong);
+}

@@ -1,0 +1,172 @@
+/**
+ * A thread as one page with everything that is known of it: the window as it stands, every request as a point of a curve,
+ * what each of the newest held, every compaction with its summary, and all that was said. No script, nothing loaded; every
+ * word is escaped. Written piece by piece.
+ */
+import { exportThread } from "../export/export-thread.ts";
+import { escaped } from "../export/html.ts";
+import type { Home } from "../home/open-home.ts";
+import { request, timeline } from "./looking.ts";
+import type { OperationOptions } from "./operation.ts";
+import { window } from "./reading.ts";
+
+type WindowNow = Awaited<ReturnType<typeof window.run>>;
+type OverTime = Awaited<ReturnType<typeof timeline.run>>;
+
+/** Each is put together from the log: more of them would take long and say little. */
+const MOST_REQUESTS = 200;
+
+export async function* fullPage(home: Home, threadId: string, options: OperationOptions): AsyncGenerator<string> {
+  const now = await window.run(home, { thread: threadId }, options);
+  const course = await timeline.run(home, { thread: threadId }, options);
+  let isHead = true;
+  for await (const piece of exportThread(home.store, threadId, "html")) {
+    yield piece;
+    if (!isHead) continue;
+    isHead = false;
+    yield `<nav><a href="#window">Window</a> · <a href="#requests">Requests</a> · <a href="#compactions">Compactions</a> · <a href="#said">What was said</a></nav>\n`;
+    yield windowHtml(now);
+    yield curveHtml(course);
+    yield* requestsHtml(home, course, options);
+    yield* compactionsHtml(home, threadId);
+    yield `<section id="said"><h2>What was said</h2></section>\n`;
+  }
+}
+
+function windowHtml({ at, total, window: size, parts, entries, compaction }: WindowNow): string {
+  const used = Object.entries(parts).filter(([, tokens]) => tokens > 0);
+  const whole = Math.max(size, total, 1);
+  const bar = used.map(([name, tokens], index) => {
+    const width = ((tokens / whole) * 100).toFixed(2);
+    return `<i style="width:${width}%;background:${COLORS[index % COLORS.length]}" title="${escaped(name)}: ${figure(tokens)}"></i>`;
+  });
+  const named = used.map(([name, tokens]) => `${escaped(name)} ${figure(tokens)}`).join(" · ");
+  const rows = entries.map(
+    ({ seq, source, role, tokens, shortened, pinned }) =>
+      `<tr><td>${seq === null ? "" : messageLink(seq)}</td><td>${escaped(role)}</td><td>${escaped(whyWords({ source, shortened, pinned }))}</td><td class="n">${figure(tokens)}</td></tr>`,
+  );
+  const hidden = compaction === null ? "" : ` Everything up to #${compaction.hiddenThrough} stands behind one summary.`;
+  return `<section id="window"><h2>The window at #${at}</h2>
+<p>${figure(total)} of ${figure(size)} tokens.${hidden}</p>
+<div class="bar">${bar.join("")}</div>
+<p>${named}</p>
+<details><summary>${figure(entries.length)} entries</summary>
+<table><tr><th>record</th><th>who</th><th>why it is there</th><th class="n">tokens</th></tr>
+${rows.join("\n")}
+</table></details></section>
+`;
+}
+
+const COLORS = ["#64748b", "#8b5cb8", "#c2410c", "#a2457e", "#0f766e", "#4f6bb8", "#8a7420", "#b4506a", "#475569"];
+
+function whyWords({
+  source,
+  shortened = [],
+  pinned,
+}: Pick<WindowNow["entries"][number], "source" | "shortened" | "pinned">): string {
+  const more = [...shortened.map((reason) => `shortened: ${reason}`), ...(pinned ? ["pinned"] : [])];
+  return [source === "message" ? "verbatim" : source, ...more].join(", ");
+}
+
+/** The tokens of every request, with a line for the window and one for each compaction. */
+function curveHtml({ requests, marks }: OverTime): string {
+  if (requests.length === 0) return "";
+  const [width, height] = [1000, 160];
+  const most = requests.reduce((sum, { input, window: size }) => Math.max(sum, input, size ?? 0), 1) * 1.05;
+  const x = (index: number) => (requests.length === 1 ? width / 2 : (index / (requests.length - 1)) * width).toFixed(1);
+  const y = (tokens: number) => (height - (tokens / most) * height).toFixed(1);
+  const points = requests.map(({ input }, index) => `${x(index)},${y(input)}`).join(" ");
+  const cuts = marks
+    .filter(({ kind }) => kind === "compaction")
+    .map(({ seq }) => requests.findIndex((one) => one.seq > seq))
+    .filter((index) => index >= 0)
+    .map((index) => `<line x1="${x(index)}" x2="${x(index)}" y1="0" y2="${height}" stroke="#c2410c"/>`);
+  const size = requests.at(-1)?.window ?? null;
+  const limit =
+    size === null
+      ? ""
+      : `<line x1="0" x2="${width}" y1="${y(size)}" y2="${y(size)}" stroke="#b91c1c" stroke-dasharray="5 4"/>`;
+  return `<section><h2>Tokens of every request</h2>
+<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${figure(requests.length)} requests">${cuts.join("")}${limit}<polyline points="${points}" fill="none" stroke="#4f6bb8" stroke-width="2"/></svg></section>
+`;
+}
+
+async function* requestsHtml(
+  home: Home,
+  { thread, requests }: OverTime,
+  options: OperationOptions,
+): AsyncGenerator<string> {
+  const shown = requests.slice(-MOST_REQUESTS);
+  const count = shown.length < requests.length ? `the newest ${figure(shown.length)} of ` : "";
+  yield `<section id="requests"><h2>Requests: ${count}${figure(requests.length)}</h2>\n`;
+  let system = "";
+  for (const { seq, at, model, input, cost } of shown) {
+    const past = await window.run(home, { thread, at: Math.max(0, seq - 1) }, options);
+    const sent = await request.run(home, { thread, seq }, options).catch(() => null);
+    const text = sent === null ? null : systemText(sent.system);
+    const price = cost === null ? "" : ` · $${cost.toFixed(4)}`;
+    yield `<details id="r${seq}"><summary>#${seq} · ${figure(input)} tokens${price} · ${escaped(model)} · ${escaped(at.slice(0, 16).replace("T", " "))}</summary>
+<p>${heldWords(past)} ${messageLink(seq)} answered it.</p>
+${text === null ? "<p>What was sent beside the messages is not recorded.</p>" : text === system ? "<p>The same system prompt as above.</p>" : `<pre>${escaped(text)}</pre>`}
+${sent === null || sent.tools.length === 0 ? "" : `<p>Tools: ${escaped(sent.tools.map(toolName).join(", "))}</p>`}
+</details>
+`;
+    system = text ?? system;
+  }
+  yield "</section>\n";
+}
+
+function systemText(system: unknown): string {
+  if (typeof system === "string") return system;
+  return JSON.stringify(system, null, 2) ?? "";
+}
+
+function toolName(tool: unknown): string {
+  return typeof tool === "object" && tool !== null && "name" in tool ? String(tool.name) : "?";
+}
+
+/** What stood in it, as links to the messages, each row of numbers as one. */
+function heldWords({ entries, compaction }: WindowNow): string {
+  const made = entries.filter(({ seq, source }) => seq === null && source !== "acknowledgement");
+  const first = made.map(({ source }) =>
+    source === "summary" && compaction !== null
+      ? `<a href="#c${compaction.seq}">the summary of #1 to #${compaction.hiddenThrough}</a>`
+      : escaped(source),
+  );
+  const runs: [from: number, to: number, count: number][] = [];
+  for (const { seq } of entries) {
+    if (seq === null) continue;
+    const last = runs.at(-1);
+    // Records between two messages of a row are reports and marks.
+    if (last !== undefined && seq > last[1] && seq - last[1] <= 4) runs[runs.length - 1] = [last[0], seq, last[2] + 1];
+    else runs.push([seq, seq, 1]);
+  }
+  const rows = runs.map(([from, to, count]) =>
+    from === to ? messageLink(from) : `${messageLink(from)} to ${messageLink(to)} (${figure(count)} messages)`,
+  );
+  return `Held: ${[...first, ...rows].join(", ") || "nothing"}.`;
+}
+
+async function* compactionsHtml(home: Home, threadId: string): AsyncGenerator<string> {
+  yield `<section id="compactions"><h2>Compactions</h2>\n`;
+  let count = 0;
+  for await (const { record } of home.store.records(threadId, { kinds: ["compaction"] })) {
+    if (record.kind !== "compaction") continue;
+    count += 1;
+    const { seq, at, rung, reason, tokensBefore, tokensAfter, covers, summary } = record;
+    yield `<details id="c${seq}"><summary>#${seq} · ${figure(tokensBefore)} → ${figure(tokensAfter)} tokens · ${escaped(rung)}, ${escaped(reason)} · ${escaped(at.slice(0, 16).replace("T", " "))}</summary>
+<p>Hides ${messageLink(covers[0])} to ${messageLink(covers[1])}. What stands for them:</p>
+<pre>${escaped(summary.text)}</pre>
+</details>
+`;
+  }
+  yield count === 0 ? "<p>Nothing was compacted.</p></section>\n" : "</section>\n";
+}
+
+function messageLink(seq: number): string {
+  return `<a href="#m${seq}">#${seq}</a>`;
+}
+
+function figure(count: number): string {
+  return Math.round(count).toLocaleString("en-US");
+}

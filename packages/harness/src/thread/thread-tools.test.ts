@@ -1,0 +1,84 @@
+// The model's own tools in a loop that is not our agent: an open thread, OpenAI's messages, no model behind it.
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { type OpenAiMessage, shapeOf } from "@palimpsest/core/message";
+import { openSqlite } from "../stores/sqlite.ts";
+import { openThread } from "./open-thread.ts";
+import { type ThreadTool, threadTools } from "./thread-tools.ts";
+
+const WINDOW = 20_000;
+const LINES = "src/cart.ts line 7: total is not rounded, so the discount is lost. ".repeat(40);
+
+async function opened(t: TestContext) {
+  const store = openSqlite({ path: ":memory:" });
+  t.after(() => store.close());
+  const result = await openThread({ store, id: "t", shape: shapeOf("openai"), window: WINDOW });
+  assert.ok(result.kind === "open");
+  const { thread } = result;
+  const context = threadTools(thread, { window: WINDOW });
+  let calls = 0;
+  /** One step of a loop: the answer with its call goes into the log, then the tool runs, then its result. */
+  const use = async (name: ThreadTool["name"] | "look", input: object = {}): Promise<string> => {
+    await context.prompt();
+    calls += 1;
+    const id = `c${calls}`;
+    const call = { id, type: "function" as const, function: { name, arguments: JSON.stringify(input) } };
+    await thread.append([{ role: "assistant", content: null, tool_calls: [call] }]);
+    const tool = context.tools.find((one) => one.name === name);
+    const content = tool === undefined ? LINES : await tool.execute(input);
+    await thread.append([{ role: "tool", tool_call_id: id, content }]);
+    return content;
+  };
+  const text = async (): Promise<string> => JSON.stringify((await context.prompt()).messages);
+  const say = (content: string) => thread.append([{ role: "user", content } satisfies OpenAiMessage]);
+  return { thread, context, use, text, say };
+}
+
+test("notes outlive a fresh window that any loop starts, and undo brings the old window back", async (t) => {
+  const { thread, use, text, say } = await opened(t);
+  await say("Fix the discount. Never push to main.");
+  for (let step = 0; step < 3; step += 1) await use("look");
+  assert.match(await use("notes", { act: "write", name: "plan", text: "Round the total." }), /revision 1/);
+  assert.match(await use("context_remaining"), /^\d+ of 20000 tokens are used, \d+ are left\.$/);
+  const before = await text();
+  assert.match(await use("new_context"), /fresh window starts/);
+  const fresh = await text();
+  assert.ok(fresh.length < before.length / 2);
+  for (const words of ["Round the total.", "- Never push to main.", "Fix the discount."])
+    assert.ok(fresh.includes(words), words);
+  await thread.undo();
+  assert.ok((await text()).length >= before.length);
+});
+
+test("a model that asks for a fresh window in every step is stopped, and told so", async (t) => {
+  const { use, say } = await opened(t);
+  await say("Go on.");
+  assert.match(await use("new_context"), /fresh window starts/);
+  assert.match(await use("new_context"), /Refused: a fresh window was started 1 steps ago/);
+});
+
+test("a finished stretch is folded into its report; pairs stay whole", async (t) => {
+  const { use, text, say } = await opened(t);
+  await say("Find the bug.");
+  assert.match(await use("checkpoint", { name: "hunt" }), /is set/);
+  for (let step = 0; step < 3; step += 1) await use("look");
+  assert.match(await use("fold", { name: "hunt", report: "The total is not rounded." }), /are folded/);
+  const prompt = await text();
+  assert.ok(prompt.includes("The total is not rounded.") && !prompt.includes("so the discount is lost"));
+});
+
+test("bad input is answered with a sentence and changes nothing", async (t) => {
+  const { thread, use, say } = await opened(t);
+  await say("Hello.");
+  await use("notes", { act: "write", name: "plan", text: "Mine." });
+  const answers = [
+    await use("fold", { name: "nowhere", report: "Done." }),
+    await use("fold", { name: "nowhere" }),
+    await use("notes", { act: "write", name: "plan", text: "Theirs." }),
+    await use("notes", { act: "write" }),
+    await use("notes", { act: "erase" }),
+  ];
+  for (const answer of answers) assert.match(answer, /^Refused/);
+  assert.match(await use("notes", { act: "read" }), /### plan \(revision 1\)\nMine\./);
+  await thread.close();
+});

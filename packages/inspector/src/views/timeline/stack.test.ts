@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { sampled, stackOf } from "./stack.ts";
+
+test("as many requests are asked about as may be, with both sides of each fall", () => {
+  assert.deepEqual(sampled({ first: 0, last: 5 }, []), [0, 1, 2, 3, 4, 5]);
+  fc.assert(
+    fc.property(fc.nat(900), fc.nat(5000), fc.array(fc.nat(6000)), (first, more, falls) => {
+      const chosen = sampled({ first, last: first + more }, falls);
+      assert.ok(chosen.length <= 64 && chosen[0] === first && chosen.at(-1) === first + more);
+      assert.ok(chosen.every((index) => index >= first && index <= first + more));
+    }),
+  );
+  const chosen = sampled({ first: 0, last: 10_000 }, [777]);
+  assert.ok(chosen.includes(776) && chosen.includes(777));
+});
+
+test("the kinds stand upon each other and together are what was reported", () => {
+  const samples = [
+    { index: 0, input: 100, parts: { base: 30, user: 20 } },
+    { index: 1, input: 50, parts: { base: 25, summary: 25, strange: 0 } },
+  ];
+  const areas = stackOf(samples, { first: 0, last: 1 }, 100, { width: 10, height: 100 });
+  assert.deepEqual(
+    areas.map(({ name, path }) => [name, path]),
+    [
+      ["system", "M0,40L10,75L10,100L0,100Z"],
+      ["summary", "M0,40L10,50L10,75L0,40Z"],
+      ["user", "M0,0L10,50L10,50L0,40Z"],
+    ],
+  );
+  assert.deepEqual(stackOf([], { first: 0, last: 0 }, 1, { width: 1, height: 1 }), []);
+});
