@@ -4,7 +4,7 @@
  */
 import { tracingChannel } from "node:diagnostics_channel";
 import type { AiSdkMessage } from "@palimpsest/core/message";
-import type { ContentPart, ToolSet, UIMessageChunk } from "ai";
+import type { ContentPart, ToolResultPart, ToolSet, UIMessageChunk } from "ai";
 import * as sdk from "ai";
 import type { AgentEvent, Emit, RunEnd, RunResult, StepEvent } from "./events.ts";
 import type { ModelObject, ModelSettings } from "./model.ts";
@@ -327,7 +327,7 @@ export async function resultOutput(
     output,
   }: Pick<Extract<StreamedText, { type: "tool-result" }>, "toolCallId" | "toolName" | "input" | "output">,
   tools: ToolSet,
-) {
+): Promise<ToolResultPart["output"]> {
   const { toModelOutput } = (Object.hasOwn(tools, toolName) ? tools[toolName] : undefined) ?? {};
   if (toModelOutput !== undefined) return toModelOutput({ toolCallId, input, output });
   return typeof output === "string" ? { type: "text", value: output } : { type: "json", value: output ?? null };

@@ -43,6 +43,6 @@ async function resultPart(result: HeardResult, tools: ToolSet): Promise<ToolResu
   const output =
     result.type === "tool-error"
       ? { type: "error-text" as const, value: String(result.error) }
-      : ((await resultOutput(result, tools)) as ToolResultPart["output"]);
+      : await resultOutput(result, tools);
   return { type: "tool-result", toolCallId, toolName, output };
 }
