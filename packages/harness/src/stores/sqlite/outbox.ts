@@ -7,7 +7,7 @@ import type { Json } from "@palimpsest/core/log";
 import { type Claim, type ClaimedJob, type JobTable, startJobLoop } from "../job-loop.ts";
 import { type Job, type JobStatus, MAX_DELAYS, type NewJob, type Outbox } from "../outbox.ts";
 import type { Connection, SqliteRow } from "./connection.ts";
-import { findThread, NUM, type UserConnection } from "./rows.ts";
+import { findThread, integerAt, NUM, textAt, textOrNull, type UserConnection } from "./rows.ts";
 
 /** Inside a transaction: the append's that asks for it. */
 export function queueJob(connection: Connection, num: number, job: NewJob): void {
@@ -128,17 +128,22 @@ function take(connection: Connection, { queue, owner, leaseMs, alive }: Claim, n
     "UPDATE outbox SET owner = ?, leased = ?, until = ?, attempts = attempts + 1 WHERE row = ? RETURNING attempts, revision",
     ...[owner, now, now + leaseMs, row["row"]!],
   )!;
-  return { job: jobOf(row), attempt: taken["attempts"] as number, owner, revision: taken["revision"] as number };
+  return { job: jobOf(row), attempt: integerAt(taken, "attempts"), owner, revision: integerAt(taken, "revision") };
 }
 
 function statusOf(row: SqliteRow): JobStatus {
-  const attempts = row["attempts"] as number;
-  const state = row["owner"] !== null ? "running" : attempts >= (row["max_attempts"] as number) ? "dead" : "waiting";
-  const runAt = new Date(row["run"] as number).toISOString();
-  return { ...jobOf(row), state, attempts, runAt, error: row["error"] as string | null };
+  const attempts = integerAt(row, "attempts");
+  const state = row["owner"] !== null ? "running" : attempts >= integerAt(row, "max_attempts") ? "dead" : "waiting";
+  const runAt = new Date(integerAt(row, "run")).toISOString();
+  return { ...jobOf(row), state, attempts, runAt, error: textOrNull(row, "error") };
 }
 
 function jobOf(row: SqliteRow): Job {
-  const { queue, key, userId, threadId, payload } = row as Record<keyof Job, string>;
-  return { queue, key, userId, threadId, payload: JSON.parse(payload) as Json };
+  return {
+    queue: textAt(row, "queue"),
+    key: textAt(row, "key"),
+    userId: textAt(row, "userId"),
+    threadId: textAt(row, "threadId"),
+    payload: JSON.parse(textAt(row, "payload")) as Json,
+  };
 }

@@ -22,7 +22,7 @@ import type {
 } from "../search-tables.ts";
 import type { Connection, SqliteRow } from "./connection.ts";
 import { entryUpTo } from "./entries.ts";
-import { findThread, NUM, type UserConnection } from "./rows.ts";
+import { findThread, integerAt, integerOrNull, NUM, textAt, textOrNull, type UserConnection } from "./rows.ts";
 
 /** Larger threads have blocks of their own that are worth reading by themselves. */
 const MOST = 256;
@@ -47,9 +47,9 @@ export function postingPool(
 /** The number under which the user's shared blocks are: threads have positive ones. */
 export function poolNumber(connection: Connection, userId: string): number {
   const known = connection.get("SELECT num FROM recall_users WHERE user = ?", userId);
-  if (known !== undefined) return known["num"] as number;
+  if (known !== undefined) return integerAt(known, "num");
   const sql = `INSERT INTO recall_users (user, num) SELECT ?, coalesce(min(num), 0) - 1 FROM recall_users RETURNING num`;
-  return connection.get(sql, userId)!["num"] as number;
+  return integerAt(connection.get(sql, userId), "num");
 }
 
 function reserve(connection: UserConnection, threadId: string, ordinal: number, count: number): Slot[] {
@@ -61,12 +61,12 @@ function reserve(connection: UserConnection, threadId: string, ordinal: number, 
     thread.num,
   );
   const last = own.at(-1);
-  const end = last === undefined ? ordinal : (last["ordinal"] as number) + (last["size"] as number);
+  const end = last === undefined ? ordinal : integerAt(last, "ordinal") + integerAt(last, "size");
   const lacking = ordinal + count - end;
   if (lacking > 0) {
-    const next = connection.get("SELECT next FROM recall_users WHERE num = ?", pool)!["next"] as number;
-    const isLast = last !== undefined && (last["first"] as number) + (last["size"] as number) === next;
-    const size = isLast ? lacking : Math.max(lacking, end - ((own[0]?.["ordinal"] ?? ordinal) as number));
+    const next = integerAt(connection.get("SELECT next FROM recall_users WHERE num = ?", pool), "next");
+    const isLast = last !== undefined && integerAt(last, "first") + integerAt(last, "size") === next;
+    const size = isLast ? lacking : Math.max(lacking, end - (integerOrNull(own[0], "ordinal") ?? ordinal));
     if (isLast)
       connection.run(
         "UPDATE recall_slots SET size = size + ? WHERE pool = ? AND first = ?",
@@ -88,9 +88,9 @@ function reserve(connection: UserConnection, threadId: string, ordinal: number, 
 function toSlot(threadId: string, row: SqliteRow): Slot {
   return {
     threadId,
-    ordinal: row["ordinal"] as number,
-    first: row["first"] as number,
-    size: row["size"] as number,
+    ordinal: integerAt(row, "ordinal"),
+    first: integerAt(row, "first"),
+    size: integerAt(row, "size"),
   };
 }
 
@@ -110,7 +110,7 @@ function locate(connection: UserConnection, places: readonly number[]): Slot[] {
     JSON.stringify(places),
     connection.userId,
   );
-  return rows.map((row) => toSlot(row["id"] as string, row));
+  return rows.map((row) => toSlot(textAt(row, "id"), row));
 }
 
 /** Whether the thread still has the batch's slots, or none where it has none: its index may have been dropped meanwhile. */
@@ -133,13 +133,15 @@ export function placeInPool(
      WHERE num = ? AND ordinal <= ? AND ordinal + size > ?`,
     ...[ordinal, num, ordinal, ordinal],
   );
-  return row ? { pool: row["pool"] as number, place: row["place"] as number } : null;
+  return row ? { pool: integerAt(row, "pool"), place: integerAt(row, "place") } : null;
 }
 
 /** The words of a thread leave the pool with it. */
 export function forgetSlots(connection: Connection, num: number): void {
-  for (const { pool, first, size } of connection.all("SELECT pool, first, size FROM recall_slots WHERE num = ?", num))
-    forgetPlaces(connection, pool as number, first as number, (first as number) + (size as number) - 1);
+  for (const row of connection.all("SELECT pool, first, size FROM recall_slots WHERE num = ?", num)) {
+    const first = integerAt(row, "first");
+    forgetPlaces(connection, integerAt(row, "pool"), first, first + integerAt(row, "size") - 1);
+  }
   connection.run("DELETE FROM recall_slots WHERE num = ?", num);
 }
 
@@ -151,9 +153,9 @@ export function forgetPlaces(connection: Connection, pool: number, first: number
     const holds = globs.map(() => "list GLOB ?").join(" OR ");
     const sql = `SELECT term, list FROM recall_postings WHERE num = ? AND block = ? AND (${holds})`;
     for (const row of connection.all(sql, pool, block, ...globs)) {
-      const { list, removed } = withoutPlaces(row["list"] as string, start, end);
+      const { list, removed } = withoutPlaces(textAt(row, "list"), start, end);
       if (removed === 0) continue;
-      const own = [pool, block, row["term"] as string] as const;
+      const own = [pool, block, textAt(row, "term")] as const;
       const at = "num = ? AND block = ? AND term = ?";
       if (list === "") connection.run(`DELETE FROM recall_postings WHERE ${at}`, ...own);
       else connection.run(`UPDATE recall_postings SET list = ?, count = count - ? WHERE ${at}`, list, removed, ...own);
@@ -208,21 +210,22 @@ export function mergeBlocks(connection: UserConnection, threadId: string): "merg
   const sql = `SELECT num, merged, ordinal FROM recall_threads WHERE num = ${NUM}`;
   const row = connection.get(sql, connection.userId, threadId);
   if (!row) return "nothing";
-  const [num, part] = [row["num"] as number, row["merged"] as number];
+  const [num, part] = [integerAt(row, "num"), integerAt(row, "merged")];
   const [first, last] = [part * MERGED, (part + 1) * MERGED - 1];
   // Ordinals only rise, so a block is done when a later one has begun.
-  if (Math.floor(((row["ordinal"] ?? 0) as number) / BLOCK_SIZE) <= last) return "nothing";
+  if (Math.floor((integerOrNull(row, "ordinal") ?? 0) / BLOCK_SIZE) <= last) return "nothing";
   const range = "num = ? AND block BETWEEN ? AND ?";
   const lists = new PlaceLists();
-  for (const { block, term, list } of connection.each(
+  for (const row of connection.each(
     `SELECT block, term, list FROM recall_postings WHERE ${range} ORDER BY block`,
     ...[num, first, last],
   )) {
-    const start = ((block as number) - first) * BLOCK_SIZE;
+    const start = (integerAt(row, "block") - first) * BLOCK_SIZE;
+    const term = textAt(row, "term");
     readPostings(
-      list as string,
+      textAt(row, "list"),
       BLOCK_SIZE,
-      (offset, weight, passages) => lists.add(term as string, offset, weight, passages),
+      (offset, weight, passages) => lists.add(term, offset, weight, passages),
       start,
     );
   }
@@ -234,7 +237,7 @@ export function mergeBlocks(connection: UserConnection, threadId: string): "merg
 
 /** Of blocks of which nothing is there yet. */
 export function writeNextPart(connection: Connection, num: number, postings: readonly MergedPosting[]): void {
-  const part = connection.get("SELECT merged FROM recall_threads WHERE num = ?", num)!["merged"] as number;
+  const part = integerAt(connection.get("SELECT merged FROM recall_threads WHERE num = ?", num), "merged");
   writePart(connection, num, part, postings);
   connection.run("UPDATE recall_threads SET merged = ? WHERE num = ?", part + 1, num);
 }
@@ -276,7 +279,7 @@ function shorten(connection: Connection, num: number, block: number, place: numb
     block,
   );
   return rows.flatMap((row) => {
-    const [term, before] = [row["term"] as string, row["list"] as string];
+    const [term, before] = [textAt(row, "term"), textAt(row, "list")];
     const list = withoutEntry(before, place, BLOCK_SIZE);
     if (list === before) return [];
     const own = "num = ? AND block = ? AND term = ?";
@@ -303,8 +306,8 @@ export function lineage(connection: UserConnection, threadId: string): IndexedSe
   while (row) {
     line.unshift(toSegment(connection, row, through));
     if (row["base"] === null) break;
-    through = Math.min(through ?? Number.MAX_SAFE_INTEGER, row["base_seq"] as number);
-    row = connection.get(`SELECT ${SEGMENT} WHERE t.num = ?`, row["base"] as number);
+    through = Math.min(through ?? Number.MAX_SAFE_INTEGER, integerAt(row, "base_seq"));
+    row = connection.get(`SELECT ${SEGMENT} WHERE t.num = ?`, integerAt(row, "base"));
   }
   return line;
 }
@@ -333,13 +336,14 @@ export function userIndex(connection: UserConnection): UserIndex {
     )
     .map((row) => toSegment(connection, row, null));
   if (own === undefined) return { ...EMPTY, late };
-  const pool = own["num"] as number;
+  const pool = integerAt(own, "num");
   const large = connection
     .all(`SELECT ${SEGMENT} WHERE t.num IN (SELECT num FROM recall_threads WHERE large = ?)`, pool)
     .map((row) => toSegment(connection, row, null));
-  const first = connection.get("SELECT min(first) AS first FROM recall_slots WHERE pool = ?", pool)!["first"];
-  const before = Math.ceil((own["next"] as number) / BLOCK_SIZE);
-  const from = first === null ? before : Math.floor((first as number) / BLOCK_SIZE);
+  const slots = connection.get("SELECT min(first) AS first FROM recall_slots WHERE pool = ?", pool);
+  const first = integerOrNull(slots, "first");
+  const before = Math.ceil(integerAt(own, "next") / BLOCK_SIZE);
+  const from = first === null ? before : Math.floor(first / BLOCK_SIZE);
   const blocks = Array.from({ length: before - from }, (_, at) => from + at);
   const times = connection.all(
     `SELECT b.value AS block, (SELECT i.at FROM recall_slots s JOIN recall_threads i USING (num)
@@ -347,11 +351,11 @@ export function userIndex(connection: UserConnection): UserIndex {
     ...[pool, JSON.stringify(blocks)],
   );
   return {
-    entries: own["entries"] as number,
-    length: own["length"] as number,
+    entries: integerAt(own, "entries"),
+    length: integerAt(own, "length"),
     from,
     before,
-    times: new Map(times.map((row) => [row["block"] as number, (row["at"] ?? "") as string])),
+    times: new Map(times.map((row) => [integerAt(row, "block"), textOrNull(row, "at") ?? ""])),
     large,
     late,
   };
@@ -367,22 +371,22 @@ export function late(connection: Connection, records: number, after: number): La
     ...[after, after + LATE_PAGE, records],
   );
   const more = connection.get("SELECT 1 FROM threads WHERE num > ? LIMIT 1", after + LATE_PAGE) !== undefined;
-  const threads = rows.map((row) => ({ userId: row["user"] as string, threadId: row["id"] as string }));
+  const threads = rows.map((row) => ({ userId: textAt(row, "user"), threadId: textAt(row, "id") }));
   return { threads, next: more ? String(after + LATE_PAGE) : null };
 }
 
 function toSegment(connection: Connection, row: SqliteRow, through: number | null): IndexedSegment {
-  const { at, ordinal, session } = row;
-  const slots = slotsOf(connection, row["id"] as string, row["num"] as number);
+  const ordinal = integerOrNull(row, "ordinal");
+  const slots = slotsOf(connection, textAt(row, "id"), integerAt(row, "num"));
   return {
-    threadId: row["id"] as string,
-    through: through ?? (row["version"] as number),
-    cut: through === null ? null : (entryUpTo(connection, row["num"] as number, through)?.ordinal ?? -1),
-    indexed: (row["indexed"] ?? row["base_seq"]) as number,
-    newest: ordinal == null ? null : { ordinal: ordinal as number, session: session as number, at: at as string },
-    entries: (row["entries"] ?? 0) as number,
-    length: (row["length"] ?? 0) as number,
-    merged: ((row["merged"] ?? 0) as number) * MERGED,
+    threadId: textAt(row, "id"),
+    through: through ?? integerAt(row, "version"),
+    cut: through === null ? null : (entryUpTo(connection, integerAt(row, "num"), through)?.ordinal ?? -1),
+    indexed: integerOrNull(row, "indexed") ?? integerAt(row, "base_seq"),
+    newest: ordinal === null ? null : { ordinal, session: integerAt(row, "session"), at: textAt(row, "at") },
+    entries: integerOrNull(row, "entries") ?? 0,
+    length: integerOrNull(row, "length") ?? 0,
+    merged: (integerOrNull(row, "merged") ?? 0) * MERGED,
     ...(slots.length > 0 && { slots }),
   };
 }

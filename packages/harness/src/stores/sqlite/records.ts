@@ -25,6 +25,8 @@ import {
   HEADER_COLUMNS,
   headNamed,
   headText,
+  integerAt,
+  integerOrNull,
   namesOf,
   RECORD_COLUMNS,
   recordOf,
@@ -214,7 +216,7 @@ function placeOf({ get, userId }: UserConnection, threadId: string, { lease, exp
   const isOwn = row["owner"] === lease.owner && row["epoch"] === lease.epoch;
   if (lease.threadId !== threadId || !isOwn) return { kind: "lease-lost" };
   const version = Number(row["version"] ?? 0);
-  return version === expect ? { kind: "open", num: row["num"] as number } : { kind: "conflict", version };
+  return version === expect ? { kind: "open", num: integerAt(row, "num") } : { kind: "conflict", version };
 }
 
 function write(connection: UserConnection, num: number, batch: AppendBatch): void {
@@ -263,9 +265,9 @@ const MOST_SHAPES = 4096;
 
 function shapeId(connection: Connection, text: string): number | null {
   const known = connection.get("SELECT id FROM shapes WHERE text = ?", text);
-  if (known !== undefined) return known["id"] as number;
+  if (known !== undefined) return integerAt(known, "id");
   const sql = `INSERT INTO shapes (text) SELECT ? WHERE (SELECT coalesce(max(id), 0) FROM shapes) < ${MOST_SHAPES} RETURNING id`;
-  return (connection.get(sql, text)?.["id"] ?? null) as number | null;
+  return integerOrNull(connection.get(sql, text), "id");
 }
 
 export function updateHead(connection: Connection, num: number, head: Head): void {

@@ -8,6 +8,35 @@ import { kindOf, letterOf, type PackedRow, PROMPT_BYTES, SHORT_BODY, unpackRecor
 import type { StoredRecord } from "../store.ts";
 import type { Connection, SqliteRow } from "./connection.ts";
 
+/** A cell of a row that must be there, of the type that its column has. Anything else is a damaged file: the connection turns the error into `corrupt`. */
+export function integerAt(row: SqliteRow | undefined, column: string): number {
+  const value = row?.[column];
+  return typeof value === "number" ? value : wrongCell(column, value);
+}
+
+export function textAt(row: SqliteRow | undefined, column: string): string {
+  const value = row?.[column];
+  return typeof value === "string" ? value : wrongCell(column, value);
+}
+
+export function bytesAt(row: SqliteRow | undefined, column: string): Uint8Array {
+  const value = row?.[column];
+  return value instanceof Uint8Array ? value : wrongCell(column, value);
+}
+
+/** Null if there is no row, no such column, or nothing in it. */
+export function integerOrNull(row: SqliteRow | undefined, column: string): number | null {
+  return (row?.[column] ?? null) === null ? null : integerAt(row, column);
+}
+
+export function textOrNull(row: SqliteRow | undefined, column: string): string | null {
+  return (row?.[column] ?? null) === null ? null : textAt(row, column);
+}
+
+function wrongCell(column: string, value: unknown): never {
+  throw new SyntaxError(`column ${column} holds ${value === null ? "null" : typeof value}`);
+}
+
 /** A connection as one user sees it. */
 export interface UserConnection extends Connection {
   readonly userId: string;
@@ -30,12 +59,12 @@ export function findThread(connection: UserConnection, id: string): ThreadRow | 
 export const NUM = "(SELECT num FROM threads WHERE user = ? AND id = ?)";
 
 export function threadRow(row: SqliteRow): ThreadRow {
-  const base = row["base"] as number | null;
+  const base = integerOrNull(row, "base");
   return {
-    num: row["num"] as number,
-    header: JSON.parse(row["header"] as string) as ThreadHeader,
+    num: integerAt(row, "num"),
+    header: JSON.parse(textAt(row, "header")) as ThreadHeader,
     base,
-    baseSeq: row["base_seq"] as number,
+    baseSeq: integerAt(row, "base_seq"),
   };
 }
 
@@ -53,17 +82,17 @@ export function headNamed(connection: UserConnection, id: string): Head | undefi
 }
 
 function headOf(row: SqliteRow): Head {
-  const { hash, ...rest } = JSON.parse(row["head"] as string) as Omit<
+  const { hash, ...rest } = JSON.parse(textAt(row, "head")) as Omit<
     Head,
     "version" | "messages" | "updatedAt" | "state"
   >;
   return {
-    version: row["version"] as number,
+    version: integerAt(row, "version"),
     hash,
-    messages: row["messages"] as number,
-    updatedAt: row["updated"] as string,
+    messages: integerAt(row, "messages"),
+    updatedAt: textAt(row, "updated"),
     ...rest,
-    state: row["state"] === null ? {} : (JSON.parse(row["state"] as string) as Head["state"]),
+    state: row["state"] === null ? {} : (JSON.parse(textAt(row, "state")) as Head["state"]),
   };
 }
 
@@ -107,8 +136,8 @@ export const HEADER_COLUMNS = `${HEADER}, iif(octet_length(body) < ${SHORT_BODY}
 
 export function recordOf(row: SqliteRow): StoredRecord {
   const place = {
-    seq: row["seq"] as number,
-    kind: kindOf(row["kind"] as string),
+    seq: integerAt(row, "seq"),
+    kind: kindOf(textAt(row, "kind")),
     redacted: row["redacted"] === 1,
   };
   return recordWith(place, textOf(row));
@@ -121,11 +150,11 @@ export function namesOf(kind: ChainedRecord["kind"]): readonly string[] {
 
 /** A row from before they were packed, or that was erased since, holds its text as it is. */
 export function textOf(row: SqliteRow): Pick<ChainedRecord, "header" | "body" | "bodyHash" | "hash"> {
-  if (row["packed"] !== null) return unpackRecord(row as unknown as PackedRow, row["seq"] as number);
+  if (row["packed"] !== null) return unpackRecord(row as unknown as PackedRow, integerAt(row, "seq"));
   return {
-    header: row["header"] as string,
-    body: (row["body"] ?? null) as string | null,
-    bodyHash: row["body_hash"] as string | null,
-    hash: row["hash"] as string,
+    header: textAt(row, "header"),
+    body: textOrNull(row, "body"),
+    bodyHash: textOrNull(row, "body_hash"),
+    hash: textAt(row, "hash"),
   };
 }

@@ -39,7 +39,7 @@ import {
   userIndex,
   writeNextPart,
 } from "./posting-pool.ts";
-import { findThread, NUM, type UserConnection } from "./rows.ts";
+import { bytesAt, findThread, integerAt, integerOrNull, NUM, textAt, textOrNull, type UserConnection } from "./rows.ts";
 
 export function searchTables(connection: UserConnection): SearchTables {
   const { guard } = connection;
@@ -83,7 +83,7 @@ export function searchTables(connection: UserConnection): SearchTables {
           threadId,
           through,
         )!;
-        return { entries: row["entries"] as number, length: row["length"] as number };
+        return { entries: integerAt(row, "entries"), length: integerAt(row, "length") };
       }),
     entries: (ranges) => guard(() => entries(connection, ranges)),
     vectors: vectorTable(connection),
@@ -161,7 +161,7 @@ function counts(
   return spans.flatMap(({ threadId, from = 0, before }) => {
     const thread = connection.get(threadId === POOL ? POOL_ROW : THREAD_ROW, ...namesOf(connection, threadId));
     if (!thread) return [];
-    const parts = Math.min(thread["merged"] as number, Math.ceil(before / MERGED));
+    const parts = Math.min(integerAt(thread, "merged"), Math.ceil(before / MERGED));
     const first = Math.max(from, parts * MERGED);
     const single = Array.from({ length: Math.max(0, before - first) }, (_, at) => first + at);
     const blocks = [...Array.from({ length: parts }, (_, part) => -1 - part), ...single];
@@ -169,19 +169,19 @@ function counts(
       `SELECT t.key AS term, p.block, p.count, ${lists === "all" ? LIST : SHORT_LIST} AS list, octet_length(p.list) = 0 AS split
        FROM json_each(?) b CROSS JOIN json_each(?) t
        CROSS JOIN recall_postings p ON p.num = ? AND p.block = b.value AND p.term = t.value`,
-      ...[JSON.stringify(blocks), asked, thread["num"] as number],
+      ...[JSON.stringify(blocks), asked, integerAt(thread, "num")],
     );
     return rows.map((row) => {
-      const [block, width] = toBlocks(row["block"] as number);
+      const [block, width] = toBlocks(integerAt(row, "block"));
       const split = row["split"] === 1;
       return {
         threadId,
-        term: terms[row["term"] as number]!,
+        term: terms[integerAt(row, "term")]!,
         block,
         blocks: width,
-        count: row["count"] as number,
+        count: integerAt(row, "count"),
         split,
-        ...(!split && row["list"] !== null && { list: row["list"] as string }),
+        ...(!split && row["list"] !== null && { list: textAt(row, "list") }),
       };
     });
   });
@@ -236,7 +236,7 @@ function listsAt(
   for (const { threadId } of places) {
     if (numbers.has(threadId)) continue;
     const sql = `SELECT num FROM ${threadId === POOL ? "recall_users WHERE user = ?" : "threads WHERE user = ? AND id = ?"}`;
-    numbers.set(threadId, (connection.get(sql, ...namesOf(connection, threadId))?.["num"] ?? 0) as number);
+    numbers.set(threadId, integerOrNull(connection.get(sql, ...namesOf(connection, threadId)), "num") ?? 0);
   }
   const rows = connection.all(
     `SELECT a.key AS place, p.count, ${LIST} AS list
@@ -245,14 +245,14 @@ function listsAt(
     JSON.stringify(places.map((place) => [numbers.get(place.threadId), rowOf(place), place.term])),
   );
   return rows.map((row) => {
-    const { threadId, term, block, blocks } = places[row["place"] as number]!;
+    const { threadId, term, block, blocks } = places[integerAt(row, "place")]!;
     return {
       threadId,
       term,
       block,
       blocks,
-      count: row["count"] as number,
-      list: row["list"] as string,
+      count: integerAt(row, "count"),
+      list: textAt(row, "list"),
     };
   });
 }
@@ -270,7 +270,7 @@ function entries(connection: UserConnection, ranges: readonly OrdinalRange[]): S
     ),
     connection.userId,
   );
-  return rows.flatMap((row) => unpackEntries(row["id"] as string, (row["packed"] ?? "") as string));
+  return rows.flatMap((row) => unpackEntries(textAt(row, "id"), textOrNull(row, "packed") ?? ""));
 }
 
 /** What its columns don't say is digits, or a list without its brackets. The oldest rows hold all of their entry, as an array. */
@@ -285,7 +285,7 @@ export function forgetIndex(connection: Connection, num: number): void {
 
 function forgetWords(connection: Connection, num: number): void {
   const totals = connection.get("SELECT entries, length FROM recall_threads WHERE num = ?", num);
-  if (totals) addTotals(connection, num, -(totals["entries"] as number), -(totals["length"] as number));
+  if (totals) addTotals(connection, num, -integerAt(totals, "entries"), -integerAt(totals, "length"));
   forgetSlots(connection, num);
   forgetLists(connection, "num = ?", num);
   for (const table of ["threads", "entries", "postings"])
@@ -315,14 +315,14 @@ function vectorTable(connection: UserConnection): VectorTable {
       guard(() => {
         const state = connection.get(`SELECT * FROM recall_embedders WHERE num = ${NUM}`, userId, threadId);
         const same = state?.["model"] === model && (dimension === undefined || state["dimension"] === dimension);
-        const through = same ? (state["through"] as number) : 0;
+        const through = same ? integerAt(state, "through") : 0;
         const num = findThread(connection, threadId)?.num ?? -1;
         const after = entryUpTo(connection, num, through)?.ordinal ?? -1;
         const rows = connection.all(
           "SELECT seq FROM recall_entries WHERE num = ? AND ordinal > ? ORDER BY ordinal LIMIT ?",
           ...[num, after, limit],
         );
-        return { through, seqs: rows.map((row) => row["seq"] as number) };
+        return { through, seqs: rows.map((row) => integerAt(row, "seq")) };
       }),
     // Derived: what a power cut takes of it is made again.
     write: (threadId, batch) =>
@@ -338,8 +338,8 @@ function vectorTable(connection: UserConnection): VectorTable {
           ...[JSON.stringify(places.map(({ threadId, seq }) => [threadId, seq])), userId, model, dimension!],
         );
         return rows.map((row): StoredVector => {
-          const vector = new Int8Array(row["vector"] as Uint8Array);
-          return { threadId: row["id"] as string, seq: row["seq"] as number, vector };
+          const vector = new Int8Array(bytesAt(row, "vector"));
+          return { threadId: textAt(row, "id"), seq: integerAt(row, "seq"), vector };
         });
       }),
   };

@@ -14,7 +14,7 @@ import type {
   PromptTexts,
 } from "../store.ts";
 import type { Connection, SqliteRow } from "./connection.ts";
-import { findThread, NUM, type ThreadRow, type UserConnection } from "./rows.ts";
+import { findThread, integerAt, NUM, type ThreadRow, textAt, textOrNull, type UserConnection } from "./rows.ts";
 
 // Leases: who may append, by the database's own clock. The epoch outlives its lease and only ever grows, which is how a
 // late writer is told apart. Taking one doesn't wait for the disk: the next append brings it there.
@@ -41,13 +41,13 @@ export function takeLease(connection: UserConnection, asked: AskedLease): LeaseR
   const row = connection.get(`SELECT ${LEASE_COLUMNS} FROM leases WHERE num = ${NUM}`, connection.userId, threadId);
   if (!row) return { kind: "missing" };
   const dead = holderGone(connection, row);
-  const takenOver = dead === null ? null : take(connection, asked, { holder: dead, epoch: row["epoch"] as number });
+  const takenOver = dead === null ? null : take(connection, asked, { holder: dead, epoch: integerAt(row, "epoch") });
   if (takenOver !== null) return takenOver;
   return {
     kind: "busy",
-    owner: row["owner"] as string,
-    renewedAt: new Date(row["taken"] as number).toISOString(),
-    expiresAt: new Date(row["expires"] as number).toISOString(),
+    owner: textAt(row, "owner"),
+    renewedAt: new Date(integerAt(row, "taken")).toISOString(),
+    expiresAt: new Date(integerAt(row, "expires")).toISOString(),
   };
 }
 
@@ -71,7 +71,7 @@ function take(
     ...[owner, ttlMs, connection.owners.own(), connection.userId, threadId],
     ...[dead?.holder ?? null, dead?.epoch ?? null],
   );
-  return taken ? { kind: "acquired", lease: { threadId, owner, epoch: taken["epoch"] as number } } : null;
+  return taken ? { kind: "acquired", lease: { threadId, owner, epoch: integerAt(taken, "epoch") } } : null;
 }
 
 /** The lock of a lease whose owner is proven to be gone; null: there is no proof. */
@@ -121,7 +121,7 @@ export function drafts(connection: UserConnection): Drafts {
           `SELECT value, created FROM drafts WHERE num = ${NUM} AND key = ?`,
           ...[connection.userId, threadId, key],
         );
-        return row && { value: row["value"] as string, created: row["created"] as string };
+        return row && { value: textAt(row, "value"), created: textAt(row, "created") };
       }),
     put: (threadId, key, value, created) =>
       connection.guard(() =>
@@ -156,12 +156,12 @@ export function promptTexts(connection: UserConnection): PromptTexts {
     get: (hash) =>
       guard(() => {
         const row = connection.get("SELECT text FROM prompts WHERE user = ? AND hash = ?", userId, hash);
-        return row?.["text"] as string | undefined;
+        return row && textAt(row, "text");
       }),
     list: () =>
       guard(() => {
         const rows = connection.all("SELECT hash, text FROM prompts WHERE user = ? ORDER BY hash", userId);
-        return rows.map(({ hash, text }) => ({ hash: hash as string, text: text as string }));
+        return rows.map((row) => ({ hash: textAt(row, "hash"), text: textAt(row, "text") }));
       }),
     drop: (hashes) =>
       guard(() => {
@@ -187,8 +187,8 @@ function nameFrom(connection: UserConnection, num: number, hash: string, seq: nu
 /** A fork whose parent goes names what the records that it takes over name. */
 export function inheritPrompts(connection: UserConnection, parent: ThreadRow, fork: ThreadRow): void {
   const sql = "SELECT hash, seq FROM prompt_uses WHERE num = ? AND seq <= ?";
-  for (const { hash, seq } of connection.all(sql, parent.num, fork.baseSeq))
-    nameFrom(connection, fork.num, hash as string, seq as number);
+  for (const row of connection.all(sql, parent.num, fork.baseSeq))
+    nameFrom(connection, fork.num, textAt(row, "hash"), integerAt(row, "seq"));
   const kept = "INSERT OR IGNORE INTO usage_prompts (num, hash) SELECT ?, hash FROM usage_prompts WHERE num = ?";
   connection.run(kept, fork.num, parent.num);
 }
@@ -216,8 +216,8 @@ export function keepsPrompt(connection: Connection, num: number, seq: number, ha
   const digest = Buffer.from(hash, "hex");
   const start = digest.subarray(0, PROMPT_BYTES);
   const sql = "SELECT hash FROM usage_prompts WHERE num = ? AND hash >= ? ORDER BY hash LIMIT 1";
-  const kept = connection.get(sql, num, start)?.["hash"] as Uint8Array | undefined;
-  if (kept !== undefined && start.equals(kept.subarray(0, PROMPT_BYTES))) return digest.equals(kept);
+  const kept = connection.get(sql, num, start)?.["hash"];
+  if (kept instanceof Uint8Array && start.equals(kept.subarray(0, PROMPT_BYTES))) return digest.equals(kept);
   if (seq < LONG_THREAD) return false;
   const { changes } = connection.run(
     "INSERT INTO usage_prompts (num, hash) SELECT ?, ? WHERE (SELECT count(*) FROM usage_prompts WHERE num = ?) < ?",
@@ -271,14 +271,14 @@ const MOST = 500;
 
 function matchOf(row: SqliteRow): MatchRow {
   return {
-    threadId: row["id"] as string,
-    seq: row["seq"] as number,
-    hash: row["hash"] as string,
-    answer: row["answer"] as string,
-    group: row["grp"] as string | null,
-    fixed: row["fixed"] as string | null,
-    version: row["version"] as number,
-    updatedAt: row["updated"] as string,
+    threadId: textAt(row, "id"),
+    seq: integerAt(row, "seq"),
+    hash: textAt(row, "hash"),
+    answer: textAt(row, "answer"),
+    group: textOrNull(row, "grp"),
+    fixed: textOrNull(row, "fixed"),
+    version: integerAt(row, "version"),
+    updatedAt: textAt(row, "updated"),
   };
 }
 
@@ -340,16 +340,16 @@ export function keyRows(connection: Connection): KeyRows {
 
 const KEY_COLUMNS = "id, hash, prefix, user, role, created, expires, revoked";
 
-function keyOf(row: Readonly<Record<string, unknown>>): KeyRow {
+function keyOf(row: SqliteRow): KeyRow {
   return {
-    id: row["id"] as string,
-    hash: row["hash"] as string,
-    prefix: row["prefix"] as string,
-    user: row["user"] as string,
+    id: textAt(row, "id"),
+    hash: textAt(row, "hash"),
+    prefix: textAt(row, "prefix"),
+    user: textAt(row, "user"),
     role: row["role"] as KeyRow["role"],
-    createdAt: row["created"] as string,
-    expiresAt: row["expires"] as string | null,
-    revokedAt: row["revoked"] as string | null,
+    createdAt: textAt(row, "created"),
+    expiresAt: textOrNull(row, "expires"),
+    revokedAt: textOrNull(row, "revoked"),
   };
 }
 
@@ -364,7 +364,7 @@ export function memoryRows(connection: Connection): MemoryRows {
           userId,
           agentName,
         );
-        return row && { revision: Number(row["revision"]), document: row["document"] as string };
+        return row && { revision: Number(row["revision"]), document: textAt(row, "document") };
       }),
     revision: (userId, agentName) =>
       connection.guard(() => {
@@ -391,7 +391,7 @@ export function memoryRows(connection: Connection): MemoryRows {
         const sql = `SELECT user, agent FROM memories ${beyond} ORDER BY user, agent LIMIT 500`;
         return connection
           .all(sql, ...(after === undefined ? [] : [after.userId, after.agentName]))
-          .map(({ user, agent }) => ({ userId: user as string, agentName: agent as string }));
+          .map((row) => ({ userId: textAt(row, "user"), agentName: textAt(row, "agent") }));
       }),
   };
 }

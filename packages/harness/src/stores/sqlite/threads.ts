@@ -7,7 +7,18 @@ import { orphaned, type PageMark, readMark, writeMark } from "../driver-rules.ts
 import type { ForkRequest, Lease, Store, ThreadPage, ThreadQuery } from "../store.ts";
 import type { Connection, SqliteRow } from "./connection.ts";
 import { insertRecords, updateHead, writeState } from "./records.ts";
-import { findHead, findThread, segments, type ThreadRow, threadRow, type UserConnection } from "./rows.ts";
+import {
+  findHead,
+  findThread,
+  integerAt,
+  integerOrNull,
+  segments,
+  type ThreadRow,
+  textAt,
+  textOrNull,
+  threadRow,
+  type UserConnection,
+} from "./rows.ts";
 import { forgetIndex } from "./search.ts";
 import { forgetPrompts, holdsLease, inheritMatches, inheritPrompts, isLeased } from "./tables.ts";
 
@@ -55,7 +66,7 @@ function insertThread(
     base,
     baseSeq,
   );
-  const num = row!["num"] as number;
+  const num = integerAt(row, "num");
   updateHead(connection, num, head);
   writeState(connection, num, head);
   return "created";
@@ -74,7 +85,7 @@ export function sharers(connection: UserConnection, threadId: string, seq: numbe
       owner.num,
       seq,
     )
-    .map((found) => found["id"] as string);
+    .map((found) => textAt(found, "id"));
 }
 
 export function deleteThread(connection: UserConnection, id: string, lease?: Lease): "deleted" | "missing" | "busy" {
@@ -131,8 +142,8 @@ export function writeHead(connection: UserConnection, id: string, head: Head): "
   return connection.transaction("IMMEDIATE", () => {
     const thread = findThread(connection, id);
     if (!thread) return "missing";
-    const own = connection.get("SELECT max(seq) AS last FROM records WHERE num = ?", thread.num)?.["last"];
-    const last = (own as number | null) ?? thread.baseSeq;
+    const own = connection.get("SELECT max(seq) AS last FROM records WHERE num = ?", thread.num);
+    const last = integerOrNull(own, "last") ?? thread.baseSeq;
     if (last !== head.version) return "conflict";
     updateHead(connection, thread.num, head);
     writeState(connection, thread.num, head);
@@ -142,7 +153,7 @@ export function writeHead(connection: UserConnection, id: string, head: Head): "
 
 export function users(connection: Connection, after: string | undefined): string[] {
   const sql = "SELECT DISTINCT user FROM threads WHERE user > ? ORDER BY user LIMIT 500";
-  return connection.all(sql, after ?? "").map(({ user }) => user as string);
+  return connection.all(sql, after ?? "").map((row) => textAt(row, "user"));
 }
 
 const ORDERS = {
@@ -177,13 +188,13 @@ export function threads(connection: UserConnection, query: ThreadQuery = {}): Th
 
 function summary(row: SqliteRow): ThreadPage["threads"][number] {
   return {
-    header: JSON.parse(row["header"] as string) as ThreadHeader,
-    title: row["title"] as string | null,
-    messages: row["messages"] as number,
-    updatedAt: row["updated"] as string,
+    header: JSON.parse(textAt(row, "header")) as ThreadHeader,
+    title: textOrNull(row, "title"),
+    messages: integerAt(row, "messages"),
+    updatedAt: textAt(row, "updated"),
   };
 }
 
-function markOf({ num, updated }: SqliteRow): PageMark {
-  return { num: num as number, updated: updated as string };
+function markOf(row: SqliteRow): PageMark {
+  return { num: integerAt(row, "num"), updated: textAt(row, "updated") };
 }
