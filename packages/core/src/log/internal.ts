@@ -20,6 +20,7 @@ export {
   restoreRule,
   rulesInForce,
   rulesKey,
+  withoutEnded,
 } from "./rules.ts";
 export {
   liveAfter,

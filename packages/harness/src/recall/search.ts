@@ -2,7 +2,10 @@
  * Search over what was ever said, in one thread or in all of a user's: brings the index up to date, lets core rank, and
  * shows the messages found. Compactions and undos hide nothing here; a fork finds what it shares.
  */
-import { COURSE_SEARCH } from "@palimpsest/core/internal/recall";
+import { readRules, recognizeRules, withoutEnded } from "@palimpsest/core/internal/log";
+import { mayBecomeRule } from "@palimpsest/core/internal/memory";
+import { COURSE_SEARCH, standingSentences } from "@palimpsest/core/internal/recall";
+import type { RuleList } from "@palimpsest/core/log";
 import type { FindToolFacts, Role } from "@palimpsest/core/message";
 import { createSnippets, type IndexedDoc, type RecallIndex, type Scope, search } from "@palimpsest/core/recall";
 import type { EmbeddingModel } from "ai";
@@ -214,7 +217,8 @@ async function run(
     const place = { threadId, seq, session };
     return [{ ...said, ...place, score, speaker, at }];
   };
-  const rules = result.standing && { standing: result.standing.flatMap((doc) => shown(doc, 0, "typed")) };
+  const typed = result.standing?.flatMap((doc) => shown(doc, 0, "typed"));
+  const rules = typed && { standing: await inForce(store, typed) };
   if (result.kind === "nothing") return { kind: "nothing", reason: result.reason, ...rules, ...cover };
   const all = ranked.flatMap(({ doc, score }) => shown(doc, score));
   const hits = only === undefined ? all : (await inTurns(holders(all, question))).slice(0, limit);
@@ -223,6 +227,24 @@ async function run(
 }
 
 const EXTRA = 20;
+
+/** Without the instructions that ended since: a person ended them, or a later one took their place. */
+async function inForce(store: Store, hits: readonly SearchHit[]): Promise<SearchHit[]> {
+  const told = (hit: SearchHit) => standingSentences(hit.text).map(({ text }) => ({ text, source: hit.seq }));
+  const rules = new Map<string, RuleList>();
+  for (const [threadId, own] of Map.groupBy(hits, (hit) => hit.threadId)) {
+    const stated = own.toSorted((a, b) => a.seq - b.seq).flatMap(told);
+    const binding = stated.filter(({ text }) => mayBecomeRule(text));
+    const stored = readRules((await store.head(threadId))?.state ?? {});
+    rules.set(threadId, recognizeRules(stored, binding, own[0]!.at));
+  }
+  return hits.flatMap((hit): SearchHit[] => {
+    const all = told(hit);
+    const left = all.filter(({ text }) => withoutEnded(text, rules.get(hit.threadId)!) === text);
+    if (left.length === all.length) return [hit];
+    return left.length === 0 ? [] : [{ ...hit, text: left.map(({ text }) => text).join("\n") }];
+  });
+}
 
 /** False where no embedder is asked. */
 function meaningFor(
