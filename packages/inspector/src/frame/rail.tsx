@@ -9,7 +9,7 @@ import { isOfThread } from "../router/place.ts";
 export function Rail() {
   const branches = useComputed(() => branchesOf(threads.value.values()));
   const { view, id } = place.value;
-  if (view === "nowhere" || !isOfThread(view)) return null;
+  if (view === "nowhere" || !isOfThread(view) || branches.value.length === 0) return null;
   return (
     <aside class="rail" aria-label="Threads">
       <ThreadList branches={branches.value} chosen={id} now={new Date()} onChoose={(threadId) => go(view, threadId)} />

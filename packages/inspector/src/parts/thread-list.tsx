@@ -50,6 +50,33 @@ export function ThreadList({ facts, onSight, branches, chosen, now, onChoose, on
   );
 }
 
+const HEADS = 29;
+const FRAME = 2;
+const LEAST_ROWS = 2;
+
+/** Of the list with facts, its heads and its frame: it needs no more room than its rows. */
+export function heightOfThreads(count: number): number {
+  return HEADS + FRAME + FULL_ROW * Math.max(LEAST_ROWS, count);
+}
+
+/** Above the list with facts; the rows say the same to whoever can't see the columns. */
+export function ThreadHeads() {
+  return (
+    <div class="threads full thread-heads dim small" aria-hidden="true">
+      <div class="thread">
+        <span>thread</span>
+        <span class="thread-facts">
+          <span>window</span>
+          <span />
+          <span class="money">cost</span>
+          <span class="model">model</span>
+        </span>
+        <span class="count">messages</span>
+      </div>
+    </div>
+  );
+}
+
 interface ThreadItemProps {
   readonly branch: TreeBranch;
   readonly now: Date;

@@ -16,8 +16,8 @@ export interface EntryFacts {
 export interface Why {
   readonly label: string;
   readonly sentence: string;
-  /** `hot`: something stands there that nobody said so. */
-  readonly tone: "plain" | "hot";
+  /** `hot`: something stands there that nobody said so; `quiet`: there is nothing to explain. */
+  readonly tone: "quiet" | "plain" | "hot";
 }
 
 export function whyOf({ source, shortened, pinned, evidence, folded }: EntryFacts, hidden: number): Why {
@@ -56,7 +56,7 @@ export function whyOf({ source, shortened, pinned, evidence, folded }: EntryFact
     };
   if (pinned)
     return { label: "pinned", sentence: "Verbatim now; every summary will quote it word for word.", tone: "hot" };
-  return { label: "verbatim", sentence: "As it was said: newer than what the last compaction hid.", tone: "plain" };
+  return { label: "verbatim", sentence: "As it was said: newer than what the last compaction hid.", tone: "quiet" };
 }
 
 const WORDS: Readonly<Record<string, string>> = {

@@ -10,6 +10,7 @@ import { useFileDrop } from "../../parts/file-drop.ts";
 import { ProblemNote } from "../../parts/problem.tsx";
 import { place } from "../../router/navigate.ts";
 import { line, percent } from "../../text/format.ts";
+import { exampleSession } from "../threads/example.ts";
 import { type PlayReport, playLab } from "./play.ts";
 import { Report } from "./report.tsx";
 
@@ -33,17 +34,23 @@ export function LabView() {
   const chooser = useRef<HTMLInputElement>(null);
   const change = (id: number, change: Partial<Play>) =>
     setPlays((all) => all.map((one) => (one.id === id ? { ...one, ...change } : one)));
-  const play = async (name: string, file: string | Blob, threadId: string | null) => {
+  const play = async (name: string, file: string | Blob, threadId: string | null, size = window) => {
     const id = next.current++;
     const leaving = new AbortController();
     const stop = () => leaving.abort();
     setPlays((all) => [{ id, name, done: 0, policy: "", outcome: null, stop }, ...all]);
     setShown(id);
     const onProgress = (done: number, policy: string) => change(id, { done, policy });
-    change(id, { outcome: await playLab({ file, thread: threadId, window }, { signal: leaving.signal, onProgress }) });
+    change(id, {
+      outcome: await playLab({ file, thread: threadId, window: size }, { signal: leaving.signal, onProgress }),
+    });
   };
   const drop = async (files: FileList | null | undefined) => {
     for (const file of [...(files ?? [])]) void play(file.name, await contentOf(file), null);
+  };
+  const example = () => {
+    setWindow(WINDOWS[0]!);
+    return play("example", exampleSession(new Date()), null, WINDOWS[0]);
   };
   const { isOver, listeners } = useFileDrop(drop);
   useActions([{ name: "Choose transcripts to play", key: "o", run: () => chooser.current?.click() }], "lab");
@@ -57,8 +64,12 @@ export function LabView() {
     <section class={`lab ${isOver ? "is-over" : ""}`} aria-labelledby="lab-title" {...listeners}>
       <header class="row wrap">
         <h1 id="lab-title">Lab</h1>
+        <span class="dim">one transcript, several policies, no model</span>
+      </header>
+      {/* biome-ignore lint/a11y/useSemanticElements: a toolbar has no element of its own */}
+      <div class="card row wrap lab-setup" role="group" aria-label="What to play">
         <label class="row">
-          <span class="dim small">Played in a window of</span>
+          <span class="dim small">Window</span>
           <select
             class="field"
             value={window}
@@ -72,6 +83,7 @@ export function LabView() {
             ))}
           </select>
         </label>
+        <span class="dim small wide">Play</span>
         <select
           class="field thread-choice"
           aria-label="Play a thread"
@@ -89,9 +101,11 @@ export function LabView() {
             </option>
           ))}
         </select>
+        <span class="dim small wide">or</span>
         <button type="button" class="button hot" onClick={() => chooser.current?.click()}>
           Play files…
         </button>
+        <span class="dim small wide">or drop them here</span>
         <input
           ref={chooser}
           class="hidden"
@@ -104,23 +118,13 @@ export function LabView() {
             event.currentTarget.value = "";
           }}
         />
-      </header>
-      {plays.length === 0 && (
-        <Empty title="What would each policy have done?">
-          <p>
-            Drop transcripts here, or choose a thread: they are replayed under several policies without a model. You see
-            what each would have cost, and what its agent would still have known.
-          </p>
-          <p>
-            Files are those that import reads: JSON lines of messages, another tool's export, a zip archive of such.
-          </p>
-        </Empty>
-      )}
+      </div>
+      {plays.length === 0 && <Nothing onExample={() => void example()} />}
       {plays.length > 0 && (
         <ul class="row wrap" aria-label="Plays">
           {plays.map(({ id, name, outcome }) => (
             <li key={id}>
-              <button type="button" class="button" aria-pressed={id === shown} onClick={() => setShown(id)}>
+              <button type="button" class="chip" aria-pressed={id === shown} onClick={() => setShown(id)}>
                 {line(name, 40)}
                 {outcome === null ? " …" : outcome.kind === "failed" ? " ✕" : ""}
               </button>
@@ -148,4 +152,37 @@ function Current({ play }: { readonly play: Play }) {
       </div>
     );
   return outcome.kind === "failed" ? <ProblemNote problem={outcome.problem} /> : <Report report={outcome.value} />;
+}
+
+function Nothing({ onExample }: { readonly onExample: () => void }) {
+  return (
+    <Empty title="What would each policy have done?">
+      <p>
+        A conversation is replayed request by request under ten policies: ours, simple ones, and those of other
+        frameworks as they are documented. Files are those that import reads: JSON lines of messages, another tool's
+        export, a zip archive of such.
+      </p>
+      <ul class="ways">
+        <li class="card">
+          <h2>What it costs</h2>
+          <p>All requests, with the provider's prompt cache priced in, beside never pruning.</p>
+        </li>
+        <li class="card">
+          <h2>What the agent still knows</h2>
+          <p>How many names from long before, used again later, were still in the prompt.</p>
+        </li>
+        <li class="card">
+          <h2>How full the window gets</h2>
+          <p>Every request of every policy as a curve: when it was cut, and whether it went over.</p>
+        </li>
+        <li class="card">
+          <h2>Try it</h2>
+          <p>A short conversation that is already there, in the smallest window.</p>
+          <button type="button" class="button" onClick={onExample}>
+            Play an example
+          </button>
+        </li>
+      </ul>
+    </Empty>
+  );
 }

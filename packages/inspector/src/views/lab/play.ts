@@ -2,8 +2,9 @@
 import type { PlottedRow } from "@palimpsest/lab/internal/report";
 import { type ApiOutcome, type AskAnswer, problemOf } from "../../api/ask.ts";
 import { eventsOf } from "../../api/server-events.ts";
+import type { VerdictRow } from "./verdict.ts";
 
-type PlayRow = AskAnswer<"POST /api/lab">["policies"][number] & PlottedRow & { readonly [figure: string]: unknown };
+type PlayRow = AskAnswer<"POST /api/lab">["policies"][number] & PlottedRow & VerdictRow;
 
 export interface PlayReport extends Omit<AskAnswer<"POST /api/lab">, "policies"> {
   readonly policies: readonly PlayRow[];

@@ -1,8 +1,9 @@
 /** The lab's report: the table, knowledge against tokens, cost, the size of the context over time, and the words. */
 import { areas, bars, letterOf, PARTS, reportTable, scatter, wordsOf } from "@palimpsest/lab/internal/report";
 import { Drawn } from "../../parts/drawing.tsx";
-import { grouped } from "../../text/format.ts";
+import { grouped, percent } from "../../text/format.ts";
 import type { PlayReport } from "./play.ts";
+import { verdictOf } from "./verdict.ts";
 
 export function Report({ report }: { readonly report: PlayReport }) {
   const { policies, window, transcripts, problems } = report;
@@ -19,30 +20,33 @@ export function Report({ report }: { readonly report: PlayReport }) {
           {problem}
         </p>
       ))}
+      <VerdictLine report={report} />
       <Table report={report} />
       <div class="plots">
         {isKnown && (
-          <figure>
+          <figure class="card">
             <figcaption>Knowledge against tokens: up and to the left is better</figcaption>
             <Drawn drawing={scatter(policies)} label="Knowledge against tokens, by policy" />
           </figure>
         )}
-        <figure>
+        <figure class="card">
           <figcaption>Cost, as a share of never pruning</figcaption>
           <Drawn drawing={bars(policies)} label="Cost, by policy" />
         </figure>
       </div>
-      <h2>Size of the context over time</h2>
-      <p class="plot-key">
-        {PARTS.map((part) => (
-          <span key={part} class={part}>
-            {part}
-          </span>
-        ))}
-      </p>
+      <div class="row wrap">
+        <h2>Size of the context over time</h2>
+        <p class="plot-key small push">
+          {PARTS.map((part) => (
+            <span key={part} class={part}>
+              {part}
+            </span>
+          ))}
+        </p>
+      </div>
       <div class="plots">
         {policies.map((row, index) => (
-          <figure key={row.name}>
+          <figure key={row.name} class="card">
             <figcaption>
               <b>{letterOf(index)}</b> {row.name}
             </figcaption>
@@ -62,6 +66,29 @@ export function Report({ report }: { readonly report: PlayReport }) {
         </dl>
       </details>
     </div>
+  );
+}
+
+function VerdictLine({ report: { policies, window } }: { readonly report: PlayReport }) {
+  const verdict = verdictOf(policies);
+  if (verdict.kind === "fits")
+    return (
+      <p class="card">
+        It fits a window of {grouped(window)} tokens: {grouped(verdict.idle)} of {grouped(policies.length)} policies had
+        nothing to do. A smaller window shows where they differ.
+      </p>
+    );
+  return (
+    <dl class="verdict">
+      {verdict.figures.map(({ name, policy, value }) => (
+        <div key={name} class="card">
+          <dt class="dim small">{name}</dt>
+          <dd>
+            <b class="number">{percent(value)}</b> <span class="dim">{policy}</span>
+          </dd>
+        </div>
+      ))}
+    </dl>
   );
 }
 

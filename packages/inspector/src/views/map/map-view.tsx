@@ -9,7 +9,8 @@ import { nameOf } from "../../parts/tree.ts";
 import { place } from "../../router/navigate.ts";
 import { addressOf } from "../../router/place.ts";
 import { grouped, visible } from "../../text/format.ts";
-import { NoThread, Unreadable } from "../window/window-view.tsx";
+import { NoThread } from "../window/no-thread.tsx";
+import { Unreadable } from "../window/window-view.tsx";
 
 /** Enough for a thread of some thousand messages; of a longer one the newest stretches. */
 const TOKENS = 20_000;

@@ -34,19 +34,9 @@ export function FactRow({ fact, change }: { readonly fact: ShownFact; readonly c
     );
   return (
     <li class={`fact ${fact.validTo === undefined ? "" : "is-past"}`}>
-      <meter
-        class="sureness"
-        min="0"
-        max="1"
-        value={fact.confidence}
-        aria-label="Confidence"
-        title={`${percent(fact.confidence)} sure`}
-      />
-      <div class="fact-words">
-        <p>{visible(fact.content)}</p>
-        <Facts fact={fact} />
-        {problem !== null && <ProblemNote problem={problem} />}
-      </div>
+      <p class="fact-words">{visible(fact.content)}</p>
+      <Facts fact={fact} />
+      {problem !== null && <ProblemNote problem={problem} />}
       <span class="row fact-acts">
         <button type="button" class="button plain" onClick={() => setState("edited")}>
           Edit<span class="hidden"> {line(fact.content, 60)}</span>
@@ -84,11 +74,19 @@ function Facts({ fact }: { readonly fact: ShownFact }) {
   const now = new Date();
   return (
     <p class="dim small row wrap fact-facts">
-      <span class="number">{percent(fact.confidence)}</span>
+      <span class="pill" dir="auto">
+        {line(fact.category, 30)}
+      </span>
+      <span class="row number sure">
+        <meter class="sureness" min="0" max="1" value={fact.confidence} aria-label="Confidence" />
+        {percent(fact.confidence)} sure
+      </span>
       {source !== undefined && <span>{source === "manual" ? "written by hand" : source}</span>}
       {createdAt !== undefined && <span>{ago(createdAt, now)}</span>}
       {confirmedAt !== undefined && <span>confirmed {ago(confirmedAt, now)}</span>}
-      {validFrom !== undefined && <span>from {validFrom.slice(0, 10)}</span>}
+      {validFrom !== undefined && validFrom.slice(0, 10) !== createdAt?.slice(0, 10) && (
+        <span>from {validFrom.slice(0, 10)}</span>
+      )}
       {validTo !== undefined && <span>until {validTo.slice(0, 10)}</span>}
       {sourceMessageIds.map((id) => {
         const turn = turnOf(id);

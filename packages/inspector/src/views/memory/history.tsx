@@ -22,22 +22,23 @@ export function History({ changes, change }: HistoryProps) {
     setProblem(refused === null ? null : { of: id, problem: refused });
   };
   return (
-    <section aria-labelledby="history-title">
+    <section class="card" aria-labelledby="history-title">
       <h2 id="history-title">Changes</h2>
       {told.length === 0 && <p class="dim">Whatever is learned, corrected or forgotten is listed here.</p>}
       <ol class="change-list">
         {told.slice(0, most).map(({ id, at, by, what, before, after, isUndone }) => (
           <li key={id} class={isUndone ? "is-undone" : ""}>
             <div class="row">
-              <span class="mono dim">{id}</span>
-              <span class="cut">{what}</span>
-              <span class="push dim small nowrap">
-                {by} · {ago(at, new Date())}
+              <span class="cut" title={id}>
+                {what}
+              </span>
+              <span class="dim small nowrap">
+                {by === "manual" ? "by hand" : by} · {ago(at, new Date())}
               </span>
               {isUndone ? (
-                <span class="pill">undone</span>
+                <span class="pill push">undone</span>
               ) : (
-                <button type="button" class="button plain" onClick={() => void undo(id)}>
+                <button type="button" class="button plain push" onClick={() => void undo(id)}>
                   Undo<span class="hidden"> {id}</span>
                 </button>
               )}

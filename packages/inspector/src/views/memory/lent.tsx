@@ -5,7 +5,7 @@ import { type ApiOutcome, ask } from "../../api/ask.ts";
 import { threads } from "../../api/threads.ts";
 import { Prose } from "../../parts/prose.tsx";
 import { addressOf } from "../../router/place.ts";
-import { grouped } from "../../text/format.ts";
+import { grouped, visible } from "../../text/format.ts";
 import type { ThreadRowText } from "../../text/thread-row.ts";
 
 interface Loan {
@@ -24,20 +24,20 @@ export function Lent() {
   const loan = useAnswer(`lent ${newest?.id} ${newest?.updatedAt}`, () => loanOf(newest));
   const { value } = loan;
   return (
-    <section aria-labelledby="lent-title">
-      <h2 id="lent-title">Lent to the last request</h2>
+    <section class="card" aria-labelledby="lent-title">
+      <h2 id="lent-title">In the last prompt</h2>
       {value === null ? (
         <p class="dim">{loan.isLoading ? "…" : "No thread has asked anything yet."}</p>
       ) : (
         <>
           <p class="small">
             <a class="link" href={addressOf("window", value.thread)}>
-              {value.title}
+              {visible(value.title)}
             </a>
-            <span class="dim"> · {grouped(value.block)} tokens of memory in its prompt</span>
+            <span class="dim"> · {grouped(value.block)} tokens of facts</span>
           </p>
           {value.evidence === null ? (
-            <p class="dim">Nothing was added to its last question.</p>
+            <p class="dim small">Nothing was looked up for its last question.</p>
           ) : (
             <details class="fold">
               <summary>Beside its question #{value.evidence.of}</summary>

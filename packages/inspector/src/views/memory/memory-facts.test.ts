@@ -44,9 +44,9 @@ test("changes are told with what was there before, the newest first, and which w
   assert.deepEqual(
     shown.map(({ what, before, after, isUndone }) => [what, before, after, isUndone]),
     [
-      ["rewrite history.recentMonths", "", "Moved", false],
-      ["undo", "Likes tea", "", false],
-      ["add", "", "Likes tea", true],
+      ["rewritten: Recent months", "", "Moved", false],
+      ["taken back", "Likes tea", "", false],
+      ["added", "", "Likes tea", true],
     ],
   );
 });

@@ -74,11 +74,27 @@ export function changesOf(changes: readonly ShownChange[]): readonly TellableCha
     id,
     at,
     by,
-    what: `${kind}${on === "section" ? ` ${target}` : ""}${note === undefined ? "" : ` (${note})`}`,
+    what: `${KINDS[kind] ?? kind}${on === "section" ? `: ${titleOf(target)}` : ""}${note === undefined ? "" : ` (${note})`}`,
     before: wordsOf(sides.before),
     after: wordsOf(sides.after),
     isUndone: undone.has(id),
   }));
+}
+
+/** As a person says what was done. */
+const KINDS: Readonly<Record<string, string>> = {
+  add: "added",
+  edit: "corrected",
+  forget: "forgotten",
+  rewrite: "rewritten",
+  supersede: "replaced",
+  confirm: "confirmed",
+  undo: "taken back",
+  import: "imported",
+};
+
+function titleOf(path: string): string {
+  return SECTIONS.find(([own]) => own === path)?.[1] ?? path;
 }
 
 function wordsOf(side: unknown): string {

@@ -8,11 +8,13 @@ import { useActions } from "../../keyboard/actions.ts";
 import { Empty } from "../../parts/empty.tsx";
 import { ProblemNote } from "../../parts/problem.tsx";
 import { saveFile } from "../../parts/save-file.ts";
+import { addressOf } from "../../router/place.ts";
+import { grouped, line } from "../../text/format.ts";
 import { FactForm } from "./fact-form.tsx";
 import { FactRow } from "./fact-row.tsx";
 import { History } from "./history.tsx";
 import { Lent } from "./lent.tsx";
-import { groupsOf, type ShownFact } from "./memory-facts.ts";
+import { type FactGroup, groupsOf, type ShownFact } from "./memory-facts.ts";
 import { Sections } from "./sections.tsx";
 
 export type ShownMemory = AskAnswer<"GET /api/memory">;
@@ -59,11 +61,15 @@ export function MemoryView() {
 
 function Facts({ memory, change }: { readonly memory: Held<ShownMemory>; readonly change: MemoryChange }) {
   const [words, setWords] = useState("");
+  const [category, setCategory] = useState<string | null>(null);
   const [isAdding, setAdding] = useState(false);
   const [problem, setProblem] = useState<ApiProblem | null>(null);
   const chooser = useRef<HTMLInputElement>(null);
   const facts = (memory.value?.facts ?? []) as readonly ShownFact[];
-  const groups = groupsOf(facts, words);
+  const found = groupsOf(facts, words);
+  const groups = found.some((group) => group.category === category)
+    ? found.filter((group) => group.category === category)
+    : found;
   useActions([{ name: "Add a fact", key: "a", run: () => setAdding(true) }], "memory");
   const exported = async () => {
     const document = await ask("GET /api/memory/export");
@@ -80,7 +86,7 @@ function Facts({ memory, change }: { readonly memory: Held<ShownMemory>; readonl
         <h1 id="facts-title">Memory</h1>
         <span class="dim number">{facts.length === 1 ? "1 fact" : `${facts.length} facts`}</span>
         <input
-          class="field grow"
+          class="field push search"
           type="search"
           aria-label="Find a fact"
           placeholder="Find a fact"
@@ -120,27 +126,89 @@ function Facts({ memory, change }: { readonly memory: Held<ShownMemory>; readonl
         />
       )}
       {memory.value !== null && facts.length === 0 && !isAdding && (
-        <Empty title="Nothing is remembered yet">
-          <p>
-            Facts are learned from what is said in threads. <kbd>a</kbd> adds one by hand; a document of another tool
-            can be imported.
-          </p>
-        </Empty>
+        <Nothing onAdd={() => setAdding(true)} onImport={() => chooser.current?.click()} />
+      )}
+      {found.length > 1 && (
+        <Categories groups={found} chosen={groups === found ? null : category} onChoose={setCategory} />
       )}
       {facts.length > 0 && groups.length === 0 && <p class="dim">No fact has all of these words.</p>}
-      {groups.map(({ category, facts: own }) => (
-        <section key={category} aria-label={category}>
-          <h2>
-            {category} <span class="number">{own.length}</span>
-          </h2>
-          <ul class="fact-list">
-            {own.map((fact) => (
-              <FactRow key={fact.id} fact={fact} change={change} />
-            ))}
-          </ul>
-        </section>
-      ))}
+      <ul class="fact-list" aria-label="Facts">
+        {groups.flatMap((group) => group.facts.map((fact) => <FactRow key={fact.id} fact={fact} change={change} />))}
+      </ul>
     </section>
+  );
+}
+
+function Nothing({ onAdd, onImport }: { readonly onAdd: () => void; readonly onImport: () => void }) {
+  return (
+    <Empty title="Nothing is remembered yet">
+      <ul class="ways">
+        <li class="card">
+          <h2>Let it learn</h2>
+          <p>Facts are learned from what is said in threads, and stand in the prompt of every later one.</p>
+          <a class="button" href={addressOf("chat")}>
+            Open the chat
+          </a>
+        </li>
+        <li class="card">
+          <h2>Write one down</h2>
+          <p>
+            A fact by hand is as sure as you say. <kbd>a</kbd> opens the form.
+          </p>
+          <button type="button" class="button" onClick={onAdd}>
+            Write a fact
+          </button>
+        </li>
+        <li class="card">
+          <h2>Bring a document</h2>
+          <p>The file that Export writes, of this store or of another one.</p>
+          <button type="button" class="button" onClick={onImport}>
+            Choose a file
+          </button>
+        </li>
+      </ul>
+    </Empty>
+  );
+}
+
+interface CategoriesProps {
+  readonly groups: readonly FactGroup[];
+  /** Null: all are shown. */
+  readonly chosen: string | null;
+  readonly onChoose: (category: string | null) => void;
+}
+
+function Categories({ groups, chosen, onChoose }: CategoriesProps) {
+  const all = groups.reduce((sum, { facts }) => sum + facts.length, 0);
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a set of buttons is no set of fields
+    <div class="row wrap" role="group" aria-label="Categories">
+      <Chip name="all" count={all} isOn={chosen === null} onChoose={() => onChoose(null)} />
+      {groups.map(({ category, facts }) => (
+        <Chip
+          key={category}
+          name={category}
+          count={facts.length}
+          isOn={category === chosen}
+          onChoose={() => onChoose(category)}
+        />
+      ))}
+    </div>
+  );
+}
+
+interface ChipProps {
+  readonly name: string;
+  readonly count: number;
+  readonly isOn: boolean;
+  readonly onChoose: () => void;
+}
+
+function Chip({ name, count, isOn, onChoose }: ChipProps) {
+  return (
+    <button type="button" class="chip" aria-pressed={isOn} onClick={onChoose}>
+      {line(name, 30)} <span class="number dim">{grouped(count)}</span>
+    </button>
   );
 }
 

@@ -1,4 +1,4 @@
-/** The sections of the memory document, each to be rewritten. */
+/** The sections of the memory document: paragraphs about a person, each to be rewritten. Unwritten ones take one line in all. */
 import { useState } from "preact/hooks";
 import { type ApiProblem, ask } from "../../api/ask.ts";
 import { ProblemNote } from "../../parts/problem.tsx";
@@ -9,70 +9,104 @@ import type { MemoryChange, ShownMemory } from "./memory-view.tsx";
 type Path = (typeof SECTIONS)[number][0];
 
 export function Sections({ memory, change }: { readonly memory: ShownMemory; readonly change: MemoryChange }) {
+  const [edited, setEdited] = useState<Path | null>(null);
+  const sections = SECTIONS.map(([path, title]) => ({ path, title, text: sectionOf(memory, path) }));
+  const unwritten = sections.filter(({ path, text }) => text === "" && path !== edited);
   return (
-    <section aria-labelledby="sections-title">
-      <h2 id="sections-title">Sections</h2>
-      {SECTIONS.map(([path, title]) => (
-        <Section key={path} path={path} title={title} text={sectionOf(memory, path)} change={change} />
-      ))}
+    <section class="card" aria-labelledby="sections-title">
+      <h2 id="sections-title">In paragraphs</h2>
+      {sections
+        .filter((section) => !unwritten.includes(section))
+        .map(({ path, title, text }) =>
+          path === edited ? (
+            <SectionForm
+              key={path}
+              path={path}
+              title={title}
+              text={text}
+              change={change}
+              onClose={() => setEdited(null)}
+            />
+          ) : (
+            <div key={path} class="memory-section">
+              <div class="row">
+                <h3>{title}</h3>
+                <EditButton title={title} onEdit={() => setEdited(path)} />
+              </div>
+              <p class="words">{visible(text)}</p>
+            </div>
+          ),
+        )}
+      {unwritten.length > 0 && (
+        <div class="row wrap unwritten">
+          <span class="dim small">Not written yet</span>
+          {unwritten.map(({ path, title }) => (
+            <button key={path} type="button" class="pill" onClick={() => setEdited(path)}>
+              <span class="hidden">Edit </span>
+              {title}
+            </button>
+          ))}
+        </div>
+      )}
     </section>
   );
 }
 
-interface SectionProps {
+function EditButton({ title, onEdit }: { readonly title: string; readonly onEdit: () => void }) {
+  return (
+    <button type="button" class="button plain push" onClick={onEdit}>
+      Edit<span class="hidden"> {title}</span>
+    </button>
+  );
+}
+
+interface SectionFormProps {
   readonly path: Path;
   readonly title: string;
   readonly text: string;
   readonly change: MemoryChange;
+  readonly onClose: () => void;
 }
 
-function Section({ path, title, text, change }: SectionProps) {
-  const [written, setWritten] = useState<string | null>(null);
+function SectionForm({ path, title, text, change, onClose }: SectionFormProps) {
+  const [written, setWritten] = useState(text);
   const [problem, setProblem] = useState<ApiProblem | null>(null);
   const save = async () => {
-    const refused = await change(() => ask("PUT /api/memory", { body: { [path]: written ?? "" } }));
-    setProblem(refused);
-    if (refused === null) setWritten(null);
+    const refused = await change(() => ask("PUT /api/memory", { body: { [path]: written } }));
+    if (refused === null) onClose();
+    else setProblem(refused);
   };
   return (
-    <div class="memory-section">
+    <form
+      class="fact-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void save();
+      }}
+      onKeyDown={(event) => {
+        if (event.key === "Escape") onClose();
+      }}
+    >
+      <h3>{title}</h3>
+      <textarea
+        class="field"
+        rows={4}
+        aria-label={title}
+        ref={(element) => {
+          if (element !== null && document.activeElement?.closest("form") !== element.form) element.focus();
+        }}
+        value={written}
+        onInput={(event) => setWritten(event.currentTarget.value)}
+      />
+      {problem !== null && <ProblemNote problem={problem} />}
       <div class="row">
-        <h3>{title}</h3>
-        {text === "" && written === null && <span class="dim small">nothing yet</span>}
-        {written === null && (
-          <button type="button" class="button plain push" onClick={() => setWritten(text)}>
-            Edit<span class="hidden"> {title}</span>
-          </button>
-        )}
+        <button type="button" class="button push" onClick={onClose}>
+          Cancel
+        </button>
+        <button type="submit" class="button hot">
+          Save
+        </button>
       </div>
-      {written === null ? (
-        text !== "" && <p class="words">{visible(text)}</p>
-      ) : (
-        <form
-          class="fact-form"
-          onSubmit={(event) => {
-            event.preventDefault();
-            void save();
-          }}
-        >
-          <textarea
-            class="field"
-            rows={4}
-            aria-label={title}
-            value={written}
-            onInput={(event) => setWritten(event.currentTarget.value)}
-          />
-          {problem !== null && <ProblemNote problem={problem} />}
-          <div class="row">
-            <button type="button" class="button push" onClick={() => setWritten(null)}>
-              Cancel
-            </button>
-            <button type="submit" class="button hot">
-              Save
-            </button>
-          </div>
-        </form>
-      )}
-    </div>
+    </form>
   );
 }

@@ -32,7 +32,7 @@ export function RequestsView() {
           <h1 id="requests-title">Requests</h1>
           {all.length > 0 && (
             <input
-              class="field grow"
+              class="field push search"
               type="search"
               aria-label="Find requests"
               placeholder="Model, thread, forked, 502…"

@@ -5,6 +5,7 @@ import { type ApiProblem, type AskAnswer, ask } from "../../api/ask.ts";
 import { useThreadChange } from "../../api/threads.ts";
 import { Empty } from "../../parts/empty.tsx";
 import { ProblemNote } from "../../parts/problem.tsx";
+import { Prose } from "../../parts/prose.tsx";
 import { addressOf } from "../../router/place.ts";
 import { ago, grouped, visible } from "../../text/format.ts";
 
@@ -94,9 +95,7 @@ function NoteCard({ id, note, onChange }: NoteCardProps) {
           onCancel={() => setEditing(false)}
         />
       ) : (
-        <p class="words note-text" dir="auto">
-          {visible(text)}
-        </p>
+        <Prose text={text} />
       )}
     </article>
   );

@@ -10,13 +10,13 @@ import { Empty } from "../../parts/empty.tsx";
 import { contentOf } from "../../parts/file-content.ts";
 import { useFileDrop } from "../../parts/file-drop.ts";
 import { ProblemNote } from "../../parts/problem.tsx";
-import { ThreadList } from "../../parts/thread-list.tsx";
+import { heightOfThreads, ThreadHeads, ThreadList } from "../../parts/thread-list.tsx";
 import { branchesOf, filtered, idOfFile, nameOf } from "../../parts/tree.ts";
 import { go, place, select } from "../../router/navigate.ts";
 import { addressOf } from "../../router/place.ts";
 import { grouped, visible } from "../../text/format.ts";
 import type { ThreadRowText } from "../../text/thread-row.ts";
-import { exampleSession } from "./example.ts";
+import { Beginnings } from "./beginnings.tsx";
 import { Found } from "./found.tsx";
 import { RenameDialog } from "./rename-dialog.tsx";
 
@@ -46,6 +46,7 @@ export function ThreadsView() {
   };
   const { isOver, listeners } = useFileDrop(take);
   const shown = filtered(branches.value, filter);
+  const isEmpty = threads.value.size === 0 && isEveryThread.value;
   const thread = chosen === null ? undefined : threads.value.get(chosen);
   const remove = async () => {
     setAsking(null);
@@ -67,14 +68,8 @@ export function ThreadsView() {
     <section class={`threads-view ${isOver ? "over" : ""}`} aria-label="Threads" {...listeners}>
       <div class="row wrap">
         <h1>Threads</h1>
-        <span class="dim number">{isEveryThread.value ? grouped(threads.value.size) : ""}</span>
-        <input
-          class="field push filter"
-          aria-label="Filter by name or id"
-          placeholder="Filter by name or id"
-          value={filter}
-          onInput={({ currentTarget: { value } }) => setFilter(value)}
-        />
+        <span class="dim number grow">{isEveryThread.value ? grouped(threads.value.size) : ""}</span>
+        {!isEmpty && <Filter value={filter} onInput={setFilter} />}
         <input
           ref={field}
           class="field search"
@@ -110,11 +105,12 @@ export function ThreadsView() {
       {threadsProblem.value !== null && <ProblemNote problem={threadsProblem.value} />}
       {find !== undefined && find.trim() !== "" ? (
         <Found question={find} />
-      ) : threads.value.size === 0 && isEveryThread.value ? (
-        <Nothing onProblem={setProblem} />
+      ) : isEmpty ? (
+        <Beginnings />
       ) : (
-        <div class="card flush fill">
+        <div class="card flush fill thread-table" style={{ maxHeight: `${heightOfThreads(shown.length)}px` }}>
           {shown.length === 0 && isEveryThread.value && <Empty title="No thread is called that" />}
+          {shown.length > 0 && <ThreadHeads />}
           <ThreadList
             facts={threadFacts.value}
             onSight={wantThreadFacts}
@@ -150,6 +146,18 @@ export function ThreadsView() {
   );
 }
 
+function Filter({ value, onInput }: { readonly value: string; readonly onInput: (value: string) => void }) {
+  return (
+    <input
+      class="field filter"
+      aria-label="Filter by name or id"
+      placeholder="Filter by name or id"
+      value={value}
+      onInput={(event) => onInput(event.currentTarget.value)}
+    />
+  );
+}
+
 interface ThreadActsProps {
   readonly thread: ThreadRowText;
   readonly onAsk: (question: "delete" | "rename") => void;
@@ -179,38 +187,6 @@ function ThreadActs({ thread, onAsk }: ThreadActsProps) {
         Delete…
       </button>
     </div>
-  );
-}
-
-function Nothing({ onProblem }: { readonly onProblem: (problem: ApiProblem | null) => void }) {
-  const example = async () => {
-    const body = exampleSession(new Date());
-    const outcome = await ask("POST /api/threads/{id}/import", { params: { id: "example" }, body });
-    onProblem(outcome.kind === "failed" ? outcome.problem : null);
-    if (outcome.kind === "failed") return;
-    await ask("PATCH /api/threads/{id}", { params: { id: "example" }, body: { title: "Example: vouchers and tax" } });
-    go("timeline", "example");
-  };
-  return (
-    <Empty title="No threads yet">
-      <p>
-        <button type="button" class="button hot" onClick={() => void example()}>
-          Look at an example
-        </button>{" "}
-        A short conversation that is already there. It asks no model and costs nothing.
-      </p>
-      <p>
-        Say something in the{" "}
-        <a class="link" href={addressOf("chat")}>
-          chat
-        </a>
-        , or drop a file here: messages of OpenAI, Anthropic or the AI SDK as JSON or JSON lines, a session of Claude
-        Code or Codex, an export of ChatGPT or Claude, a zip archive of such files.
-      </p>
-      <p>
-        A client of yours gets here by its <code>base_url</code>: <code>{`${location.origin}/v1`}</code>
-      </p>
-    </Empty>
   );
 }
 

@@ -14,7 +14,7 @@ export interface ShownEntry {
   readonly seq: number | null;
   readonly tokens: number;
   readonly why: string;
-  readonly tone: "plain" | "hot";
+  readonly tone: "quiet" | "plain" | "hot";
   /** Null: of the message with its seq. */
   readonly text: string | null;
   readonly change?: "gone" | "new" | "same";

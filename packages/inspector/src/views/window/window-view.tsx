@@ -20,6 +20,7 @@ import { CutBar } from "./cut-bar.tsx";
 import { draggedTarget, targetOf } from "./cuts.ts";
 import { EntryDetail } from "./entry-detail.tsx";
 import { EntryList, type ShownEntry, shownEntry } from "./entry-list.tsx";
+import { NoThread } from "./no-thread.tsx";
 import { type Planned, Preview } from "./preview.tsx";
 import { howOf } from "./summary-detail.tsx";
 import { TrySize } from "./try-size.tsx";
@@ -358,36 +359,5 @@ export function Unreadable({
       <h1 class="cut">{visible(id)}</h1>
       <ProblemNote problem={problem} retry={retry} />
     </>
-  );
-}
-
-export function NoThread() {
-  const [newest] = [...threads.value.values()].toSorted((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1));
-  return (
-    <Empty of="view" title="Choose a thread">
-      <p>
-        {newest === undefined ? (
-          <>
-            There are none yet: the{" "}
-            <a class="link" href="/chat">
-              chat
-            </a>{" "}
-            makes one.
-          </>
-        ) : (
-          <>
-            The newest is{" "}
-            <a class="link" href={addressOf("window", newest.id)}>
-              {visible(nameOf(newest))}
-            </a>
-            ; all are under{" "}
-            <a class="link" href="/threads">
-              threads
-            </a>
-            .
-          </>
-        )}
-      </p>
-    </Empty>
   );
 }
