@@ -146,13 +146,17 @@ const WIDER = `(() => {
 })()`;
 
 async function sound(page: Page): Promise<void> {
+  assert.deepEqual(await faultsOf(page), []);
+}
+
+/** What axe finds, and what is wider than the window. */
+export async function faultsOf(page: Page): Promise<readonly string[]> {
   await page.evaluate(axe.source);
   const { violations } = await page.evaluate<AxeResults>("axe.run()");
-  const wide = await page.evaluate<string[]>(WIDER);
   const found = violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary ?? ""}`),
   );
-  assert.deepEqual([...found, ...wide], []);
+  return [...found, ...(await page.evaluate<string[]>(WIDER))];
 }
 
 async function picture(page: Page, name: string): Promise<void> {
