@@ -195,7 +195,7 @@ export function storedState(
   if (chain === null || chain.state === null || state == null) return { checkpoint: null, state };
   const whole = JSON.stringify(state);
   const delta = deltaOf(chain.state, JSON.parse(whole) as Json);
-  const changes: Changes = { changes: quoting(delta as unknown as Json, text) as unknown as Delta };
+  const changes: Changes = { changes: quoting(delta, text) };
   const size = JSON.stringify(changes).length;
   const limit = Math.min(LONGEST_CHAIN * whole.length, MOST_CHARACTERS);
   if (size >= whole.length / 2 || chain.length + text.length + size > limit) return { checkpoint: null, state };
@@ -204,7 +204,7 @@ export function storedState(
 
 /** From what was erased nothing follows. */
 function changed(before: Json, { changes }: Changes, text: string): Json {
-  return before === null ? null : applyDelta(before, unquoted(changes as unknown as Json, text) as unknown as Delta);
+  return before === null ? null : applyDelta(before, unquoted(changes, text));
 }
 
 export function isChanges(state: unknown): state is Changes {
@@ -219,7 +219,7 @@ export function isChanges(state: unknown): state is Changes {
 /** Shorter ones cost less than a reference saves. */
 const SHORTEST = 16;
 
-export function quoting(value: Json, text: string): Json {
+export function quoting<V>(value: V, text: string): V {
   return mapStrings(value, (string) => {
     const start = string.length < SHORTEST ? -1 : text.indexOf(string);
     if (start !== -1) return `@${start}+${string.length}`;
@@ -227,20 +227,24 @@ export function quoting(value: Json, text: string): Json {
   });
 }
 
-export function unquoted(value: Json, text: string): Json {
+export function unquoted<V>(value: V, text: string): V {
   return mapStrings(value, (string) => {
     if (!string.startsWith("@")) return string;
     if (string.startsWith("@@")) return string.slice(1);
-    const [start, length] = string.slice(1).split("+").map(Number) as [number, number];
+    const [start = Number.NaN, length = Number.NaN] = string.slice(1).split("+").map(Number);
     return text.slice(start, start + length);
   });
 }
 
-function mapStrings(value: Json, map: (string: string) => string): Json {
-  if (typeof value === "string") return map(value);
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return (value as readonly Json[]).map((one) => mapStrings(one, map));
-  return Object.fromEntries(Object.entries(value).map(([field, one]) => [field, mapStrings(one, map)]));
+/** A JSON value of the same form: only its strings change. */
+function mapStrings<V>(value: V, map: (string: string) => string): V {
+  const mapped = (one: unknown): unknown => {
+    if (typeof one === "string") return map(one);
+    if (typeof one !== "object" || one === null) return one;
+    if (Array.isArray(one)) return one.map(mapped);
+    return Object.fromEntries(Object.entries(one).map(([field, inner]) => [field, mapped(inner)]));
+  };
+  return mapped(value) as V;
 }
 
 // What changed between two JSON values, as JSON, so that a record can hold what is new instead of everything again.
@@ -277,7 +281,7 @@ export function deltaOf(before: Json, after: Json): Delta {
 export function applyDelta(before: Json, delta: Delta): Json {
   if ("to" in delta) return delta.to;
   if ("list" in delta) {
-    const list = Array.isArray(before) ? (before as readonly Json[]) : [];
+    const list: readonly Json[] = Array.isArray(before) ? before : [];
     return delta.list.flatMap((piece) => elements(list, piece));
   }
   const gone = new Set(delta.gone);
@@ -346,7 +350,7 @@ const NAMING = ["id", "path", "what"];
 function namesOf(element: Json): string[] {
   if (!isObject(element)) return [];
   const field = NAMING.find((name) => typeof element[name] === "string");
-  return field === undefined ? [] : [`${field} ${element[field] as string}`];
+  return field === undefined ? [] : [`${field} ${element[field]}`];
 }
 
 function shorter(delta: Delta, value: Json): Delta {
