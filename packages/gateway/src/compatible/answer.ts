@@ -8,6 +8,8 @@ import type { ClaimedThread } from "./find.ts";
 import { createFlight, type Flight, keepAlive, shareUnheard } from "./flight.ts";
 import type { ChainState } from "./match.ts";
 import { type OutcomeInput, outcomeOf, type ReportedCompaction } from "./outcome.ts";
+import { toolsOnThread, withOwnTools } from "./own-tools/offer.ts";
+import { answerRounds } from "./own-tools/rounds.ts";
 import { type AnswerInProgress, type AnswerOpening, HAND_ON, handOver, keepReceipt } from "./passage.ts";
 import { type LengthRule, lengthRule, looksUp } from "./policy.ts";
 import { addEvidence, promptNow, type SentPrompt, type ShownSummary, shownSummary, VERBATIM } from "./prompt.ts";
@@ -16,12 +18,15 @@ import { bytesOf, formOf, type UpstreamAnswer } from "./upstream.ts";
 import type { AnswerReader, ReadAnswer, VendorFailure } from "./vendor.ts";
 
 export async function answerThrough<M extends object>(
-  parsed: ParsedRequest<M>,
-  turn: ClaimedRequest<M>,
+  given: ParsedRequest<M>,
+  claimed: ClaimedRequest<M>,
   flightKey: string,
   /** Null: the provider is still to be asked. */
-  given: UpstreamAnswer | null = null,
+  answered: UpstreamAnswer | null = null,
 ): Promise<void> {
+  // Who was asked already was asked without tools of ours.
+  const parsed = answered === null && given.policy.tools === "on" ? withOwnTools(given) : given;
+  const turn = parsed.ownTools === null ? claimed : { ...claimed, tools: toolsOnThread(parsed, claimed) };
   const { call, deps, held, policy } = parsed;
   const flight = createFlight(held?.lasts === "forever" ? "forever" : undefined, deps.after);
   let named: NamedAnswer<M> | null = null;
@@ -32,7 +37,7 @@ export async function answerThrough<M extends object>(
     const { shared } = call.threads.store;
     if (shared !== undefined && named === null)
       shareUnheard(flight, call.client.left, { runs: shared.runs, key: flightKey, threadId: turn.claimed.id });
-    await askUntilItFits(parsed, { ...turn, named }, { flight, given });
+    await askUntilItFits(parsed, { ...turn, named }, { flight, given: answered });
   } catch (thrown) {
     const error = brokenOff(parsed, thrown);
     if (named === null) flight.attach(call.client);
@@ -138,7 +143,9 @@ async function ask<M extends object>(
   const asking = () => askFor(parsed, { ...prompt, body }, flight.abandoned);
   const asked =
     own ?? given ?? (await (flight.hasHead() ? saidMeanwhile(parsed, { turn, flight }, asking()) : asking()));
-  const answer = own ?? (await namedAnswer(parsed, turn, { answer: asked, prompt }));
+  const isStitched = own === null && turn.tools !== null && asked.status < 400;
+  const rounds = isStitched ? answerRounds(parsed, turn, { answer: asked, prompt, flight }) : null;
+  const answer = own ?? (await namedAnswer(parsed, turn, { answer: rounds?.answer ?? asked, prompt }));
   const form = formOf(answer);
   const reader = parsed.vendor.reader(form);
   const outcome = outcomeOf(parsed, turn, { ...prompt, added, compaction, body });
@@ -148,6 +155,7 @@ async function ask<M extends object>(
     answer,
     form,
     reader,
+    rounds,
     prompt,
     outcome,
     headers,
@@ -274,6 +282,8 @@ export interface ServerThread<M> {
   readonly threshold: number | null;
   /** `forever`: its answer is made to the end, whoever hears it. */
   readonly lasts: "while-heard" | "forever";
+  /** `none`: tools of ours can't be offered; absent: they can. */
+  readonly tools?: "none";
   /** What is said where the store can't be read and the provider must not be asked instead; absent: it may. */
   readonly unread?: Error | null;
   /** Answers without the provider; null if the provider is asked. */

@@ -167,7 +167,7 @@ async function engage<M extends object>(parsed: ParsedRequest<M>): Promise<Claim
     const bytesOfOne = parsed.bytes.length / Math.max(1, parsed.request.messages.length);
     const atOnce = Math.max(1, Math.min(MOST_AT_ONCE, Math.floor(BYTES_AT_ONCE / bytesOfOne)));
     const seqs = await appendInTurns(rest, claimed.thread, { shape, atOnce, left: call.client.left });
-    return { claimed, identity, state, named: null, question: questionIn(rest, seqs, shape) };
+    return { claimed, identity, state, named: null, tools: null, question: questionIn(rest, seqs, shape) };
   } catch (error) {
     await claimed.release();
     throw error;

@@ -8,8 +8,9 @@ import { exactCounterFor } from "palimpsest/models";
 import { ProblemError } from "../http/problem.ts";
 import { fieldsOf } from "../http/read-json.ts";
 import { findMatch } from "./find.ts";
+import { withOwnTools } from "./own-tools/offer.ts";
 import { cacheWhenCounted, isViewSent } from "./policy.ts";
-import { identityOf, type ParsedRequest, parseRequest, storeOf } from "./request.ts";
+import { identityOf, type ParsedRequest, parseRequest, storeOf, toolsFor } from "./request.ts";
 import type { CompatibleCall, CompatibleDeps } from "./serve.ts";
 import { askTarget, bytesOf, relay, requestBytes, type UpstreamAnswer } from "./upstream.ts";
 import type { Vendor } from "./vendor.ts";
@@ -21,7 +22,7 @@ export async function count<M extends object>(
 ): Promise<void> {
   const read = await parseRequest(call, deps, vendor);
   if (read.kind === "problem") throw new ProblemError(400, "invalid", read.message);
-  const parsed = await heldFor(read.parsed);
+  const parsed = withOwnTools(await heldFor(read.parsed));
   const { request } = parsed;
   const view = parsed.policy.mode === "on" ? await viewOf(parsed).catch(() => UNKNOWN) : UNKNOWN;
   const { messages } = view;
@@ -54,6 +55,7 @@ async function countOf<M extends object>(
       field: vendor.field,
       messages: written,
       without: held?.withheld ?? [],
+      ...toolsFor(parsed),
     });
     const place = { vendor, target, path: vendor.countPath! };
     const answer = await askTarget(call, place, { body: asked, signal: call.client.left });

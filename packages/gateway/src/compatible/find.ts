@@ -20,6 +20,8 @@ import {
   START,
   type ThreadMatch,
 } from "./match.ts";
+import { isOwnDefinition } from "./own-tools/offer.ts";
+import { type LoggedMessage, shownMessages } from "./own-tools/shown.ts";
 
 export interface RequestIdentity<M> extends RequestFingerprint {
   readonly messages: readonly M[];
@@ -135,13 +137,19 @@ async function standsThere<M extends object>(
   { shape, secret }: RequestIdentity<M>,
   { row, messages }: { readonly row: MatchRow; readonly messages: readonly M[] },
 ): Promise<boolean> {
-  const stored: M[] = [];
+  const logged: LoggedMessage<M>[] = [];
+  let stored: readonly M[] = [];
   const query = { range: [1, row.seq], kinds: ["message"], order: "descending" } as const;
   for await (const { record } of store.records(row.threadId, query)) {
     if (record.kind !== "message") continue;
-    stored.unshift(...messagesOf(record, shape));
-    if (stored.length >= messages.length) break;
+    const { seq, origin } = record;
+    logged.unshift(...messagesOf(record, shape).map((message) => ({ seq, origin, message })));
+    // The round before the first may belong to it: one more is read than are compared.
+    if (logged.length <= messages.length) continue;
+    stored = shownMessages(logged, shape).map(({ message }) => message);
+    if (stored.length > messages.length) break;
   }
+  stored = shownMessages(logged, shape).map(({ message }) => message);
   if (stored.length < messages.length) return false;
   const hash = (list: readonly M[]) => chainOf(list, { shape, secret, from: { ...START } }).places.at(-1)?.hash;
   return hash(stored.slice(-messages.length)) === hash(messages);
@@ -369,10 +377,11 @@ interface RequestEvent {
 /** As it stood at that record; null: its words were erased. */
 export async function keptRequest(store: Store, threadId: string, seq: number): Promise<StoredRequest | null> {
   const { stored, system = "", tools = [] } = await lastRequest(store, threadId, seq);
-  if (stored === undefined) return { system, tools };
+  if (stored === undefined) return { system, tools: tools.filter((tool) => !isOwnDefinition(tool)) };
   const [words, list] = await Promise.all([store.prompts?.get(stored.system), store.prompts?.get(stored.tools)]);
   if (words === undefined || list === undefined) return null;
-  return { system: words, tools: JSON.parse(list) as readonly unknown[] };
+  const stated = JSON.parse(list) as readonly unknown[];
+  return { system: words, tools: stated.filter((tool) => !isOwnDefinition(tool)) };
 }
 
 async function lastRequest(store: Store, threadId: string, seq: number): Promise<RequestEvent> {

@@ -4,6 +4,7 @@ import { type OpenAiCall, type OpenAiMessage, openaiShape } from "@palimpsest/co
 import { fieldsOf, type JsonFields, listIn, numberIn, objectOf } from "../http/read-json.ts";
 import type { AnswerPiece, AnswerWriter, PieceCall, PieceEnd } from "./converted-answer.ts";
 import { type CheckedMessages, common, leadingIn, readItems } from "./front.ts";
+import { chatTools } from "./own-tools/chat.ts";
 import { dataOf, eventParser, wholeReader } from "./passage.ts";
 import type {
   AnswerReader,
@@ -26,6 +27,7 @@ export const openaiChat: Vendor<OpenAiMessage> = {
   read: readBody,
   write: ({ request, messages }) => [...request.leading, ...messages],
   reader: chatReader,
+  tools: chatTools,
   thinks: () => false,
   writer: chatWriter,
   failure: openaiFailure,

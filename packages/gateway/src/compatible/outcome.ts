@@ -58,6 +58,7 @@ export function outcomeOf<M extends object>(
       }),
       ...(added !== null && { "x-palimpsest-evidence": String(added) }),
       ...(rung !== null && { "x-palimpsest-compaction": rung }),
+      ...parsed.ownTools?.headers,
     },
     note(done) {
       const { tokensBefore, tokensAfter } = compaction ?? {};
@@ -246,6 +247,18 @@ export function countSpent(
   meter.estimated(Math.max(0, estimate.input + estimate.output - known));
 }
 
+/** Of all rounds of an answer; null if none was reported. */
+export function totalOf(rounds: readonly (RequestUsage | null)[]): RequestUsage | null {
+  const reported = rounds.filter((one) => one !== null);
+  if (reported.length === 0) return null;
+  return reported.reduce((total, one) => ({
+    input: total.input + one.input,
+    output: total.output + one.output,
+    cacheRead: total.cacheRead + one.cacheRead,
+    cacheWrite: total.cacheWrite + one.cacheWrite,
+  }));
+}
+
 const BYTES_PER_TOKEN = 4;
 
 export function tokensIn(bytes: number): number {
@@ -300,7 +313,7 @@ interface UpstreamFacts {
   readonly whole: number;
 }
 
-interface RequestUsage {
+export interface RequestUsage {
   readonly input: number;
   readonly output: number;
   readonly cacheRead: number;

@@ -6,13 +6,17 @@
 import { PalimpsestError } from "@palimpsest/core/errors";
 import { readUsage } from "palimpsest/internal/models";
 import { commit } from "palimpsest/internal/threads";
+import type { WriteAlso } from "palimpsest/session";
 import type { After } from "../http/event-stream.ts";
+import { ProblemError } from "../http/problem.ts";
 import { fieldsOf, type JsonFields, parseFields } from "../http/read-json.ts";
 import type { NextStep } from "./answer.ts";
 import type { Flight } from "./flight.ts";
 import { chainOf } from "./match.ts";
-import { countSpent, type Estimate, type RequestOutcome, tokensIn } from "./outcome.ts";
-import { learningFrom, type SentPrompt } from "./prompt.ts";
+import { countSpent, type RequestOutcome, totalOf } from "./outcome.ts";
+import { ADDED, ownCalls, ownResults } from "./own-tools/results.ts";
+import type { AnswerRounds } from "./own-tools/rounds.ts";
+import { estimateOf, learningFrom, originOf, type SentPrompt } from "./prompt.ts";
 import type { ClaimedRequest, ParsedRequest } from "./request.ts";
 import type { UpstreamAnswer } from "./upstream.ts";
 import type { AnswerReader, ReadAnswer } from "./vendor.ts";
@@ -22,7 +26,10 @@ export interface AnswerInProgress<M> {
   readonly flight: Flight;
   readonly answer: UpstreamAnswer;
   readonly form: "stream" | "whole";
+  /** Of what the client gets. */
   readonly reader: AnswerReader<M>;
+  /** Null if no tools of ours are offered. */
+  readonly rounds: AnswerRounds<M> | null;
   readonly prompt: SentPrompt<M>;
   readonly outcome: RequestOutcome;
   readonly headers: UpstreamAnswer["headers"];
@@ -101,7 +108,7 @@ async function wholeThrough<M extends object>(
       pieces.push(bytes);
     }
   } catch (error) {
-    if (error instanceof UpstreamError) throw error;
+    if (error instanceof UpstreamError || ProblemError.isInstance(error)) throw error;
     throw new UpstreamError("unreachable", "the model's provider broke off in the middle of its answer", {
       cause: error,
     });
@@ -157,45 +164,50 @@ export async function keepReceipt<M extends object>(
 async function appendAnswer<M extends object>(
   parsed: ParsedRequest<M>,
   turn: ClaimedRequest<M>,
-  { reader, prompt, outcome, answer: { status } }: AnswerInProgress<M>,
+  passage: AnswerInProgress<M>,
 ): Promise<void> {
+  const {
+    reader,
+    rounds,
+    outcome,
+    answer: { status },
+  } = passage;
   const { call, vendor } = parsed;
   const { claimed, identity, state } = turn;
-  const answer = reader.answer();
+  const shown = reader.answer();
+  const answer = rounds?.said() ?? shown;
+  const prompt = rounds?.prompt() ?? passage.prompt;
   const usage = answer.usage === null ? null : readUsage(answer.usage);
   const isWhole = answer.state === "ending" || answer.state === "ended";
   countSpent(call.meter, usage, isWhole && usage !== null ? null : estimateOf(parsed, prompt, answer));
-  outcome.note({ status, end: isWhole ? "answered" : answer.state === "failed" ? "failed" : "aborted", usage });
-  if (answer.message === null) return;
+  const end = isWhole ? "answered" : shown.state === "failed" ? "failed" : "aborted";
+  outcome.note({ status, end, usage: totalOf([...(rounds?.spent() ?? []), usage]) });
+  if (answer.message === null || shown.message === null) return;
   const { shape } = vendor;
   const { secret, group, fixed } = identity;
-  const origin = isWhole ? (prompt.as === "view" ? {} : { origin: "import" as const }) : { origin: "aborted" as const };
   try {
-    const [place] = chainOf([answer.message], { shape, secret, from: state }).places;
+    const [place] = chainOf([shown.message], { shape, secret, from: state }).places;
     const id = turn.named?.id ?? call.threads.ids();
     const { jobs, queued } = await learningFrom(parsed, turn);
     if (usage !== null && prompt.as === "view") await claimed.thread.report(usage);
     const match = { hash: place!.hash, answer: place!.answer ?? "", group, fixed };
-    await claimed.thread.append([{ id, message: answer.message, ...origin }], ([seq]) => ({
-      matches: [{ ...match, seq: seq! }],
-      jobs: jobs(seq!),
-    }));
+    const known: WriteAlso = (seqs) => {
+      const seq = seqs.at(-1)!;
+      return { matches: [{ ...match, seq }], jobs: jobs(seq) };
+    };
+    const given = { id, message: answer.message, ...originOf(isWhole ? "whole" : "part", prompt) };
+    const isMixed = turn.tools !== null && ownCalls(parsed, turn, answer).own.length > 0;
+    await claimed.thread.append([given], isMixed ? undefined : known);
+    // Beside the client's own calls: their results are there before the client's.
+    if (isMixed) {
+      const results = await ownResults(parsed, turn, { said: answer });
+      await claimed.thread.append(results, (seqs) => ({ ...known(seqs), ...ADDED }));
+    }
     queued();
   } catch (error) {
     // The client has its answer; it is written when the conversation comes again.
     call.unstored(error);
   }
-}
-
-/** Null: the provider failed before it said anything. */
-function estimateOf<M extends object>(
-  { bytes }: ParsedRequest<M>,
-  { counted }: SentPrompt<M>,
-  { state, message }: ReadAnswer<M>,
-): Estimate | null {
-  if (message === null && state === "failed") return null;
-  const output = message === null ? 0 : tokensIn(JSON.stringify(message).length);
-  return { input: counted?.count.tokens ?? tokensIn(bytes.length), output };
 }
 
 /*

@@ -10,6 +10,7 @@ const DEFAULTS: RequestPolicy = {
   compaction: "ours",
   evidence: "off",
   memory: "off",
+  tools: "off",
   agentName: "default",
 };
 

@@ -27,6 +27,8 @@ export interface RequestPolicy {
   readonly evidence: (typeof SWITCH)[number];
   /** The same for what is remembered of the user, and whether more is learned. */
   readonly memory: (typeof SWITCH)[number];
+  /** Whether tools of ours are offered to the model beside the client's. */
+  readonly tools: (typeof SWITCH)[number];
   /** Whose memory it is. */
   readonly agentName: string;
 }
@@ -41,6 +43,7 @@ export function policyOf(headers: Headers, { gateway }: Pick<ConfigFile, "gatewa
     compaction: chosen(headers, "Compaction", COMPACTIONS) ?? gateway.compaction,
     evidence: gateway.evidence ? "on" : "off",
     memory: chosen(headers, "Memory", SWITCH) ?? (gateway.memory ? "on" : "off"),
+    tools: chosen(headers, "Tools", SWITCH) ?? (gateway.tools ? "on" : "off"),
     agentName: scope.scope.agentName ?? "default",
   };
 }
@@ -174,16 +177,17 @@ interface SessionRequest {
   readonly caller: Caller;
 }
 
-type SessionSettings = Pick<OpenThreadOptions<object>, "summarization" | "writer">;
+type SessionSettings = Pick<OpenThreadOptions<object>, "summarization" | "writer" | "standingRules">;
 
 export function sessionSettings(
   settings: ConfigFile,
   { store, thread, length, caller }: SessionRequest,
 ): SessionSettings {
-  if (length === "pass") return { summarization: false };
+  const rules = rulesFor(settings, caller);
+  if (length === "pass") return { summarization: false, ...rules };
   const chosen = summarizationForThreads(settings.summarization);
   const { policy, prune, drafts, reservedOutputTokens, summaryPrompt, maxSummarizerCalls } = chosen;
-  const { trigger, keep, lowWater, minGain, maxSummaryTokens, summaryFormat } = policy;
+  const { trigger, keep, lowWater, minGain, maxSummaryTokens, summaryFormat, style } = policy;
   const summarization = {
     trigger,
     keep,
@@ -191,6 +195,7 @@ export function sessionSettings(
     minGain,
     maxSummaryTokens,
     summaryFormat,
+    ...(style !== undefined && { style }),
     prune,
     drafts,
     reservedOutputTokens,
@@ -203,7 +208,12 @@ export function sessionSettings(
     !isProviderUser(caller) &&
     (settings.summarization.model_name !== null || settings.models.some(({ lightweight }) => lightweight));
   const writer = hasWriter ? configuredWriter(settings, chosen, { store, threadId: thread }) : null;
-  return { summarization, ...(writer !== null && { writer }) };
+  return { summarization, ...rules, ...(writer !== null && { writer }) };
+}
+
+/** Copied into the log when the thread is opened, as an agent's run does; also where none are left, so that older copies end. */
+function rulesFor({ rules }: ConfigFile, { userId }: Caller): Pick<SessionSettings, "standingRules"> {
+  return { standingRules: { agent: rules.agent, user: rules.users[userId] ?? [] } };
 }
 
 /* The provider's prompt cache and its prices, which decide when a thread is pruned. Pure. */

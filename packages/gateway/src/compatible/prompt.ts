@@ -9,8 +9,10 @@ import type { NewJob, Store } from "palimpsest/stores";
 import { isProviderUser } from "../access/admit.ts";
 import { ProblemError } from "../http/problem.ts";
 import type { ClaimedThread } from "./find.ts";
+import { type Estimate, tokensIn } from "./outcome.ts";
 import { bindsThoughts, isViewSent, looksUp, type ViewChanges } from "./policy.ts";
 import type { ClaimedRequest, ParsedRequest } from "./request.ts";
+import type { ReadAnswer } from "./vendor.ts";
 
 /** The prompt that is sent. `messages` is null if they go out as the client wrote them. */
 export interface SentPrompt<M> {
@@ -54,14 +56,17 @@ function signedThoughts(parts: readonly Part[]): readonly string[] {
 
 export async function promptNow<M extends object>(
   parsed: ParsedRequest<M>,
-  { claimed, named: own }: ClaimedRequest<M>,
+  { claimed, named: own, tools: ours }: ClaimedRequest<M>,
   signal: AbortSignal,
 ): Promise<SentPrompt<M>> {
   const { request, policy, held: asked } = parsed;
   const { system, tools } = request;
   try {
     const asking = { fixed: { system, tools }, signal };
-    const now = await countedNow(claimed.thread, asking, asked?.threshold ?? null);
+    const now = await countedNow(claimed.thread, asking, {
+      threshold: asked?.threshold ?? null,
+      prompt: ours?.prompt ?? claimed.thread.prompt,
+    });
     const preparing = { claimed, counted: now, request: asking };
     const { counted, messages } = (await own?.prepare?.(preparing)) ?? { counted: now, messages: null };
     const passed = { messages: null, counted, as: hidesSome(counted) ? "whole" : "view", view: VERBATIM } as const;
@@ -112,9 +117,9 @@ function hidesSome<M>({ sources }: ThreadPrompt<M>): boolean {
 async function countedNow<M extends object>(
   thread: OpenThread<M>,
   request: PromptRequest,
-  threshold: number | null,
+  { threshold, prompt }: { readonly threshold: number | null; readonly prompt: OpenThread<M>["prompt"] },
 ): Promise<ThreadPrompt<M>> {
-  const counted = await thread.prompt(request);
+  const counted = await prompt(request);
   if (threshold === null || counted.count.tokens <= threshold || counted.outcome?.kind === "compacted") return counted;
   const { signal } = request;
   const outcome = await thread.compact(signal === undefined ? {} : { signal });
@@ -204,6 +209,26 @@ export async function learningFrom<M extends object>(
     jobs: (seq) => [queue.job({ agentName: policy.agentName, throughSeq: seq })],
     queued: () => queue.queued({ userId: call.caller.userId, threadId: id }, 1),
   };
+}
+
+/** What was answered to something else than the view says nothing about it. */
+export function originOf<M>(
+  answer: "whole" | "part",
+  { as }: Pick<SentPrompt<M>, "as">,
+): { readonly origin?: "import" | "aborted" } {
+  if (answer === "part") return { origin: "aborted" };
+  return as === "view" ? {} : { origin: "import" };
+}
+
+/** Null: the provider failed before it said anything. */
+export function estimateOf<M extends object>(
+  { bytes }: ParsedRequest<M>,
+  { counted }: SentPrompt<M>,
+  { state, message }: ReadAnswer<M>,
+): Estimate | null {
+  if (message === null && state === "failed") return null;
+  const output = message === null ? 0 : tokensIn(JSON.stringify(message).length);
+  return { input: counted?.count.tokens ?? tokensIn(bytes.length), output };
 }
 
 /* The summary that now replaces hidden messages. */

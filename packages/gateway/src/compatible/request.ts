@@ -11,6 +11,7 @@ import { convertedAnswer } from "./converted-answer.ts";
 import type { ClaimedThread, MatchingStore, RequestIdentity } from "./find.ts";
 import type { BodyReading } from "./front.ts";
 import { type ChainState, chainSteps, keyed, START } from "./match.ts";
+import type { OwnTools, ToolsOnThread } from "./own-tools/offer.ts";
 import {
   cacheOf,
   groupOf,
@@ -42,6 +43,8 @@ export interface ParsedRequest<M extends object> {
   readonly policy: RequestPolicy;
   /** What it says about server-side state; null if nothing. */
   readonly held: ServerThread<M> | null;
+  /** Tools of ours in its `tools`; null if nobody asked for them. */
+  readonly ownTools: OwnTools | null;
   readonly startedAt: Date;
   /** SHA-256 of the body; null if not computed. */
   readonly hash: string | null;
@@ -57,6 +60,8 @@ export interface ClaimedRequest<M extends object> {
   readonly question: NewQuestion | null;
   /** The id of the answer and what is kept of it; null if the provider's id is used. */
   readonly named: NamedAnswer<M> | null;
+  /** Tools of ours that its model may call; null if none are offered. */
+  readonly tools: ToolsOnThread<M> | null;
 }
 
 type RequestResult<M extends object> =
@@ -100,6 +105,7 @@ export async function parseRequest<M extends object>(
     target,
     policy,
     held: null,
+    ownTools: null,
     startedAt,
     hash: null,
   };
@@ -163,7 +169,13 @@ export function bodyFor<M extends object>(
     messages:
       messages === null ? undefined : vendor.write({ body, request, messages, ...(cuts !== undefined && { cuts }) }),
     without: held?.withheld ?? [],
+    ...toolsFor(parsed),
   });
+}
+
+/** Tools of ours go behind the client's; without any the field stays as it came. */
+export function toolsFor<M extends object>({ ownTools }: ParsedRequest<M>): { readonly tools?: readonly unknown[] } {
+  return ownTools === null || ownTools.names.length === 0 ? {} : { tools: ownTools.all };
 }
 
 /** Asks the provider. */

@@ -258,7 +258,7 @@ export function keyMissing({ entry: { name } }: Pick<ProviderTarget, "entry">): 
   return new ProblemError(401, "no-key", `the model ${name} has no key here: ${remedy}`);
 }
 
-/** The body with the provider's name of the model, and with other messages where they are given. */
+/** The body with the provider's name of the model, and with other messages and tools where they are given. */
 export function requestBytes(
   bytes: Buffer,
   changes: {
@@ -266,22 +266,28 @@ export function requestBytes(
     readonly target: ProviderTarget;
     readonly field: string;
     readonly messages?: unknown;
+    readonly tools?: readonly unknown[];
     readonly without?: readonly string[];
   },
 ): Buffer {
-  const { model, target, field, messages, without = [] } = changes;
+  const { model, target, field, messages, tools, without = [] } = changes;
   const kept = withoutFields(bytes, without);
-  if (model === target.model && messages === undefined) return kept;
+  if (model === target.model && messages === undefined && tools === undefined) return kept;
   const spans = fieldSpans(kept);
-  const written = spans.get(field);
-  const text = JSON.stringify(messages);
-  // Whoever names a conversation may have nothing to add to it: then the field isn't there yet.
-  const place = written ?? { start: spans.get("model")!.end, end: spans.get("model")!.end };
+  const named = spans.get("model")!;
+  // Whoever names a conversation may have nothing to add to it, and not all have tools: then the field isn't there yet.
+  const replaced = (name: string, value: unknown) => {
+    const text = JSON.stringify(value);
+    const written = spans.get(name);
+    if (value === undefined) return [];
+    return written === undefined
+      ? [{ start: named.end, end: named.end, text: `,${JSON.stringify(name)}:${text}` }]
+      : [{ ...written, text }];
+  };
   return spliced(kept, [
-    ...(model === target.model ? [] : [{ ...spans.get("model")!, text: JSON.stringify(target.model) }]),
-    ...(messages === undefined
-      ? []
-      : [{ ...place, text: written === undefined ? `,${JSON.stringify(field)}:${text}` : text }]),
+    ...(model === target.model ? [] : [{ ...named, text: JSON.stringify(target.model) }]),
+    ...replaced(field, messages),
+    ...replaced("tools", tools),
   ]);
 }
 

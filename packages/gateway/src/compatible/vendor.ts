@@ -7,6 +7,7 @@ import type { PromptCache } from "palimpsest/session";
 import type { JsonFields } from "../http/read-json.ts";
 import type { AnswerWriter } from "./converted-answer.ts";
 import type { CheckedMessages } from "./front.ts";
+import type { VendorTools } from "./own-tools/stitch.ts";
 import type { ParsedRequest } from "./request.ts";
 
 export interface Vendor<M extends object> {
@@ -34,6 +35,8 @@ export interface Vendor<M extends object> {
     request: VendorRequest<M>,
   ): { readonly promptCache: PromptCache; readonly ttl: "1h" | null };
   reader(form: "stream" | "whole"): AnswerReader<M>;
+  /** How tools of ours stand in its requests, and how an answer with calls to them is shown without these. */
+  readonly tools: VendorTools;
   /** Whether the request takes thoughts of earlier answers back. */
   thinks(body: JsonFields): boolean;
   /** For an answer of another vendor's model. */

@@ -53,6 +53,12 @@ export const gatewaySchema = z.strictObject({
     .describe("Who shortens a prompt on the /v1 endpoints: this gateway, the vendor's own parameters, nobody."),
   evidence: z.boolean().default(false).describe("Lend what was hidden to the last question on the /v1 endpoints."),
   memory: z.boolean().default(false).describe("Lend what is remembered on the /v1 endpoints, and learn there."),
+  tools: z
+    .boolean()
+    .default(false)
+    .describe(
+      "Offer notes, a fresh window, checkpoints and recall to the model on the /v1 endpoints, and answer these calls here.",
+    ),
   pass_through: passThroughSchema
     .default(PASS_THROUGH)
     .describe(

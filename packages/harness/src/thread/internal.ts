@@ -10,4 +10,5 @@ export {
 } from "./continue-thread.ts";
 export { currentThread } from "./handle.ts";
 export { LeftOpen } from "./session.ts";
+export { toolDefinitions } from "./thread-tools.ts";
 export { commit } from "./writer.ts";

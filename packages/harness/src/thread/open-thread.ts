@@ -2,6 +2,7 @@
  * Opens a thread for any loop: whatever provider, SDK or framework asks the model, the log, the prompt, its count and its
  * compactions are the same as an agent's. Needs no model; summaries are extracted unless somebody writes them.
  */
+import { copyRules, readRules } from "@palimpsest/core/internal/log";
 import { DIALECTS, withToolFacts } from "@palimpsest/core/internal/message";
 import { NOWHERE } from "@palimpsest/core/internal/summary";
 import { checkThreadId, checkUser, type RulesByScope } from "@palimpsest/core/log";
@@ -129,12 +130,19 @@ export async function openThread<M extends object>(options: OpenThreadOptions<M>
   try {
     const thread = threadSession(await threadParts({ ...options, shape }, { deps, settings, log }));
     const { standingRules } = options;
-    if (standingRules !== undefined) await thread.act((writer) => takeUpRules(writer, standingRules));
+    if (standingRules !== undefined && hasOther(log.conversation.head().state, standingRules))
+      await thread.act((writer) => takeUpRules(writer, standingRules));
     return { kind: "open", thread };
   } catch (error) {
     await log.release();
     throw error;
   }
+}
+
+/** Whether the thread's copies of these rules differ from them. */
+function hasOther(state: Readonly<Record<string, unknown>>, standing: RulesByScope): boolean {
+  const rules = readRules(state);
+  return copyRules(rules, standing, "") !== rules;
 }
 
 const WAIT_MS = 5_000;

@@ -71,7 +71,7 @@ export interface ThreadChanges {
   /** A summary stands for some of it, or parts are shortened. */
   readonly hidden: boolean;
   readonly erased: boolean;
-  /** Something is shown beside a question. */
+  /** Something is shown beside a question, or messages are shown that only the log has (`addedMessages` in its state). */
   readonly added: boolean;
 }
 
@@ -176,8 +176,9 @@ export function threadSession<M extends object>(parts: ThreadParts<M>): OpenThre
     changes: () =>
       calls.next(async () => {
         const erased = await log.erased();
-        const { version, compaction, prunes, evidence } = log.conversation.head();
-        return { version, hidden: compaction !== null || prunes.length > 0, erased, added: evidence.length > 0 };
+        const { version, compaction, prunes, evidence, state } = log.conversation.head();
+        const added = evidence.length > 0 || state["addedMessages"] === true;
+        return { version, hidden: compaction !== null || prunes.length > 0, erased, added };
       }),
     hold: log.hold,
     release: log.release,

@@ -70,6 +70,16 @@ export interface ThreadTools<M> {
   prompt(request?: PromptRequest): Promise<ThreadPrompt<M>>;
 }
 
+/** What the tools are, without a thread to act on. */
+export function toolDefinitions(): readonly Omit<ThreadTool, "execute">[] {
+  return (Object.keys(TOOL_SPECS) as (keyof typeof TOOL_SPECS)[]).map(definitionOf);
+}
+
+function definitionOf(name: keyof typeof TOOL_SPECS): Omit<ThreadTool, "execute"> {
+  const { description, input } = TOOL_SPECS[name];
+  return { name, description, inputSchema: z.toJSONSchema(input, { io: "input" }) };
+}
+
 /** `window`: the model's, for `context_remaining`. Append the answer that calls a tool before you run it. */
 export function threadTools<M>(thread: OpenThread<M>, { window }: { readonly window: number }): ThreadTools<M> {
   let [step, wanted] = [0, false];
@@ -92,21 +102,19 @@ export function threadTools<M>(thread: OpenThread<M>, { window }: { readonly win
     checkpoint: ({ name }) => thread.act((writer) => mark(writer, name)),
     fold: (given) => thread.act((writer) => foldSince(writer, given)),
   };
-  const toolOf = <N extends keyof typeof TOOL_SPECS>(name: N): ThreadTool => {
-    const { description, input: schema } = TOOL_SPECS[name];
+  const tools = toolDefinitions().map((definition): ThreadTool => {
+    const { name } = definition;
     return {
-      name,
-      description,
-      inputSchema: z.toJSONSchema(schema, { io: "input" }),
+      ...definition,
       async execute(input) {
-        const parsed = schema.safeParse(input ?? {});
+        const parsed = TOOL_SPECS[name].input.safeParse(input ?? {});
         if (!parsed.success) return `Refused, nothing changed: ${z.prettifyError(parsed.error)}`;
         return runs[name](parsed.data as never);
       },
     };
-  };
+  });
   return {
-    tools: (Object.keys(TOOL_SPECS) as (keyof typeof TOOL_SPECS)[]).map(toolOf),
+    tools,
     async prompt(request) {
       const stop = request?.signal === undefined ? {} : { signal: request.signal };
       if (wanted) await thread.compact({ style: "rollover", ...stop });

@@ -62,6 +62,7 @@ export async function holdMessages(parsed: HeldMessages): Promise<HeldMessages> 
     sideCall: "no",
     withheld,
     threshold: null,
+    tools: "none",
     lasts: "while-heard",
     instead: null,
     unread: asked.summarize === null ? null : refused("compaction_unavailable"),

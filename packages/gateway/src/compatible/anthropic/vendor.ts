@@ -5,6 +5,7 @@ import { fieldsOf, type JsonFields, listIn, numberIn, objectOf } from "../../htt
 import type { AnswerPiece, AnswerWriter, PieceEnd } from "../converted-answer.ts";
 import { callInput } from "../converted-prompt.ts";
 import { type CheckedMessages, common, leadingIn, readItems } from "../front.ts";
+import { messagesTools } from "../own-tools/messages.ts";
 import { objectReader, wholeReader } from "../passage.ts";
 import type {
   AnswerReader,
@@ -32,6 +33,7 @@ export const anthropicMessages: Vendor<AnthropicMessage> = {
   write: (prompt) => [...prompt.request.leading, ...withMarks(prompt)],
   cached: markedCache,
   reader: messagesReader,
+  tools: messagesTools,
   thinks: ({ thinking }) => thinking != null && fieldsOf(thinking)["type"] !== "disabled",
   writer: messagesWriter,
   failure,

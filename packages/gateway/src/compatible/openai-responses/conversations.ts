@@ -25,6 +25,7 @@ import type { JsonFields } from "../../http/read-json.ts";
 import { fieldsOf } from "../../http/read-json.ts";
 import type { ServerThreadPlace } from "../answer.ts";
 import { keyed, type Secret } from "../match.ts";
+import { withOwnCalls } from "../own-tools/shown.ts";
 import { bodyOf, conversationLocked, noConversation, noItem, type ResourceCall, refusal } from "./params.ts";
 
 export async function createConversation(held: ResourceCall): Promise<unknown> {
@@ -305,8 +306,8 @@ async function* itemsOf(store: Store, { threadId, to, order }: ItemScope, secret
   const header = await store.header(threadId);
   if (header === undefined || to < 1) return;
   const query = { range: [1, to], kinds: ["message"], order: order === "asc" ? "ascending" : "descending" } as const;
-  for await (const stored of store.records(threadId, query)) {
-    const items = listed(stored, header, secret);
+  for await (const { stored, ours } of withOwnCalls(store.records(threadId, query))) {
+    const items = listed(stored, header, secret).filter(({ item }) => !ours.has(item["call_id"]));
     yield* order === "asc" ? items : items.toReversed();
   }
 }

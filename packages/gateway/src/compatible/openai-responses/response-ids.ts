@@ -1,11 +1,12 @@
 /** Ids of responses: pointers to where the log stood when the provider was asked. The answer is the record of that id behind it. */
 import type { MessageRecord, ThreadHeader } from "@palimpsest/core/log";
-import type { ResponsesMessage } from "@palimpsest/core/message";
+import { type ResponsesMessage, responsesItems } from "@palimpsest/core/message";
 import type { Store } from "palimpsest/stores";
 import type { JsonFields } from "../../http/read-json.ts";
 import type { ServerThreadPlace } from "../answer.ts";
 import type { Flight } from "../flight.ts";
 import { type ChainState, chainOf, type Secret } from "../match.ts";
+import { type LoggedMessage, shownMessages } from "../own-tools/shown.ts";
 import { findPointed, type Pointer, readPointer, signPointer } from "../pointer.ts";
 import { responsesShape } from "./params.ts";
 
@@ -108,10 +109,24 @@ async function answerBehind(
 ): Promise<{ readonly record: MessageRecord; readonly redacted: boolean } | null> {
   if (version <= pointer.seq) return null;
   const query = { range: [pointer.seq + 1, version], kinds: ["message"] } as const;
-  for await (const { record, redacted } of store.records(pointer.threadId, query))
-    return record.kind === "message" && record.id === id ? { record, redacted } : null;
-  return null;
+  const rounds: LoggedMessage<ResponsesMessage>[] = [];
+  let answer: { readonly record: MessageRecord; readonly redacted: boolean } | null = null;
+  for await (const { record, redacted } of store.records(pointer.threadId, query)) {
+    if (record.kind !== "message") continue;
+    const { seq, origin } = record;
+    // Behind the answer only results of ours belong to it, before it only rounds that called our tools.
+    if (answer !== null && origin !== "injected") break;
+    if (answer === null && record.id === id) answer = { record, redacted };
+    else if (rounds.length > MOST_BEFORE || origin === "user" || origin === "tool") return null;
+    rounds.push({ seq, origin, message: JSON.parse(record.body) as ResponsesMessage });
+  }
+  if (answer === null || rounds.length === 1) return answer;
+  const shown = shownMessages(rounds, responsesShape, (first, second) => responsesItems([first, second])).at(-1)!;
+  return { ...answer, record: { ...answer.record, seq: shown.seq, body: JSON.stringify(shown.message) } };
 }
+
+/** Records of rounds that stand before an answer; some more than there can be. */
+const MOST_BEFORE = 1000;
 
 /** Where a conversation goes on that names its last response; null: there is no answer to go on from. */
 export function placeAfter({ pointer, answer }: FoundResponse, secret: Secret): ServerThreadPlace | null {

@@ -5,6 +5,7 @@ import { fieldsOf, type JsonFields, listIn, numberIn, objectOf } from "../../htt
 import type { AnswerPiece, AnswerWriter, PieceCall, PieceEnd } from "../converted-answer.ts";
 import { type CheckedMessages, common, leadingIn, readItems } from "../front.ts";
 import { openaiFailure } from "../openai-chat.ts";
+import { responsesTools } from "../own-tools/responses.ts";
 import { objectReader, wholeReader } from "../passage.ts";
 import type { AnswerReader, AnswerWriterOptions, ReadAnswer, Vendor, VendorRequestResult } from "../vendor.ts";
 import { isOurs } from "./compaction-item.ts";
@@ -25,6 +26,7 @@ export const openaiResponses: Vendor<ResponsesMessage> = {
   read: readBody,
   write: ({ request, messages }) => [...request.leading, ...responsesItems(messages)],
   reader: responsesReader,
+  tools: responsesTools,
   thinks: () => false,
   writer: responsesWriter,
   hold: holdResponses,

@@ -1,0 +1,79 @@
+/** Tools of ours beside the client's in Anthropic's messages. */
+import type { JsonFields } from "../../http/read-json.ts";
+import { fieldsOf, listIn } from "../../http/read-json.ts";
+import {
+  type AnswerStitch,
+  addedUp,
+  type StitchOptions,
+  streamStitch,
+  type VendorTools,
+  wholeStitch,
+} from "./stitch.ts";
+
+export const messagesTools: VendorTools = {
+  named({ tools, tool_choice: choice }) {
+    const { type = "auto" } = fieldsOf(choice);
+    if (type !== "auto" && type !== "any") return null;
+    return listIn(tools).map((tool) => String(fieldsOf(tool)["name"] ?? ""));
+  },
+  written: ({ name, description, inputSchema }) => ({ name, description, input_schema: inputSchema }),
+  stitch: (form, options) => (form === "stream" ? events(options) : wholeStitch((bodies) => merged(bodies, options))),
+};
+
+type OurNames = Pick<StitchOptions, "isOurs">;
+
+function isOurCall({ type, name }: JsonFields, { isOurs }: OurNames): boolean {
+  return type === "tool_use" && isOurs(String(name));
+}
+
+function events(options: OurNames): AnswerStitch {
+  let round = 1;
+  let blocks = 0;
+  /** The blocks of this round by the provider's number: the client's number, or null for a call of ours. */
+  let places = new Map<unknown, number | null>();
+  let usage: unknown = null;
+  let held: JsonFields[] = [];
+  const usages: unknown[] = [];
+  const written = (fields: JsonFields): string => `event: ${fields["type"]}\ndata: ${JSON.stringify(fields)}\n\n`;
+  return streamStitch({
+    event(fields) {
+      switch (fields["type"]) {
+        case "message_start":
+          usage = fieldsOf(fields["message"])["usage"];
+          return round === 1 ? written(fields) : "";
+        case "content_block_start":
+        case "content_block_delta":
+        case "content_block_stop": {
+          const { index } = fields;
+          const block = fieldsOf(fields["content_block"]);
+          if (!places.has(index)) places.set(index, isOurCall(block, options) ? null : blocks++);
+          const place = places.get(index) ?? null;
+          return place === null ? "" : written({ ...fields, index: place });
+        }
+        case "message_delta":
+        case "message_stop":
+          if (fields["usage"] != null) usage = { ...fieldsOf(usage), ...fieldsOf(fields["usage"]) };
+          held.push(fields);
+          return "";
+        default:
+          return written(fields);
+      }
+    },
+    close(next) {
+      usages.push(usage);
+      const total = addedUp(usages);
+      const isOne = round === 1;
+      const end = held.map((fields) =>
+        written(isOne || fields["usage"] == null ? fields : { ...fields, usage: total }),
+      );
+      [held, places] = [[], new Map()];
+      round += 1;
+      return next === "again" ? "" : end.join("");
+    },
+  });
+}
+
+function merged(bodies: readonly JsonFields[], options: OurNames): JsonFields {
+  const content = bodies.flatMap((body) => listIn(body["content"])).filter((one) => !isOurCall(fieldsOf(one), options));
+  return { ...bodies.at(-1), id: bodies[0]!["id"], content, usage: addedUp(bodies.map(({ usage }) => usage)) };
+}

@@ -1,0 +1,144 @@
+/**
+ * Tools of ours that the model of a `/v1` request is offered beside the client's: notes, a fresh window, checkpoints and
+ * the search of what was said before. Only where the configuration or a header asks for them.
+ */
+import { findText, readText } from "palimpsest/internal/recall";
+import { toolDefinitions } from "palimpsest/internal/threads";
+import { type OpenThread, type ThreadTool, type ThreadTools, threadTools } from "palimpsest/session";
+import { z } from "zod/v4";
+import { listIn } from "../../http/read-json.ts";
+import { lengthRule } from "../policy.ts";
+import type { ClaimedRequest, ParsedRequest } from "../request.ts";
+
+export interface OwnTool extends Omit<ThreadTool, "name"> {
+  readonly name: string;
+}
+
+/** What a request offers of ours. */
+export interface OwnTools {
+  readonly names: readonly string[];
+  /** All tools that are sent: the client's, then ours. */
+  readonly all: readonly unknown[];
+  /** The client's, as it sent them; undefined if it sent none. */
+  readonly clients: unknown;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The request with tools of ours behind the client's, if somebody asked for them and the model has a choice of tools. */
+export function withOwnTools<M extends object>(parsed: ParsedRequest<M>): ParsedRequest<M> {
+  const { policy, vendor, body, request, held } = parsed;
+  if (policy.tools === "off" || policy.mode !== "on") return parsed;
+  const clients = lengthRule(policy).ours === "fit" && held?.tools !== "none" ? vendor.tools.named(body) : null;
+  if (clients === null) return { ...parsed, ownTools: nothingOf(request.tools, body["tools"]) };
+  const ours = DEFINITIONS.filter(({ name }) => !clients.includes(name));
+  const omitted = DEFINITIONS.map(({ name }) => name).filter((name) => clients.includes(name));
+  const written = ours.map(vendor.tools.written);
+  const all = [...listIn(body["tools"]), ...written];
+  const names = ours.map(({ name }) => name);
+  const headers = {
+    "x-palimpsest-tools": names.join(","),
+    ...(omitted.length > 0 && { "x-palimpsest-tools-omitted": omitted.join(",") }),
+  };
+  return {
+    ...parsed,
+    body: { ...body, tools: all },
+    request: { ...request, tools: [...request.tools, ...written] },
+    ownTools: { names, all, clients: body["tools"], headers },
+  };
+}
+
+function nothingOf(all: readonly unknown[], clients: unknown): OwnTools {
+  return { names: [], all, clients, headers: { "x-palimpsest-tools": "none" } };
+}
+
+/** Whether a definition that stands in the log is one of ours, in any vendor's writing. */
+export function isOwnDefinition(tool: unknown): boolean {
+  const text = JSON.stringify(tool) ?? "";
+  return DEFINITIONS.some(({ name, description }) =>
+    text.includes(`"name":${JSON.stringify(name)},"description":${JSON.stringify(description)}`),
+  );
+}
+
+const QUERY = z.object({ query: z.string().min(1).max(2000).describe("What to look for: names, words, a question") });
+
+const RANGE = z.object({
+  from: z.int().min(1),
+  to: z.int().min(1).optional().describe("Last message; without it only the first"),
+});
+
+type Definition = Omit<OwnTool, "execute">;
+
+const RECALL: Readonly<Record<"recall" | "recall_read", Definition>> = {
+  recall: {
+    name: "recall",
+    description:
+      "Search everything said earlier in this conversation, also what is hidden by now. Returns messages with their numbers; read more around one with recall_read.",
+    inputSchema: z.toJSONSchema(QUERY, { io: "input" }),
+  },
+  recall_read: {
+    name: "recall_read",
+    description:
+      "Read messages of this conversation word for word by their numbers, as recall and summaries give them.",
+    inputSchema: z.toJSONSchema(RANGE, { io: "input" }),
+  },
+};
+
+/** Most tokens of one answer of recall, roughly. */
+const RECALL_TOKENS = 2000;
+
+const DEFINITIONS: readonly Definition[] = [...toolDefinitions(), RECALL.recall, RECALL.recall_read];
+
+/** The tools on a claimed thread. */
+export interface ToolsOnThread<M> {
+  readonly byName: ReadonlyMap<string, OwnTool>;
+  /** The thread's prompt, in a fresh window if the model has asked for one. */
+  readonly prompt: OpenThread<M>["prompt"];
+  /** The model is asked again: from here on it is the next step. */
+  nextStep(): void;
+}
+
+/** A thread stays open between requests: so do the steps since its last fresh window, and one that was asked for. */
+const KEPT = new WeakMap<object, ThreadTools<never>>();
+
+export function toolsOnThread<M extends object>(
+  { call, target, ownTools }: ParsedRequest<M>,
+  { claimed: { thread } }: Pick<ClaimedRequest<M>, "claimed">,
+): ToolsOnThread<M> | null {
+  const names = ownTools?.names ?? [];
+  if (names.length === 0) return null;
+  const kept = (KEPT.get(thread) as ThreadTools<M> | undefined) ?? threadTools(thread, { window: target.window });
+  KEPT.set(thread, kept as ThreadTools<never>);
+  const { threads } = call;
+  const recall: OwnTool = {
+    ...RECALL.recall,
+    execute: (input) =>
+      checked(QUERY, input, ({ query }) =>
+        findText(threads, thread.id, query, { tokens: RECALL_TOKENS, scope: "thread", except: null }),
+      ),
+  };
+  const read: OwnTool = {
+    ...RECALL.recall_read,
+    execute: (input) =>
+      checked(RANGE, input, ({ from, to = from }) =>
+        readText(threads, thread.id, { from, to, offset: 0, characters: RECALL_TOKENS * 4 }),
+      ),
+  };
+  const tools: readonly OwnTool[] = [...kept.tools, recall, read].filter(({ name }) => names.includes(name));
+  let isNext = true;
+  return {
+    byName: new Map(tools.map((tool) => [tool.name, tool])),
+    prompt(request) {
+      if (!isNext) return thread.prompt(request);
+      isNext = false;
+      return kept.prompt(request);
+    },
+    nextStep() {
+      isNext = true;
+    },
+  };
+}
+
+async function checked<T>(schema: z.ZodType<T>, input: unknown, run: (given: T) => Promise<string>): Promise<string> {
+  const parsed = schema.safeParse(input ?? {});
+  return parsed.success ? run(parsed.data) : `Refused, nothing changed: ${z.prettifyError(parsed.error)}`;
+}

@@ -1,0 +1,154 @@
+/**
+ * Rounds of one answer: a call to a tool of ours is written to the log and answered there, and the provider is asked again,
+ * until it says something for the client. The client gets all rounds as one answer, without these calls.
+ */
+import type { CallPart } from "@palimpsest/core/message";
+import { readUsage } from "palimpsest/internal/models";
+import { ProblemError } from "../../http/problem.ts";
+import { parseFields } from "../../http/read-json.ts";
+import type { Flight } from "../flight.ts";
+import { countSpent, type RequestUsage } from "../outcome.ts";
+import { estimateOf, originOf, promptNow, type SentPrompt } from "../prompt.ts";
+import { askFor, bodyFor, type ClaimedRequest, type ParsedRequest } from "../request.ts";
+import { bytesOf, formOf, type UpstreamAnswer } from "../upstream.ts";
+import type { AnswerReader, ReadAnswer } from "../vendor.ts";
+import { ADDED, MOST_ROUNDS, ownCalls, ownResults } from "./results.ts";
+import type { AnswerStitch } from "./stitch.ts";
+
+/** What became of an answer's rounds. */
+export interface AnswerRounds<M> {
+  /** All rounds as one answer for the client. */
+  readonly answer: UpstreamAnswer;
+  /** The last round, or the one under way, as the provider said it. */
+  said(): ReadAnswer<M>;
+  /** What the last round answers. */
+  prompt(): SentPrompt<M>;
+  /** Usage of the rounds before the last. */
+  spent(): readonly RequestUsage[];
+}
+
+interface FirstRound<M> {
+  readonly answer: UpstreamAnswer;
+  readonly prompt: SentPrompt<M>;
+  readonly flight: Pick<Flight, "abandoned">;
+}
+
+export function answerRounds<M extends object>(
+  parsed: ParsedRequest<M>,
+  turn: ClaimedRequest<M>,
+  first: FirstRound<M>,
+): AnswerRounds<M> {
+  const { vendor } = parsed;
+  const form = formOf(first.answer);
+  const isOurs = (name: string): boolean => turn.tools?.byName.has(name) === true;
+  const stitch = vendor.tools.stitch(form, { isOurs, tools: parsed.ownTools?.clients });
+  const spent: RequestUsage[] = [];
+  let { prompt } = first;
+  let reader = vendor.reader(form);
+  async function* rounds(): AsyncGenerator<Uint8Array> {
+    let { answer } = first;
+    for (let round = 1; ; round += 1) {
+      yield* readRound(answer.body, reader, stitch);
+      const said = reader.answer();
+      const calls = ownCalls(parsed, turn, said);
+      if (calls.own.length === 0 || calls.others > 0) return yield Buffer.from(stitch.close("end"));
+      stitch.close("again");
+      const usage = await keepRound(parsed, turn, { said, prompt, isLast: round >= MOST_ROUNDS });
+      if (usage !== null) spent.push(usage);
+      reader = vendor.reader(form);
+      if (round > MOST_ROUNDS) throw tooManyRounds(calls.own);
+      turn.tools?.nextStep();
+      ({ answer, prompt } = await askAgain(parsed, turn, first.flight.abandoned));
+    }
+  }
+  const { "content-length": _, ...headers } = first.answer.headers;
+  return {
+    answer: { ...first.answer, headers, body: failingIn(form, rounds(), parsed) },
+    said: () => reader.answer(),
+    prompt: () => prompt,
+    spent: () => spent,
+  };
+}
+
+async function* readRound<M>(
+  body: UpstreamAnswer["body"],
+  reader: AnswerReader<M>,
+  stitch: AnswerStitch,
+): AsyncGenerator<Uint8Array> {
+  for await (const bytes of body) {
+    reader.read(bytes);
+    const shown = stitch.add(bytes);
+    if (shown !== "") yield Buffer.from(shown);
+  }
+}
+
+/** A refusal of a later round comes when a stream has begun: then the client hears of it there. */
+async function* failingIn<M extends object>(
+  form: "stream" | "whole",
+  body: AsyncIterable<Uint8Array>,
+  { vendor, call }: ParsedRequest<M>,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } catch (error) {
+    if (form === "whole" || !ProblemError.isInstance(error)) throw error;
+    const { status, code, message } = error.problem;
+    if (status >= 500) call.failed(error);
+    yield Buffer.from(vendor.streamFailure({ status, code, message }));
+  }
+}
+
+/** Writes the answer, then runs its calls of ours and writes their results. */
+async function keepRound<M extends object>(
+  parsed: ParsedRequest<M>,
+  turn: ClaimedRequest<M>,
+  { said, prompt, isLast }: { readonly said: ReadAnswer<M>; readonly prompt: SentPrompt<M>; readonly isLast: boolean },
+): Promise<RequestUsage | null> {
+  const { call } = parsed;
+  const { thread } = turn.claimed;
+  const usage = said.usage === null ? null : readUsage(said.usage);
+  countSpent(call.meter, usage, usage === null ? estimateOf(parsed, prompt, said) : null);
+  if (usage !== null && prompt.as === "view") await thread.report(usage);
+  await thread.append([{ id: call.threads.ids(), message: said.message!, ...originOf("whole", prompt) }]);
+  const results = await ownResults(parsed, turn, { said, isLast });
+  await thread.append(results, () => ADDED);
+  return usage;
+}
+
+function tooManyRounds(calls: readonly CallPart[]): ProblemError {
+  const names = [...new Set(calls.map(({ name }) => name))].join(", ");
+  const message = `the model called this gateway's own tools (${names}) in more than ${MOST_ROUNDS} rounds without an answer: ask again, or send X-Palimpsest-Tools: off`;
+  return new ProblemError(502, "tool-rounds", message);
+}
+
+/** Each makes the prompt shorter; a provider that refuses this many refuses for another reason. */
+const MOST_ATTEMPTS = 4;
+
+async function askAgain<M extends object>(
+  parsed: ParsedRequest<M>,
+  turn: ClaimedRequest<M>,
+  signal: AbortSignal,
+): Promise<{ readonly answer: UpstreamAnswer; readonly prompt: SentPrompt<M> }> {
+  for (let attempt = 1; ; attempt += 1) {
+    const prompt = await promptNow(parsed, turn, signal);
+    if (prompt.messages === null)
+      throw new ProblemError(
+        400,
+        "too-long",
+        "the conversation doesn't fit the model's window with the tools' results",
+      );
+    const answer = await askFor(parsed, { ...prompt, body: bodyFor(parsed, prompt) }, signal);
+    if (answer.status < 400) return { answer, prompt };
+    const text = (await bytesOf(answer.body)).toString();
+    const refusal = { status: answer.status, message: text, responseBody: text };
+    const isShorter = attempt < MOST_ATTEMPTS && (await turn.claimed.thread.recover(refusal).catch(() => false));
+    if (!isShorter) throw new ProblemError(answer.status, "provider", refusalIn(text));
+  }
+}
+
+/** In the provider's words, as far as they are known. */
+function refusalIn(text: string): string {
+  const { error } = parseFields(text) ?? {};
+  const message = typeof error === "object" && error !== null && "message" in error ? error.message : null;
+  return typeof message === "string" ? message : "the model's provider refused to go on after a tool of this gateway";
+}
