@@ -165,8 +165,9 @@ function summarizerOf(config: ConfigFile, settings: Summarization, isGiven: bool
   return other || offline ? configuredWriter(config, settings) : "agent";
 }
 
-/** Files are those of the workspace where the agent works in one, else of the home. Without any rule, older copies in threads end. */
+/** Files are those of the workspace where the agent works in one, else of the home. */
 function rulesOf({ rules: { agent, users, files } }: ConfigFile, directory: string): Pick<DeepAgentOptions, "rules"> {
+  if (agent.length + files.length + Object.keys(users).length === 0) return {};
   const paths = files.map((file) => resolve(directory, file));
   return { rules: { agent, user: (userId) => users[userId] ?? [], files: paths } };
 }

@@ -139,8 +139,9 @@ export async function openThread<M extends object>(options: OpenThreadOptions<M>
   }
 }
 
-/** Whether the thread's copies of these rules differ from them. */
+/** Whether the thread's copies of these rules differ from them: most threads have none, and need none. */
 function hasOther(state: Readonly<Record<string, unknown>>, standing: RulesByScope): boolean {
+  if (state["rules"] === undefined && Object.values(standing).every((texts) => texts.length === 0)) return false;
   const rules = readRules(state);
   return copyRules(rules, standing, "") !== rules;
 }

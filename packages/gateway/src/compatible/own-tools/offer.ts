@@ -10,7 +10,7 @@ import { listIn } from "../../http/read-json.ts";
 import { lengthRule } from "../policy.ts";
 import type { ClaimedRequest, ParsedRequest } from "../request.ts";
 
-export interface OwnTool extends Omit<ThreadTool, "name"> {
+interface OwnTool extends Omit<ThreadTool, "name"> {
   readonly name: string;
 }
 
