@@ -25,7 +25,7 @@ for (const [store, theme, width] of [
         await page.getByRole("button", { name: "Edit Prefers short answers" }).click();
         await page.getByRole("textbox", { name: "The fact" }).fill("Prefers very short answers");
         await page.getByRole("button", { name: "Save" }).click();
-        await page.getByText("written by hand").waitFor();
+        await page.locator(".fact").getByText("by hand").waitFor();
         await page.getByRole("searchbox", { name: "Find a fact" }).fill("elephant");
         await page.getByText("No fact has all of these words.").waitFor();
         await page.getByRole("searchbox", { name: "Find a fact" }).fill("");

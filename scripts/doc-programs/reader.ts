@@ -11,6 +11,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   "docs/backups.md": { threads: ["work"] },
   "docs/choosing-thresholds.md": { threads: ["work"], files: ["session.jsonl", "a.yaml", "b.yaml"] },
   "docs/cli.md": { files: ["session.jsonl"] },
+  "docs/compaction.md": { threads: ["work"] },
   "docs/data.md": { threads: ["rivers"] },
   "docs/evaluating.md": { threads: ["notes"], files: ["session.jsonl", "locomo.json", "gate.json"] },
   "docs/gateway.md": { files: ["session.jsonl", "plan.md"] },

@@ -282,7 +282,7 @@ function actOf({ seq, kind, ...more }: RawAct): ActEntry | null {
     case "undo":
       return act({ key, seq, act: kind, text: `Took back #${more["of"]}`, of: Number(more["of"]) });
     case "evidence":
-      return act({ key, seq, act: kind, text: `Lent to #${more["of"]} from memory`, detail: String(more["text"]) });
+      return act({ key, seq, act: kind, text: `Added to #${more["of"]} from memory`, detail: String(more["text"]) });
     case "event":
       return more["event"] === "redacted" ? act({ key, seq, act: "note", text: "A message was redacted" }) : null;
     default:

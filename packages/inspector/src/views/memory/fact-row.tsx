@@ -81,7 +81,7 @@ function Facts({ fact }: { readonly fact: ShownFact }) {
         <meter class="sureness" min="0" max="1" value={fact.confidence} aria-label="Confidence" />
         {percent(fact.confidence)} sure
       </span>
-      {source !== undefined && <span>{source === "manual" ? "written by hand" : source}</span>}
+      {source !== undefined && <span>{source === "manual" ? "by hand" : source}</span>}
       {createdAt !== undefined && <span>{ago(createdAt, now)}</span>}
       {confirmedAt !== undefined && <span>confirmed {ago(confirmedAt, now)}</span>}
       {validFrom !== undefined && validFrom.slice(0, 10) !== createdAt?.slice(0, 10) && (
