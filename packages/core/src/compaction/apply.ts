@@ -210,6 +210,8 @@ export interface StateLines {
   readonly todos: readonly string[];
   readonly delegations: readonly string[];
   readonly skills: readonly string[];
+  /** Standing rules, which the prompt shows beside the summary. */
+  readonly rules?: readonly string[];
   /** The model's notes: they stand at the start of the window. */
   readonly notes?: readonly Note[];
 }

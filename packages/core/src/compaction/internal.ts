@@ -16,5 +16,5 @@ export {
   storedSummary,
 } from "./apply.ts";
 export { behindSummary, boundaries } from "./cut.ts";
-export { grownSince, isCeilings, isPromise, lastAct, limitsOf, usableWindow } from "./policy.ts";
+export { grownSince, isCeilings, isPromise, lastAct, leastSaved, limitsOf, usableWindow } from "./policy.ts";
 export { inputText, messageText } from "./prune-replacement.ts";

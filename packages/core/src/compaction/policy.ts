@@ -297,3 +297,16 @@ function isReached(threshold: Threshold, { tokens, outside, messages }: Fill, wi
   if (value === null) return messages >= threshold.value;
   return threshold.type === "tokens" ? tokens - outside >= value : tokens >= value;
 }
+
+/** Of a prompt, what a compaction that a person asks for must save. What a trigger or a refusal asks for may save any amount. */
+const LEAST_SAVED = 0.05;
+
+interface AskedCompaction {
+  readonly cause: "automatic" | "manual" | "overflow";
+  readonly style?: Policy["style"];
+}
+
+/** What must be saved of so many tokens, or nothing is written. */
+export function leastSaved({ cause, style }: AskedCompaction, tokens: number): number {
+  return cause === "manual" && style !== "rollover" ? Math.max(1, LEAST_SAVED * tokens) : 1;
+}

@@ -204,3 +204,37 @@ test("numbers are shown as runs", () => {
   assert.equal(formatSeqs([40, 12, 41, 42, 44]), "[12, 40-42, 44]");
   assert.equal(formatSeqs([]), "[no source]");
 });
+
+test("a line stands once, under the heading that tells most about it", () => {
+  const said = [{ text: "The parser is slow because it copies.", seqs: [2] }];
+  let state = addItems(emptyState(), "goals", [{ text: "Make the parser fast.", seqs: [1] }]);
+  state = addItems(state, "now", said);
+  state = addItems(state, "decisions", said);
+  state = addItems(state, "facts", [{ text: "The  parser is slow, because it copies", seqs: [3] }]);
+  const { text } = renderSummary(state, { maxTokens: 2000, count });
+  assert.equal(text.match(/parser is slow/g)?.length, 1, text);
+  assert.match(text, /## Decisions and reasons\n- The parser is slow/);
+});
+
+test("a standing rule is no goal and no quote: the prompt shows it beside the summary", () => {
+  const rules = ["Always answer in British English.", "Never use the word very."];
+  let state = addItems(emptyState(), "goals", [{ text: "Plan a trip. Never use the word very.", seqs: [1] }]);
+  state = addItems(state, "goals", [{ text: "always answer in British English", seqs: [3] }]);
+  const pins = [
+    { seq: 5, text: `${rules[0]}\n${rules[1]}` },
+    { seq: 7, text: "Which town comes first?" },
+  ];
+  const { text } = renderSummary(state, { maxTokens: 2000, count, pins, rules });
+  assert.doesNotMatch(text, /British/);
+  assert.match(text, /- Plan a trip\. Never use the word very\. \[1\]/, "a request that holds a rule stays whole");
+  assert.match(text, /\[7\] Which town/);
+});
+
+test("in a small room the first request stands before a shorter later one", () => {
+  const opening = "We plan a trip to Norway in June for four people with a budget of 3000 euro and two dogs.";
+  let state = addItems(emptyState(), "goals", [{ text: opening, seqs: [1] }]);
+  state = addItems(state, "goals", [{ text: "And hotels?", seqs: [7] }]);
+  const names = Array.from({ length: 80 }, (_, index) => `name${index}Of`);
+  const { text } = renderSummary(state, { maxTokens: 180, count, names });
+  assert.ok(text.includes(opening), text);
+});

@@ -32,6 +32,8 @@ export interface RenderOptions {
   readonly skills?: readonly string[];
   /** Names, numbers and paths that were used, the likeliest first. */
   readonly names?: readonly string[];
+  /** Standing rules, which the prompt shows beside the summary: what says nothing else is left out. */
+  readonly rules?: readonly string[];
   /** How the model can read what the summary stands for; when absent, nothing is said about it. */
   readonly originals?: Originals;
   /** What the text begins with; `pair` when absent. */
@@ -110,12 +112,14 @@ export function renderSummary(state: SummaryState, options: RenderOptions): Rend
   const { maxTokens, count, originals = NOWHERE } = options;
   const format = options.format ?? "pair";
   const opening = formatPrefix(format) + openingLines(state.through, originals);
-  const blocks = blocksOf(state, options);
+  const isRule = ruleTest(options.rules ?? []);
+  const blocks = withoutRepeats(blocksOf(state, options), isRule);
+  const quotable = (options.pins ?? []).filter(({ text }) => !isRule(text));
   const costs = new Map(blocks.flatMap(({ lines }) => lines.map((line) => [line, count(`- ${line}\n`)] as const)));
   let room = maxTokens - count(opening) - 8;
   // Counts of lines don't add up exactly to the count of the text, so the last word has the whole text.
   for (let attempt = 0; attempt < 6 && room >= 40; attempt++) {
-    const pins = choosePins(options.pins ?? [], {
+    const pins = choosePins(quotable, {
       maxTokens: room * 0.3,
       count,
       originals,
@@ -238,22 +242,63 @@ function newestFirst(items: readonly SummaryItem[]): number[] {
 /** The user's words stand once: a goal that a shown pin quotes is left out. */
 function withoutQuoted(blocks: readonly SummaryBlock[], pins: readonly Pin[]): SummaryBlock[] {
   const quoted = new Map(pins.map((pin) => [pin.seq, pin.text.replaceAll(/\s+/g, " ")]));
-  return blocks.map((block) => {
-    if (block.name !== "goals" || block.items === undefined) return block;
-    const repeats = (index: number) => {
-      const { text, seqs } = block.items![index]!;
-      return seqs.some((seq) => quoted.get(seq)?.includes(text.replace(/…$/, "")));
-    };
-    const gone = new Set([...block.items.keys()].filter(repeats));
-    const remaining = [...block.lines.keys()].filter((index) => !gone.has(index));
-    const moved = new Map(remaining.map((old, index) => [old, index]));
-    return {
-      ...block,
-      lines: remaining.map((index) => block.lines[index]!),
-      priority: block.priority.flatMap((index) => moved.get(index) ?? []),
-    };
-  });
+  const repeats = ({ text, seqs }: SummaryItem) =>
+    seqs.some((seq) => quoted.get(seq)?.includes(text.replace(/…$/, "")));
+  return blocks.map((block) => (block.name === "goals" ? without(block, repeats) : block));
 }
+
+/** Where a line stands that several sections have: where its heading tells most about it. */
+const TELLING: readonly BlockName[] = ["goals", "next", "decisions", "errors", "now", "facts", "resolved"];
+
+/** Each item stands once; a goal that is a standing rule stands among the rules. */
+function withoutRepeats(blocks: readonly SummaryBlock[], isRule: (text: string) => boolean): SummaryBlock[] {
+  const told = new Set<string>();
+  const isKnown = ({ text }: SummaryItem): boolean => {
+    const words = plainWords(text);
+    const known = words !== "" && told.has(words);
+    told.add(words);
+    return known;
+  };
+  const sorted = [...blocks].sort((a, b) => TELLING.indexOf(a.name) - TELLING.indexOf(b.name));
+  return sorted.map((block) =>
+    without(block, (item) => (block.name === "goals" && isRule(item.text)) || isKnown(item)),
+  );
+}
+
+function without(block: SummaryBlock, isGone: (item: SummaryItem) => boolean): SummaryBlock {
+  const { items } = block;
+  if (items === undefined) return block;
+  const remaining = [...items.keys()].filter((index) => !isGone(items[index]!));
+  const moved = new Map(remaining.map((old, index) => [old, index]));
+  return {
+    ...block,
+    lines: remaining.map((index) => block.lines[index]!),
+    priority: block.priority.flatMap((index) => moved.get(index) ?? []),
+    items: remaining.map((index) => items[index]!),
+  };
+}
+
+/** Whether a text says nothing but standing rules. */
+function ruleTest(rules: readonly string[]): (text: string) => boolean {
+  // A rule may hold a shorter one.
+  const known = rules.map(plainWords).sort((a, b) => b.length - a.length);
+  return (text) => {
+    if (known.length === 0) return false;
+    const words = plainWords(text);
+    return words !== "" && known.reduce((left, rule) => left.replaceAll(rule, ""), words).trim() === "";
+  };
+}
+
+/** Words alone: what is the same but for case, white space and punctuation is the same. */
+function plainWords(text: string): string {
+  return text
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, " ")
+    .trim();
+}
+
+/** Of the room, what the conversation's first request may take beyond its section's share: without it nobody knows what the rest is about. */
+const OPENING_SHARE = 0.4;
 
 function fill(
   blocks: readonly SummaryBlock[],
@@ -268,9 +313,12 @@ function fill(
     // Heading, note and the line that counts what is missing.
     const fixed = chosen.size > 0 ? 0 : count(`\n## ${RANK[block.name].heading}\n${block.note ?? ""}\n`) + 14;
     let used = fixed;
+    const first = block.priority[0];
+    const opening = block.name === "goals" && first !== undefined ? fixed + costs.get(block.lines[first]!)! : 0;
+    const most = Math.min(Math.max(limit, Math.min(opening, room * OPENING_SHARE)), left);
     for (const index of block.priority) {
       const cost = costs.get(block.lines[index]!)!;
-      if (chosen.has(index) || used + cost > Math.min(limit, left)) continue;
+      if (chosen.has(index) || used + cost > most) continue;
       chosen.add(index);
       used += cost;
     }

@@ -52,6 +52,19 @@ test("an automatic compaction hides the old messages behind a summary and keeps 
   });
 });
 
+test("a compaction that a person asks for and that saves next to nothing writes no record", async () => {
+  await inThread(async (thread) => {
+    const long = "The parser reads one token at a time, and nothing of it can be left out. ".repeat(120);
+    await thread.say(...turns(0, 2));
+    await thread.say({ role: "user", content: long }, { role: "assistant", content: long });
+    const before = (await thread.open()).head().version;
+    const keep = { type: "messages", value: 2 } as const;
+    const outcome = await thread.compactor({ policy: { ...POLICY, keep } }).compact({ cause: "manual" });
+    assert.equal(outcome.kind, "unchanged");
+    assert.equal((await thread.open()).head().version, before);
+  });
+});
+
 test("what was hidden can be read back: part files in name order plus the tail equal the replay, byte for byte", async () => {
   await inThread(async (thread) => {
     for (let round = 0; round < 20; round++) {

@@ -17,6 +17,7 @@ import {
 import {
   grownSince,
   lastAct,
+  leastSaved,
   NO_FEEDBACK,
   type PlanFeedback,
   usableWindow,
@@ -139,7 +140,7 @@ async function carryOut<M>(
   if (request.signal?.aborted) return unchanged("aborted", tokens);
   const { entries, messages, sources, count } = applied.prompt;
   const tokensAfter = count.tokens;
-  if (tokensAfter >= tokens) return unchanged("no-shrink", tokens);
+  if (tokens - tokensAfter < leastSaved(request, tokens)) return unchanged("no-shrink", tokens);
   const { cut } = planned;
   if (!request.dryRun) {
     // A long extract keeps the process busy: check for a request to stop before anything is written.

@@ -4,8 +4,8 @@
  * browser: no `node:` import.
  */
 import type { StateLines } from "@palimpsest/core/compaction";
-import { chainAfter, readNotes, storedState } from "@palimpsest/core/internal/log";
-import { type CompactionRecord, parseHeader, type Range, type StateChain } from "@palimpsest/core/log";
+import { chainAfter, readNotes, readRules, rulesInForce, storedState } from "@palimpsest/core/internal/log";
+import { type CompactionRecord, parseHeader, type Range, type RuleList, type StateChain } from "@palimpsest/core/log";
 import type { Store } from "../stores/store.ts";
 
 const chains = new WeakMap<CompactionRecord, StateChain | null>();
@@ -100,4 +100,10 @@ function listOf(value: unknown, line: (item: unknown) => string): string[] {
 function text(item: unknown, key: string): string {
   const value = typeof item === "object" && item !== null ? (item as Record<string, unknown>)[key] : undefined;
   return typeof value === "string" ? value : "";
+}
+
+/** The rules that the prompt shows once this list is in force; null: those of the state stay. */
+export function shownRules(rules: RuleList | null, state: Readonly<Record<string, unknown>>): readonly string[] {
+  if (rules === null && state["rules"] == null) return [];
+  return rulesInForce(rules ?? readRules(state)).map(({ text }) => text);
 }

@@ -87,3 +87,24 @@ test("a goal that a summarizing model words as a standing instruction waits as a
   await thread.close();
   await store.close();
 });
+
+test("a rule that was stated by itself stands once in the prompt: among the rules, not also as a goal or a quote", async () => {
+  const store = openSqlite({ path: ":memory:" });
+  const opened = await openThread({ store, id: "t", shape, window: 8000 });
+  assert.ok(opened.kind === "open");
+  const { thread } = opened;
+  const talk = "The museum at the harbor opens at ten and costs twelve euro. ".repeat(30);
+  await thread.append([
+    shape.turn("user", "Plan a trip to Norway in June for four."),
+    shape.turn("assistant", "Gladly."),
+  ]);
+  await thread.append([shape.turn("user", "Always answer in British English."), shape.turn("assistant", "Noted.")]);
+  for (let turn = 0; turn < 6; turn += 1)
+    await thread.append([shape.turn("user", `Day ${turn}, please.`), shape.turn("assistant", talk)]);
+  assert.equal((await thread.compact()).kind, "compacted");
+  const prompt = JSON.stringify((await thread.prompt()).messages);
+  assert.equal(prompt.match(/Always answer in British English/g)?.length, 1, prompt);
+  assert.match(prompt, /Plan a trip to Norway/);
+  await thread.close();
+  await store.close();
+});

@@ -290,7 +290,7 @@ const WHY: Readonly<Record<Unchanged["reason"], string>> = {
   "below-trigger": "no threshold is reached and the view fits the window",
   waiting: "the view has not grown by the minimum gain since the last attempt, and it fits",
   "nothing-to-cut": "everything that could be hidden is already hidden or must be kept",
-  "no-shrink": "the result would not be smaller than what it replaces",
+  "no-shrink": "the result would not be smaller than what it replaces, or hardly",
   aborted: "it was stopped before anything was written",
   busy: "another run holds the thread",
   conflict: "somebody else wrote to the thread first",

@@ -31,7 +31,7 @@ import type { Store } from "../stores/store.ts";
 import type { Conversation } from "../thread/conversation.ts";
 import type { CompactorOptions, CompactRequest } from "./compactor.ts";
 import type { DraftTable, SummaryBackground } from "./drafts.ts";
-import { stateLines } from "./state-chain.ts";
+import { shownRules, stateLines } from "./state-chain.ts";
 import type { OnCompactionEvent } from "./summarization.ts";
 import type { SummaryJob, SummaryResult, SummaryWriter } from "./summarize.ts";
 
@@ -98,7 +98,7 @@ export function createSummaryStep({ writer, clock, on }: SummaryStepOptions): Su
   };
 }
 
-/** Extended to all that the job covers by rules: no model is result again. */
+/** Extended to all that the job covers by rules: no model is asked again. */
 async function completed<M>({ cut, written }: EarlierSummary, job: SummaryJob<M>): Promise<WrittenSummary> {
   const rest = job.input.entries.filter(({ seq }) => seq > cut.covers[1]);
   if (rest.length === 0) return written;
@@ -336,12 +336,12 @@ async function carryOutPlan<M>(
   const fresh = { rung: "rollover", state: { ...summary.state, prose: null } } as const;
   const written = rollover ? { ...summary, ...fresh } : summary;
   const archive = options.archive === null ? null : archivePath(cut.covers);
-  const { input, maxTokens } = job;
-  const rules = await newRules(options, proposals(written, input));
+  const rules = await newRules(options, proposals(written, job.input));
+  const input = { ...job.input, lines: { ...job.input.lines, rules: shownRules(rules, head().state) } };
   const applying = { thread: { ...thread, rules }, format };
-  const applied = applyPlan(prompt, plan, { input, written, maxTokens, archive }, applying);
-  on({ type: "summary-written", by: written.rung, tokens: applied.summaryTokens });
+  const applied = applyPlan(prompt, plan, { input, written, archive, maxTokens: job.maxTokens }, applying);
   const { calls, digested, rung } = written;
+  on({ type: "summary-written", by: rung, tokens: applied.summaryTokens });
   return { ...applied, earlier: { cut, written }, rung: rungOf(plan, rung), calls, digested, archive };
 }
 
