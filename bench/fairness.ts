@@ -1,9 +1,11 @@
 /**
  * How long an innocent request waits while somebody sends what takes long: in CPU time of the gateway's thread, so that the
- * machine's load doesn't count. Each hostile request alone, and all of them at once. Linux only.
- * `npm run bench -- fairness`
+ * machine's load doesn't count. Each slow request alone, and all of them at once. Linux only.
+ * `npm run bench -- fairness [INPUT...]`
  */
-import { mkdtempSync, rmSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
@@ -17,8 +19,11 @@ import type { ClientOptions, HostileRequest, Observed } from "./fairness/client.
 /** What an innocent request may wait for. */
 const MOST_MS = 200;
 
-const fairness: Bench = async () => {
+const fairness: Bench = async (args) => {
   const directory = mkdtempSync(join(tmpdir(), "palimpsest-fairness-"));
+  const provider = new Worker(new URL("./fairness/provider.ts", import.meta.url));
+  const [providerPort] = (await once(provider, "message")) as [number];
+  writeFileSync(join(directory, "config.yaml"), configOf(providerPort));
   const home = await openHome({ home: directory, cwd: directory, env: { HOME: directory } });
   const gateway = createGateway({ home, log: () => {}, storeSilenceMs: 600_000 });
   try {
@@ -26,20 +31,38 @@ const fairness: Bench = async () => {
     // The first request loads modules.
     await observe(port, [chat([{ role: "user", content: "hello" }])]);
     await observe(port, [json("/api/threads", { id: "t" })]);
-    const figures: Record<string, unknown> = {};
-    for (const [name, make] of Object.entries(HOSTILE)) figures[name] = await observe(port, [make()]);
-    const together = await observe(
-      port,
-      Object.values(HOSTILE).map((make) => make()),
-    );
-    const waits = [...Object.values(figures), together].map((one) => (one as Observed).waitedCpuMs);
-    return { most: MOST_MS, ...figures, together, ok: Math.max(...waits) <= MOST_MS };
+    const inputs = Object.entries(HOSTILE).filter(([name]) => args.length === 0 || args.includes(name));
+    const rows: (FairnessRow & { readonly input: string })[] = [];
+    for (const [input, make] of inputs) rows.push({ input, ...rowOf(await observe(port, [make()])) });
+    const together = inputs.map(([, make]) => make());
+    if (together.length > 1) rows.push({ input: "all at once", ...rowOf(await observe(port, together)) });
+    return { most: MOST_MS, inputs: rows, ok: rows.every(({ waitedCpuMs }) => waitedCpuMs <= MOST_MS) };
   } finally {
     await gateway.close();
     await home.close();
+    await provider.terminate();
     rmSync(directory, { recursive: true });
   }
 };
+
+interface FairnessRow {
+  /** The most CPU time of the gateway's thread that one innocent request waited for. */
+  readonly waitedCpuMs: number;
+  /** What the slow requests took of it in all. */
+  readonly cpuMs: number;
+  readonly innocent: number;
+  readonly statuses: string;
+}
+
+function rowOf({ statuses, waitedCpuMs, cpuMs, innocent }: Observed): FairnessRow {
+  return { waitedCpuMs: Math.round(waitedCpuMs), cpuMs: Math.round(cpuMs), innocent, statuses: statuses.join() };
+}
+
+function configOf(providerPort: number): string {
+  const address = `http://127.0.0.1:${providerPort}/v1`;
+  const main = { name: "main", provider: "openai-compatible", model: "m", base_url: address, max_input_tokens: 60_000 };
+  return `config_version: 1\nmodels: ${JSON.stringify([main])}\n`;
+}
 
 export default fairness;
 
@@ -48,7 +71,7 @@ function json(path: string, body: object): HostileRequest {
 }
 
 function chat(messages: readonly object[]): HostileRequest {
-  return json("/v1/chat/completions", { model: "offline", messages });
+  return json("/v1/chat/completions", { model: "main", messages });
 }
 
 let made = 0;
@@ -61,12 +84,7 @@ function name(): string {
 const LINE = `${JSON.stringify({ role: "user", content: "one of very many lines" })}\n`;
 
 const HOSTILE: Readonly<Record<string, () => HostileRequest>> = {
-  excelOf4kB: () => ({
-    method: "POST",
-    path: `/api/threads/t/uploads?name=${name()}.xlsx`,
-    type: "application/octet-stream",
-    body: excelBomb(8000),
-  }),
+  excelOf4kB: () => upload("xlsx", excelBomb(8000)),
   messages20001: () => {
     const own = name();
     return chat(
@@ -88,6 +106,33 @@ const HOSTILE: Readonly<Record<string, () => HostileRequest>> = {
       Array.from({ length: 3000 }, () => JSON.stringify({ role: "user", content: name() + chinese(1000) })).join("\n"),
     ),
   }),
+  lines40MB: () => chat([{ role: "user", content: `${name()} ${"a line\n".repeat(5_700_000)}` }]),
+  quotes40MB: () => chat([{ role: "user", content: `${name()} ${'"'.repeat(20_000_000)}` }]),
+  random40MB: () => chat([{ role: "user", content: `${name()} ${randomBytes(30_000_000).toString("base64")}` }]),
+  random500kB: () => chat([{ role: "user", content: `${name()} ${randomBytes(375_000).toString("base64")}` }]),
+  oneWordRepeated: () =>
+    chat([
+      ...Array.from({ length: 20 }, (_, index) => ({
+        role: index % 2 === 0 ? "user" : "assistant",
+        content: name() + "a@".repeat(30_000),
+      })),
+      { role: "user", content: "go" },
+    ]),
+  importOfOne40MBLine: () => ({
+    method: "POST",
+    path: `/api/threads/${name()}/import`,
+    type: "application/x-ndjson",
+    body: Buffer.from(JSON.stringify({ role: "user", content: `${name()} ${"word ".repeat(8_000_000)}` })),
+  }),
+  tools20000: () =>
+    json("/v1/chat/completions", {
+      model: "main",
+      messages: [{ role: "user", content: name() }],
+      tools: tools(20_000),
+    }),
+  htmlOf90kB: () =>
+    upload("html", Buffer.from(`<table><tr>${"<td>x".repeat(4000)}${"<tr><td>y".repeat(8000)}</table>`)),
+  wordOf240kB: () => upload("docx", zip({ "word/document.xml": "<w:t>a</w:t>".repeat(10_000_000) })),
   words5MB: () => chat([{ role: "user", content: `${name()} ${"word ".repeat(1_000_000)}` }]),
   brackets60MB: () => ({
     method: "POST",
@@ -109,6 +154,19 @@ const HOSTILE: Readonly<Record<string, () => HostileRequest>> = {
   }),
   exportOfAll: () => ({ method: "GET", path: "/api/user/export", type: null, body: null }),
 };
+
+function upload(ending: string, body: Buffer): HostileRequest {
+  const path = `/api/threads/t/uploads?name=${name()}.${ending}`;
+  return { method: "POST", path, type: "application/octet-stream", body };
+}
+
+function tools(count: number): readonly object[] {
+  const parameters = { type: "object", properties: {} };
+  return Array.from({ length: count }, (_, index) => ({
+    type: "function",
+    function: { name: `f${index}`, description: "d".repeat(200), parameters },
+  }));
+}
 
 /** Text without a blank, of many different characters. */
 function chinese(length: number): string {

@@ -25,6 +25,8 @@ export interface Observed {
   readonly statuses: readonly number[];
   /** The most CPU time of the gateway's thread that one innocent request waited for. */
   readonly waitedCpuMs: number;
+  /** Of all requests. */
+  readonly cpuMs: number;
   readonly innocent: number;
 }
 
@@ -42,6 +44,7 @@ parentPort!.postMessage({ statuses, ...(await observing) } satisfies Observed);
 
 async function observe(): Promise<Omit<Observed, "statuses">> {
   let [waitedCpuMs, innocent] = [0, 0];
+  const began = cpuMs();
   while (!ended.signal.aborted) {
     const before = cpuMs();
     await ask(INNOCENT);
@@ -49,7 +52,7 @@ async function observe(): Promise<Omit<Observed, "statuses">> {
     innocent += 1;
     await sleep(5);
   }
-  return { waitedCpuMs, innocent };
+  return { waitedCpuMs, cpuMs: cpuMs() - began, innocent };
 }
 
 /** Of the gateway's thread, whatever else the machine does. */

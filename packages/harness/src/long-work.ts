@@ -118,7 +118,8 @@ export function pace(signal?: AbortSignal, clock: TurnClock = REAL_CLOCK): Pace 
           clock.turnedAt = clock.now();
           resolve();
         };
-        if (typeof setImmediate === "function") setImmediate(turned);
+        // From a socket's callback the first one comes before any other socket is looked at.
+        if (typeof setImmediate === "function") setImmediate(() => setImmediate(turned));
         else setTimeout(turned, 0);
       });
       began = clock.turnedAt;

@@ -30,6 +30,18 @@ test("work that lasts gives the event loop a turn between two steps, and short w
   assert.equal(steps.isDue(), false, "the next turn begins");
 });
 
+test("a turn passes the sockets, also one that begins in a socket's callback", async () => {
+  // After such a callback the immediates come first; sockets are read before those that an immediate asks for.
+  let sockets = "waiting";
+  setImmediate(() =>
+    setImmediate(() => {
+      sockets = "read";
+    }),
+  );
+  await pace().turn();
+  assert.equal(sockets, "read");
+});
+
 test("loops that run at once share one turn", async () => {
   const clock = handMoved();
   const [first, second] = [pace(undefined, clock), pace(undefined, clock)];

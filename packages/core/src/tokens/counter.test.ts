@@ -166,10 +166,25 @@ test("a text of megabytes is counted by a bounded part of it, and comes to about
   const text = Array.from({ length: 200_000 }, (_, index) => `word ${index} 漢字 `).join("");
   const share = counting(text) / exact(text);
   assert.ok(share > 0.97 && share < 1.03, `${share}`);
-  assert.ok(read <= 512_000, `${read}`);
+  assert.ok(read <= 128_000, `${read}`);
 });
 
-test("a text up to half a million characters is counted as it is", () => {
-  const text = "a b c ".repeat(80_000);
+test("a text up to 128,000 characters is counted as it is", () => {
+  const text = "a b c ".repeat(21_000);
   assert.equal(sampled(charsPerToken(3.3))(text), charsPerToken(3.3)(text));
+});
+
+test("a long text that is counted again isn't read again", () => {
+  let reads = 0;
+  const count = sampled((text) => {
+    reads += 1;
+    return charsPerToken(4)(text);
+  });
+  for (const length of [15_000, 200_000]) {
+    const text = "words ".repeat(length);
+    const first = count(text);
+    const before = reads;
+    assert.deepEqual([count(`${text}`), count("words ".repeat(length)), reads], [first, first, before]);
+    assert.notEqual(count(`${text} and more of them${text.slice(0, 1000)}`), first);
+  }
 });

@@ -247,24 +247,36 @@ const KINDS = Uint8Array.from({ length: 128 }, (_, code) => {
 });
 
 /*
- * Counts a very long text by samples spread over it: exact for texts up to half a million characters, within a few percent
- * beyond them. A text of megabytes fills any window, so that more would only take time that others wait for.
+ * Counts a very long text by samples spread over it: exact for texts up to 128,000 characters, within a few percent beyond
+ * them. A text of megabytes fills any window, so that more would only take time that others wait for.
  */
 
 const SAMPLES = 64;
-const SAMPLE = 8000;
+const SAMPLE = 2000;
+/** From so many characters on the last count is remembered: sizing a prompt and cutting it count the same text. */
+const LONG = 50_000;
 
 export function sampled(count: CountText): CountText {
+  let last = { read: "", tokens: 0 };
   return (text) => {
-    if (text.length <= SAMPLES * SAMPLE) return count(text);
-    const stride = (text.length - SAMPLE) / (SAMPLES - 1);
-    let tokens = 0;
-    for (let index = 0; index < SAMPLES; index += 1) {
-      const start = Math.floor(index * stride);
-      tokens += count(text.slice(start, start + SAMPLE));
+    if (text.length <= LONG) return count(text);
+    const samples = text.length <= SAMPLES * SAMPLE ? [text] : samplesOf(text);
+    const read = samples.join("");
+    if (read !== last.read) {
+      let tokens = 0;
+      for (const sample of samples) tokens += count(sample);
+      last = { read, tokens };
     }
-    return Math.ceil((tokens * text.length) / (SAMPLES * SAMPLE));
+    return Math.ceil((last.tokens * text.length) / read.length);
   };
+}
+
+function samplesOf(text: string): string[] {
+  const stride = (text.length - SAMPLE) / (SAMPLES - 1);
+  return Array.from({ length: SAMPLES }, (_, index) => {
+    const start = Math.floor(index * stride);
+    return text.slice(start, start + SAMPLE);
+  });
 }
 
 // The window as a budget: what is reserved for the answer, whether a prompt fits, and what fills it. The parts of a

@@ -30,6 +30,13 @@ test("any text can be counted, lone surrogates too", () => {
   );
 });
 
+test("few words are remembered, so that one that comes again and again is found at once", async () => {
+  // How long a lookup takes can't be asserted; that it was slow with many words is said where the number stands.
+  const { default: table } = await import("gpt-tokenizer/encoding/o200k_base");
+  const { mergeCacheSize } = Reflect.get(table, "bytePairEncodingCoreProcessor") as { mergeCacheSize: number };
+  assert.ok(mergeCacheSize <= 256, `${mergeCacheSize}`);
+});
+
 test("a run of one character of any length is cut into runs of bounded length", () => {
   for (const unit of ["a", "-", " ", "漢", "😀", "\n"]) {
     const short = o200k(unit.repeat(10_000));

@@ -38,8 +38,10 @@ export const EAGER_MESSAGES = 128;
 /** What is behind is indexed by whole blocks: each term's row is then written once, beside the one before it. */
 const BATCH_CHARACTERS = 4_000_000;
 const PART_CHARACTERS = 16_000_000;
-/** Terms of the entries of a batch: writing them is one transaction. Text without blanks has a term for each character. */
+/** Terms of the entries of a batch, and rows that they come to: writing them is one transaction. Text without blanks has a row for each character. */
 const BATCH_TERMS = 250_000;
+const BATCH_ROWS = 25_000;
+const PART_ROWS = 50_000;
 
 export interface IndexDeps {
   readonly store: Store;
@@ -246,10 +248,13 @@ async function fill(
   const isFull = () => newest !== null && (newest.ordinal + 1) % size === 0;
   const entries = [];
   let [indexed, characters, terms] = [segment.through, 0, 0];
+  // Those of a pool become rows at the end.
+  const isMuch = () =>
+    terms > BATCH_TERMS || (isPooled ? terms : postings.size) > (part === null ? BATCH_ROWS : PART_ROWS);
   const read = entryReader(deps, threadId);
   await inTurns(formsCompiled());
   for await (const stored of store.records(threadId, { range, kinds: ["message"] })) {
-    if ((entries.length > 0 && !isPooled && isFull()) || characters > limit || terms > BATCH_TERMS) {
+    if ((entries.length > 0 && !isPooled && isFull()) || characters > limit || isMuch()) {
       indexed = stored.chained.seq - 1;
       break;
     }

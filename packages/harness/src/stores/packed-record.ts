@@ -2,10 +2,12 @@
  * A record in fewer bytes, and the very same record again: what is hashed is its text, so each character comes back. A
  * header is a shape that many share (its names, the dialect, the model) and its own values; hashes are bytes; a short
  * message stands without the JSON around its words, a long body is compressed; a usage record leans on the answer it
- * reports on, which stands just before it. Pure; what doesn't fit stays text.
+ * reports on, which stands just before it. Pure; what doesn't fit stays text. Bodies of megabytes are compressed and read in
+ * the system's threads, so that nobody waits for it.
  */
 import { hash as digest } from "node:crypto";
-import { deflateRawSync, inflateRawSync } from "node:zlib";
+import { promisify } from "node:util";
+import { deflateRaw, deflateRawSync, inflateRaw, inflateRawSync } from "node:zlib";
 import { link } from "@palimpsest/core/internal/log";
 import type { ChainedRecord } from "@palimpsest/core/log";
 import { bufferOf, isHash, readValue, type Values, ValueWriter } from "./packed-values.ts";
@@ -32,21 +34,24 @@ export type PackedRow = Pick<PackedRecord, "header" | "shape" | "packed"> &
 
 type PackedText = Pick<ChainedRecord, "header" | "body" | "bodyHash" | "hash">;
 
+/** `zipped`: its long body, compressed ahead. */
+type ZippedRecord = ChainedRecord & { readonly zipped?: Uint8Array | undefined };
+
 /**
  * Null: its hashes are not SHA-256, and it is kept as text. `before`: the record just before it, if it is written with this one.
  * `keeps`: whether the thread keeps this hash of a prompt, so that its beginning is enough.
  */
 export function packRecord(
-  record: ChainedRecord,
+  record: ZippedRecord,
   before: PackedRecord | null = null,
   keeps: (hash: string) => boolean = () => false,
 ): PackedRecord | null {
-  const { seq, kind, header, body, bodyHash, hash } = record;
+  const { seq, kind, header, bodyHash, hash } = record;
   if (!isHash(hash) || (bodyHash !== null && !isHash(bodyHash))) return null;
   const isShaped = (kind === "message" || kind === "usage") && !UNSUITABLE.test(header);
   const lean = kind === "usage" && isShaped && before !== null && follows(record, before) ? before : null;
   const { shape, values, prompt } = isShaped ? packHeader(header, seq, lean, keeps) : NO_HEADER;
-  const stored = packBody(kind, body, bodyHash);
+  const stored = packBody(record);
   const form = stored.form + (lean === null ? 0 : LEANS) + (prompt === null ? 0 : NAMES_PROMPT);
   const [start, end] = hashPlaces(form);
   const packed = Buffer.allocUnsafe(end + values.length + (prompt === null ? 0 : PROMPT_BYTES));
@@ -199,11 +204,12 @@ const ZIPS = { message: 8192, other: 1024, last: 262_144 };
 
 type StoredBody = Pick<PackedRecord, "body" | "zipped"> & { readonly form: number };
 
-function packBody(kind: ChainedRecord["kind"], body: string | null, bodyHash: string | null): StoredBody {
+function packBody({ kind, body, bodyHash, zipped: ahead }: ZippedRecord): StoredBody {
   if (body === null || bodyHash === null) return { form: NO_BODY, body, zipped: null };
+  if (ahead !== undefined) return { form: ZIPPED, body: null, zipped: ahead };
   if (body.length >= (kind === "message" ? ZIPS.message : ZIPS.other) && body.length <= ZIPS.last) {
     const zipped = deflateRawSync(body, { level: 1 });
-    if (zipped.length < body.length * 0.8) return { form: ZIPPED, body: null, zipped };
+    if (isWorthIt(zipped, body)) return { form: ZIPPED, body: null, zipped };
   }
   const index = ENVELOPES.findLastIndex(
     ([before, after]) => body.length >= before.length + after.length && body.startsWith(before) && body.endsWith(after),
@@ -213,6 +219,48 @@ function packBody(kind: ChainedRecord["kind"], body: string | null, bodyHash: st
   // Of another body than it was hashed from, as where its words were erased, the hash can't follow.
   const isShort = Buffer.byteLength(words) < SHORT_BODY && sha256(body) === bodyHash;
   return isShort ? { form: FIRST_SHORT + index, body: words, zipped: null } : { form: LONG, body, zipped: null };
+}
+
+function isWorthIt(zipped: Uint8Array, body: string): boolean {
+  return zipped.length < body.length * 0.8;
+}
+
+/** The same records, those with long bodies with these compressed, where it is worth it. */
+export async function zipLong(records: readonly ChainedRecord[]): Promise<readonly ChainedRecord[]> {
+  const ready: ZippedRecord[] = [];
+  for (const record of records) {
+    const { seq, kind, at, header, body, bodyHash, hash } = record;
+    const zipped = body === null || body.length <= ZIPS.last ? null : await zip(body, { level: 1, chunkSize: CHUNK });
+    if (body === null || zipped === null || !isWorthIt(zipped, body)) ready.push(record);
+    else
+      ready.push({
+        seq,
+        kind,
+        at,
+        header,
+        body,
+        bodyHash,
+        hash,
+        zipped,
+      });
+  }
+  return ready;
+}
+
+const zip = promisify(deflateRaw);
+const unzip = promisify(inflateRaw);
+const CHUNK = 1 << 20;
+/** Compressed bytes from which on a body is read in another thread: so few may be of 30 MB. */
+const LONG_ZIPPED = 32_768;
+
+export function isLongZipped(zipped: unknown): zipped is Uint8Array {
+  return zipped instanceof Uint8Array && zipped.length >= LONG_ZIPPED;
+}
+
+/** Null: it is damaged. */
+export async function unzipLong(zipped: Uint8Array): Promise<string | null> {
+  const bytes = await unzip(zipped, { chunkSize: CHUNK }).catch(() => null);
+  return bytes === null ? null : bytes.toString("utf8");
 }
 
 /** Of a short body only the first bytes of its hash are kept: the rest follows from it, and the record's own hash holds all of it. */

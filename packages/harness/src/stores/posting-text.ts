@@ -13,7 +13,12 @@ import type { NewPosting } from "./search-tables.ts";
 /** Collects the postings of entries, in ascending ordinal. */
 export function postingWriter(blockSize: number) {
   const blocks = new Map<number, Map<string, { term: string; block: number; count: number; list: string }>>();
+  let size = 0;
   return {
+    /** How many rows it has come to. */
+    get size(): number {
+      return size;
+    },
     add(ordinal: number, terms: ReadonlyMap<string, number>, passages?: ReadonlyMap<string, number>): void {
       const block = Math.floor(ordinal / blockSize);
       const place = spellPlace(ordinal % blockSize);
@@ -23,8 +28,10 @@ export function postingWriter(blockSize: number) {
         const bits = passages?.get(term) ?? 0;
         const spelled = weight === 1 && bits === 0 ? place : place + spellValue(Math.round(weight * 100), bits);
         const row = rows.get(term);
-        if (row === undefined) rows.set(term, { term, block, count: 1, list: spelled });
-        else {
+        if (row === undefined) {
+          rows.set(term, { term, block, count: 1, list: spelled });
+          size += 1;
+        } else {
           row.count += 1;
           row.list += spelled;
         }
@@ -39,6 +46,9 @@ export function postingWriter(blockSize: number) {
 export function partWriter(blockSize: number, first: number) {
   const lists = new PlaceLists();
   return {
+    get size(): number {
+      return lists.size;
+    },
     add(ordinal: number, weights: ReadonlyMap<string, number>, passages?: ReadonlyMap<string, number>): void {
       for (const [term, weight] of weights)
         lists.add(term, ordinal - first * blockSize, weight, passages?.get(term) ?? 0);
@@ -80,6 +90,11 @@ export class PlaceLists {
     this.#terms[this.#size] = id;
     this.#places[this.#size] = withWeight(place, weight, passages);
     this.#size += 1;
+  }
+
+  /** How many terms there are. */
+  get size(): number {
+    return this.#ids.size;
   }
 
   /** In key order. */

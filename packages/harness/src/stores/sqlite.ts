@@ -6,6 +6,7 @@
 import { type ChainedRecord, DEFAULT_USER } from "@palimpsest/core/log";
 import { pace } from "../long-work.ts";
 import { assertUser, ownHeader } from "./driver-rules.ts";
+import { zipLong } from "./packed-record.ts";
 import { type Connection, connect, type SqliteOptions, upkeep } from "./sqlite/connection.ts";
 import { outbox } from "./sqlite/outbox.ts";
 import { append, appendFirst, load, records, redact } from "./sqlite/records.ts";
@@ -33,11 +34,15 @@ function seenBy(userId: string, database: Connection): FullStore {
   const connection = { ...database, userId };
   const { guard } = connection;
   /** A large transaction has a turn of the event loop to itself, so that others wait for nothing but it. */
-  const write = async <T>(records: readonly ChainedRecord[] = [], work: () => T): Promise<T> => {
-    if (!isLarge(records)) return guard(work);
+  const write = async <T>(
+    records: readonly ChainedRecord[] = [],
+    work: (records: readonly ChainedRecord[]) => T,
+  ): Promise<T> => {
+    if (!isLarge(records)) return guard(() => work(records));
+    const ready = await zipLong(records);
     const { turn } = pace();
     await turn();
-    const result = await guard(() => connection.checkpointLater(work));
+    const result = await guard(() => connection.checkpointLater(() => work(ready)));
     await turn();
     return result;
   };
@@ -46,12 +51,13 @@ function seenBy(userId: string, database: Connection): FullStore {
     forUser: (other) => seenBy(assertUser(other), database),
     users: (after) => guard(() => users(connection, after)),
     createThread: (header, head, records) =>
-      write(records, () => createThread(connection, ownHeader(userId, header), head, records)),
+      write(records, (ready) => createThread(connection, ownHeader(userId, header), head, ready)),
     header: (threadId) => guard(() => findThread(connection, threadId)?.header),
     head: (threadId) => guard(() => headNamed(connection, threadId)),
-    append: (threadId, batch) => write(batch.records, () => append(connection, threadId, batch)),
+    append: (threadId, batch) =>
+      write(batch.records, (ready) => append(connection, threadId, { ...batch, records: ready })),
     appendFirst: (threadId, batch, claim) =>
-      write(batch.records, () => appendFirst(connection, threadId, batch, claim)),
+      write(batch.records, (ready) => appendFirst(connection, threadId, { ...batch, records: ready }, claim)),
     records: (threadId, query) => records(connection, threadId, query),
     load: (threadId) => guard(() => load(connection, threadId)),
     threads: (query) => guard(() => threads(connection, query)),

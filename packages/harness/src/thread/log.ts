@@ -323,12 +323,12 @@ export function* readGiven<M extends object>(
   const list: ReadGiven[] = [];
   for (const [index, { id, origin, value }] of given.entries()) {
     const body = (yield* jsonSteps(value)) ?? "null";
+    yield;
     const read = readMessage(dialect, JSON.parse(body));
     if (read.kind === "problem")
       throw new ThreadError("bad-message", `message ${index + 1} can't be appended: ${read.detail}`);
     const role = shape.role(read.message as unknown as M);
     list.push({ id, role, record: { kind: "message", dialect, origin: origin ?? ORIGINS[role], body } });
-    yield;
   }
   return list;
 }

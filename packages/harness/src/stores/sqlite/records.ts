@@ -6,7 +6,7 @@ import { STRUCTURAL_KINDS } from "@palimpsest/core/internal/log";
 import type { ChainedRecord, Head } from "@palimpsest/core/log";
 import { pace } from "../../long-work.ts";
 import { assertInOrder, hiddenButShown, titleOf } from "../driver-rules.ts";
-import { letterOf, type PackedRecord, packRecord } from "../packed-record.ts";
+import { isLongZipped, letterOf, type PackedRecord, packRecord, unzipLong } from "../packed-record.ts";
 import type {
   AppendBatch,
   AppendResult,
@@ -131,14 +131,15 @@ export async function* records(
   for (const segment of order === "ascending" ? parts : parts.reverse()) {
     let rest: Segment | undefined = segment;
     while (rest && rest.first <= rest.last) {
-      const page: StoredRecord[] = await connection.guard(() => readPage(connection, rest!, query));
+      const page: SqliteRow[] = await connection.guard(() => readPage(connection, rest!, query));
       // One record may be of many megabytes: reading it is enough for a turn.
       if (steps.isDue()) await steps.turn();
-      for (const record of page) {
-        yield record;
+      for (const row of page) {
+        const body = isLongZipped(row["zipped"]) ? await unzipLong(row["zipped"]) : null;
+        yield recordOf(body === null ? row : { ...row, body, zipped: null });
         if (steps.isDue()) await steps.turn();
       }
-      const last = page.at(-1)?.chained.seq;
+      const last = page.at(-1)?.["seq"] as number | undefined;
       if (last === undefined) break;
       rest = order === "ascending" ? { ...rest, first: last + 1 } : { ...rest, last: last - 1 };
     }
@@ -152,15 +153,18 @@ function readPage(connection: Connection, segment: Segment, { kinds, seqs, bodie
   const sql = `SELECT ${bodies === "none" ? HEADER_COLUMNS : RECORD_COLUMNS} FROM records ${structureOnly(kinds) ?? "WHERE TRUE"} AND num = ? AND seq BETWEEN ? AND ?
     ${filter} ${listed} ORDER BY seq ${order === "ascending" ? "ASC" : "DESC"} LIMIT ${PAGE.rows}`;
   const values = [segment.num, segment.first, segment.last, ...(names ?? []), ...(seqs ? [JSON.stringify(seqs)] : [])];
-  const page: StoredRecord[] = [];
+  const page: SqliteRow[] = [];
   let characters = 0;
   for (const row of connection.each(sql, ...values)) {
-    const record = recordOf(row);
-    page.push(record);
-    characters += record.chained.body?.length ?? 0;
+    page.push(row);
+    characters += lengthOf(row["body"]) + lengthOf(row["zipped"]);
     if (characters >= PAGE.characters) break;
   }
   return page;
+}
+
+function lengthOf(value: unknown): number {
+  return typeof value === "string" || value instanceof Uint8Array ? value.length : 0;
 }
 
 /** The few structural records have an index of their own; its condition must be repeated word for word to be used. */

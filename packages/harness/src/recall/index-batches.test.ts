@@ -1,0 +1,37 @@
+// How much of an index one transaction writes: nobody else is served meanwhile.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { openSqlite } from "../stores/sqlite.ts";
+import { say, writeThread } from "../testing/thread-writer.ts";
+import { catchUp } from "./catch-up.ts";
+import { searchThread } from "./search.ts";
+
+/** Text without a blank in which hardly anything comes twice. */
+function chinese(length: number, seed: number): string {
+  let state = seed;
+  return Array.from({ length }, () => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
+    return String.fromCharCode(0x4e00 + ((state >> 8) % 6000));
+  }).join("");
+}
+
+test("text in which every character is a term is indexed in many short transactions", async (t) => {
+  const store = openSqlite({ path: ":memory:" });
+  t.after(() => store.close());
+  const texts = Array.from({ length: 60 }, (_, index) => chinese(1000, index + 1));
+  await say(await writeThread(store, "t"), ...texts);
+  await store.search.clear("t");
+  const rows: number[] = [];
+  const search: typeof store.search = {
+    ...store.search,
+    write: (threadId, batch) => {
+      rows.push(batch.postings.length + (batch.part?.length ?? 0));
+      return store.search.write(threadId, batch);
+    },
+  };
+  await catchUp({ ...store, search }, "t");
+  assert.ok(Math.max(...rows) < 30_000, rows.join());
+  assert.ok(rows.length > 2, rows.join());
+  const outcome = await searchThread(store, "t", texts[41]!.slice(500, 520));
+  assert.equal(outcome.kind === "found" && outcome.hits[0]?.seq, 42);
+});
