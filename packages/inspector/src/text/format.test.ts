@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { ago, bothEnds, dollars, grouped, line, moment, percent, short, visible } from "./format.ts";
+import { ago, bothEnds, counted, dollars, grouped, line, moment, percent, short, visible } from "./format.ts";
 
 test("figures read as people write them", () => {
   assert.deepEqual([0, 999, 1000, 41_380, 999_400, 1_250_000].map(short), ["0", "999", "1k", "41k", "999k", "1.3M"]);
@@ -53,4 +53,11 @@ test("a moment among others is a second, a minute or a day, whichever tells them
   assert.equal(moment(at, 3_600_000), "09:05");
   assert.equal(moment(at, 3 * 86_400_000), "Nov 18");
   assert.equal(moment("never", 1), "never");
+});
+
+test("one of a thing is singular, none and many are plural", () => {
+  assert.deepEqual(
+    [counted(0, "request"), counted(1, "request"), counted(2_000, "request")],
+    ["0 requests", "1 request", "2,000 requests"],
+  );
 });

@@ -5,6 +5,11 @@ export function grouped(count: number): string {
   return Math.round(count).toLocaleString("en-US");
 }
 
+/** `1 request`, `2,000 requests` */
+export function counted(count: number, noun: string): string {
+  return `${grouped(count)} ${noun}${count === 1 ? "" : "s"}`;
+}
+
 /** `1.2k`, `34k`, `1.2M` */
 export function short(count: number): string {
   if (Math.abs(count) < 1000) return String(Math.round(count));

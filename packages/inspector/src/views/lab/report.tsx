@@ -1,7 +1,7 @@
 /** The lab's report: the table, knowledge against tokens, cost, the size of the context over time, and the words. */
 import { areas, bars, letterOf, PARTS, reportTable, scatter, wordsOf } from "@palimpsest/lab/internal/report";
 import { Drawn } from "../../parts/drawing.tsx";
-import { grouped, percent } from "../../text/format.ts";
+import { counted, grouped, percent } from "../../text/format.ts";
 import type { PlayReport } from "./play.ts";
 import { verdictOf } from "./verdict.ts";
 
@@ -12,8 +12,8 @@ export function Report({ report }: { readonly report: PlayReport }) {
   return (
     <div class="lab-report">
       <p class="dim">
-        {transcripts.length === 1 ? "1 transcript" : `${grouped(transcripts.length)} transcripts`}, {grouped(messages)}{" "}
-        messages, a window of {grouped(window)} tokens.
+        {counted(transcripts.length, "transcript")}, {counted(messages, "message")}, a window of {grouped(window)}{" "}
+        tokens.
       </p>
       {problems.map((problem) => (
         <p key={problem} class="problem">

@@ -9,7 +9,7 @@ import { Empty } from "../../parts/empty.tsx";
 import { ProblemNote } from "../../parts/problem.tsx";
 import { saveFile } from "../../parts/save-file.ts";
 import { addressOf } from "../../router/place.ts";
-import { grouped, line } from "../../text/format.ts";
+import { counted, grouped, line } from "../../text/format.ts";
 import { FactForm } from "./fact-form.tsx";
 import { FactRow } from "./fact-row.tsx";
 import { History } from "./history.tsx";
@@ -84,7 +84,7 @@ function Facts({ memory, change }: { readonly memory: Held<ShownMemory>; readonl
     <section class="memory-facts" aria-labelledby="facts-title">
       <header class="row wrap">
         <h1 id="facts-title">Memory</h1>
-        <span class="dim number">{facts.length === 1 ? "1 fact" : `${facts.length} facts`}</span>
+        <span class="dim number">{counted(facts.length, "fact")}</span>
         <input
           class="field push search"
           type="search"

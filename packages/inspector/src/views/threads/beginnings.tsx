@@ -58,7 +58,11 @@ export function Beginnings({ of = "part" }: { readonly of?: "view" | "part" }) {
           <p>
             Set its <code>base_url</code>. It keeps working however long its history grows.
           </p>
-          <code class="words">{`${location.origin}/v1`}</code>
+          <code class="words">
+            {location.origin}
+            <wbr />
+            /v1
+          </code>
         </li>
       </ul>
     </Empty>

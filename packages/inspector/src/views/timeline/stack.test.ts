@@ -32,3 +32,9 @@ test("the kinds stand upon each other and together are what was reported", () =>
   );
   assert.deepEqual(stackOf([], { first: 0, last: 0 }, 1, { width: 1, height: 1 }), []);
 });
+
+test("a single request is a bar, since a curve of one point shows nothing", () => {
+  const samples = [{ index: 0, input: 50, parts: { user: 20 } }];
+  const [area] = stackOf(samples, { first: 0, last: 0 }, 100, { width: 200, height: 100 });
+  assert.equal(area?.path, "M72,50L128,50L128,100L72,100Z");
+});

@@ -44,6 +44,9 @@ export interface KindArea {
   readonly path: string;
 }
 
+/** Of a single request, in pixels. */
+const BAR = 56;
+
 /** The parts are our own count: each is drawn with its share of what was reported. Kinds that never were are left out. */
 export function stackOf(
   samples: readonly KindSample[],
@@ -51,13 +54,16 @@ export function stackOf(
   most: number,
   size: CurveSize,
 ): readonly KindArea[] {
-  const heights = samples.map(heightsOf);
-  const at = (sample: number, tokens: number) =>
-    `${round(xOf(samples[sample]?.index ?? 0, first, last, size))},${round(yOf(tokens, most, size))}`;
+  // A curve of one request has no width: it is a bar.
+  const shifts = samples.length === 1 ? [-BAR / 2, BAR / 2] : [0];
+  const columns = samples.flatMap((sample) =>
+    shifts.map((shift) => ({ x: xOf(sample.index, first, last, size) + shift, heights: heightsOf(sample) })),
+  );
+  const at = (x: number, tokens: number) => `${round(x)},${round(yOf(tokens, most, size))}`;
   return KINDS.flatMap(({ name, color }, kind) => {
-    const upper = heights.map((one, sample) => at(sample, one[kind + 1] ?? 0));
-    const lower = heights.map((one, sample) => at(sample, one[kind] ?? 0)).toReversed();
-    const isAny = heights.some((one) => (one[kind + 1] ?? 0) > (one[kind] ?? 0));
+    const upper = columns.map(({ x, heights }) => at(x, heights[kind + 1] ?? 0));
+    const lower = columns.map(({ x, heights }) => at(x, heights[kind] ?? 0)).toReversed();
+    const isAny = columns.some(({ heights }) => (heights[kind + 1] ?? 0) > (heights[kind] ?? 0));
     return isAny ? [{ name, color, path: `M${upper.join("L")}L${lower.join("L")}Z` }] : [];
   });
 }

@@ -8,7 +8,7 @@ import { Empty } from "../../parts/empty.tsx";
 import { nameOf } from "../../parts/tree.ts";
 import { place, select } from "../../router/navigate.ts";
 import { addressOf } from "../../router/place.ts";
-import { dollars, grouped, visible } from "../../text/format.ts";
+import { counted, dollars, visible } from "../../text/format.ts";
 import { NoThread } from "../window/no-thread.tsx";
 import { Unreadable } from "../window/window-view.tsx";
 import { Chart, KindLegend } from "./chart.tsx";
@@ -135,7 +135,7 @@ function Played({ id, title, timeline }: PlayedProps) {
           {visible(nameOf({ id, title }))}
         </h1>
         <span class="dim number">
-          {grouped(count)} requests · {grouped(compactions.length)} compactions
+          {counted(count, "request")} · {counted(compactions.length, "compaction")}
           {spent > 0 && ` · ${dollars(spent)}`}
         </span>
       </header>
