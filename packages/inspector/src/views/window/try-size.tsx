@@ -92,7 +92,7 @@ function Edge({ window, size, onSize }: EdgeProps) {
           onSize(next);
         }}
       />
-      <span class="dim small edge-words" aria-hidden="true">
+      <span class={`dim small edge-words ${size / range.most < 0.5 ? "at-end" : ""}`} aria-hidden="true">
         drag the edge to try another window
       </span>
     </div>
