@@ -43,6 +43,8 @@ export interface DeepAgentOptions extends AgentOptions {
   readonly clarification?: boolean;
   readonly compactTool?: boolean;
   readonly loopGuard?: boolean;
+  /** Tools for notes, a fresh window, checkpoints and folds; unless told only with `summarization: { style: "rollover" }`. */
+  readonly contextTools?: boolean | undefined;
   /** What it remembers of its users, made by `createMemory(...)`; without it nothing is learned or recalled across threads. */
   readonly memory?: Middleware | Pick<Memory, "middleware">;
   /** Rules that hold in all its threads: of the agent, of each user, of files such as AGENTS.md. */
@@ -58,6 +60,7 @@ export function createDeepAgent(all: DeepAgentOptions): Agent {
     clarification: asks,
     compactTool: compacts,
     loopGuard: guards,
+    contextTools: keeps,
     ...given
   } = all;
   const { summarization, summarizer = "agent", subagents: delegating, files, memory, title: naming, ...rest } = given;
@@ -79,7 +82,7 @@ export function createDeepAgent(all: DeepAgentOptions): Agent {
       : [subagents({ ...childrenOf(options, compacting, own, all, standing), ...delegating })]),
     compacting,
     ...(compacts === false ? [] : [compactTool()]),
-    ...(compacting.compaction?.settings.policy.style === "rollover" ? [contextTools()] : []),
+    ...((keeps ?? compacting.compaction?.settings.policy.style === "rollover") ? [contextTools()] : []),
     ...(recalls === false ? [] : [recall({ corrected: remembering?.corrected })]),
     ...(plans === false ? [] : [todos()]),
     ...(own?.viewImage ?? []),

@@ -107,3 +107,45 @@ test("the prices of a configuration decide when its agent prunes: at once where 
   assert.equal(prunes[0], 0);
   assert.ok(prunes[1]! > 0);
 });
+
+const CONTEXT_TOOLS = ["notes", "new_context", "context_remaining", "checkpoint", "fold"];
+
+for (const [policy, context_tools, offered] of [
+  ["summary", null, false],
+  ["summary", true, true],
+  ["rollover", null, true],
+  ["rollover", false, false],
+] as const)
+  test(`with policy ${policy} and context_tools ${context_tools} the agent has ${offered ? "" : "no "}notes and checkpoints`, async (t) => {
+    const words = "the parser reads tokens one by one and keeps a stack of what is open ".repeat(12);
+    const note = { act: "write", name: "plan", text: "Keep the stack small.", revision: 0 };
+    const server = await startProviderServer({
+      respond: ({ tools, turns }) =>
+        tools.includes("notes") && turns.at(-1)?.role === "user" && turns.length < 3
+          ? { text: "", calls: [{ id: "n", name: "notes", input: note }] }
+          : words,
+    });
+    const home = mkdtempSync(join(tmpdir(), "palimpsest-context-tools-"));
+    const store = openSqlite({ path: ":memory:" });
+    const model = { name: "one", provider: "openai-compatible", model: "m", base_url: server.url };
+    const config = configSchema.parse({
+      models: [{ ...model, max_input_tokens: 9000 }],
+      summarization: { enabled: true, trigger: { type: "fraction", value: 0.85 }, policy, context_tools },
+      memory: { enabled: false },
+    });
+    const { agent } = await createAgentFromConfig({ home, config, store });
+    t.after(async () => {
+      await agent.close();
+      await store.close();
+      await server.close();
+      rmSync(home, { recursive: true });
+    });
+    for (let turn = 0; turn < 20; turn++) await agent.generate({ threadId: "t", prompt: `${turn}: ${words}` });
+    const last = server.requests.at(-1)!;
+    assert.deepEqual(
+      CONTEXT_TOOLS.filter((name) => last.tools.includes(name)),
+      offered ? CONTEXT_TOOLS : [],
+    );
+    assert.ok((await store.head("t"))?.compaction != null);
+    assert.equal(JSON.stringify(last.body).includes("## Your notes"), offered, "notes stand behind a summary too");
+  });

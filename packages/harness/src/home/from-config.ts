@@ -124,6 +124,7 @@ export async function createAgentFromConfig(options: ConfiguredAgentOptions): Pr
     ...approvalOf(config, { ...options, middleware: [...middleware, ...(servers === null ? [] : [servers])] }),
     summarization: settings,
     summarizer,
+    contextTools: config.summarization.context_tools ?? undefined,
   });
   return { agent, model, memory, disconnect: async () => servers?.close?.() };
 }

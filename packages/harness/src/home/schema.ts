@@ -75,6 +75,13 @@ const summarizationSchema = z
       .enum(["summary", "rollover"])
       .default("summary")
       .describe("rollover: at the trigger a fresh window with rules, notes, typed state and the last request."),
+    context_tools: z
+      .boolean()
+      .nullable()
+      .default(null)
+      .describe(
+        "Give the agent notes, new_context, context_remaining, checkpoint and fold; null: with policy rollover.",
+      ),
     reserved_output_tokens: wholeAboveZero
       .default(4096)
       .describe("Room for the summary's own generation in the summarizer's window."),
