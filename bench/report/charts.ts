@@ -92,10 +92,10 @@ export function panelChart(panels: readonly Panel[], options: ChartOptions): str
   const names = [...new Set(panels.flatMap(({ series }) => series.map(({ name }) => name)))];
   const drawn = panels.map(({ title, series }, index) => {
     const left = PLOT.left + index * width;
-    const x = position(options.x, left + 14, left + width - 26);
+    const x = position(options.x, left + 14, left + width - PANEL_GAP - 14);
     return [
-      `<text class="panel" x="${round(left + width / 2 - 6)}" y="${PLOT.top}" text-anchor="middle">${escaped(title)}</text>`,
-      panelAxes(options, { x, y, left: round(left), right: round(left + width - 12), isFirst: index === 0 }),
+      `<text class="panel" x="${round(left + width / 2 - PANEL_GAP / 2)}" y="${PLOT.top}" text-anchor="middle">${escaped(title)}</text>`,
+      panelAxes(options, { x, y, left: round(left), right: round(left + width - PANEL_GAP), isFirst: index === 0 }),
       ...series.map(({ name, points, isOurs }) => {
         const places = points.map(([px, py]) => `${round(x(px))},${round(y(py))}`);
         const dots = places.map((place) => `<circle cx="${place.split(",")[0]}" cy="${place.split(",")[1]}" r="3.5"/>`);
@@ -113,6 +113,8 @@ export function panelChart(panels: readonly Panel[], options: ChartOptions): str
 }
 
 const PANEL_BOTTOM = 78;
+/** Wide enough for the last figure of one axis beside the first of the next. */
+const PANEL_GAP = 40;
 
 interface PanelPlace {
   x(value: number): number;

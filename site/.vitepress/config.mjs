@@ -18,6 +18,9 @@ function folder(name) {
   return items(files.sort().map((file) => `${name}/${file.slice(0, -3)}`));
 }
 
+/** A typing error in five letters is forgiven; titles count most. */
+const SEARCH = { fuzzy: 0.2, prefix: true, combineWith: "AND", boost: { title: 4, titles: 2, text: 1 } };
+
 export default defineConfig({
   title: "Palimpsest",
   description:
@@ -28,7 +31,10 @@ export default defineConfig({
   // Guides quote tags such as <memory>: they are text, never elements.
   markdown: { config: (md) => md.set({ html: false }), headers: { level: [2, 3] } },
   themeConfig: {
-    search: { provider: "local" },
+    search: {
+      provider: "local",
+      options: { miniSearch: { options: { processTerm: searchedTerm }, searchOptions: SEARCH } },
+    },
     outline: [2, 3],
     nav: [
       { text: "Start", link: "/installing" },
@@ -57,3 +63,9 @@ export default defineConfig({
     ],
   },
 });
+
+/** Null for words that stand on every page. VitePress sends this function to the browser, so it uses nothing outside of itself. */
+function searchedTerm(term) {
+  const word = term.toLowerCase();
+  return /^(?:a|an|and|are|as|at|be|by|do|for|how|i|in|is|it|my|of|on|or|the|to|what|with)$/.test(word) ? null : word;
+}
