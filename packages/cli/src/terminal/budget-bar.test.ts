@@ -6,7 +6,7 @@ import { drawBudget, drawBudgetLine } from "./budget-bar.ts";
 import { columns } from "./text.ts";
 
 const NAMES: readonly PartName[] = [
-  ...(["base", "memory", "skills", "instructions", "unseen", "summary", "acknowledgement", "pinned", "state"] as const),
+  ...(["base", "memory", "skills", "instructions", "unseen", "summary", "acknowledgement", "rules", "state"] as const),
   ...(["evidence", "user", "assistant", "tool", "images", "repairs", "definitions"] as const),
 ];
 

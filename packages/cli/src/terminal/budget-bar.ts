@@ -30,7 +30,7 @@ const LOOKS: Readonly<Record<SliceName, Look>> = {
   unseen: { sign: "?", paint: 245, label: "not in the file" },
   summary: { sign: "%", paint: 208, label: "summary" },
   acknowledgement: { sign: ",", paint: 180, label: "acknowledgement" },
-  pinned: { sign: "!", paint: 196, label: "pinned" },
+  rules: { sign: "!", paint: 196, label: "rules" },
   state: { sign: ":", paint: 141, label: "state" },
   evidence: { sign: "^", paint: 170, label: "evidence" },
   user: { sign: "+", paint: 35, label: "user" },
@@ -49,7 +49,7 @@ const GROUPS: readonly (readonly [string, readonly SliceName[]])[] = [
   [
     "Message History",
     [
-      ...(["summary", "acknowledgement", "pinned", "state", "evidence"] as const),
+      ...(["summary", "acknowledgement", "rules", "state", "evidence"] as const),
       ...(["user", "assistant", "tool", "images", "repairs"] as const),
     ],
   ],

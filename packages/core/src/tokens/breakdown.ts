@@ -7,7 +7,7 @@ import type { Budget } from "./counter.ts";
 
 const SYSTEM = ["base", "memory", "skills", "instructions", "unseen"] as const;
 const HISTORY = [
-  ...(["summary", "acknowledgement", "pinned", "state", "evidence"] as const),
+  ...(["summary", "acknowledgement", "rules", "state", "evidence"] as const),
   ...(["user", "assistant", "tool", "images", "repairs"] as const),
 ];
 const TOOLS = ["definitions"] as const;

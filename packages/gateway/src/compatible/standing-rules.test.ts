@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readRules } from "@palimpsest/core/internal/log";
 import { shapeOf } from "@palimpsest/core/message";
+import { threadPrompt } from "palimpsest/inspect";
 import { openThread } from "palimpsest/session";
 import { verify } from "palimpsest/threads";
 import { ask, CHAT, MESSAGES, RESPONSES, talk, user } from "../../test/asking.ts";
@@ -35,6 +36,8 @@ for (const path of [CHAT, MESSAGES, RESPONSES])
       assert.ok(body.includes(AGENT) && body.includes(MINE));
       assert.ok(!body.includes("Call me Ada."));
     }
+    const shown = await threadPrompt(served.home.store, id, { window: 4000 });
+    assert.ok(shown.kind === "prompt" && (shown.breakdown.parts.rules ?? 0) > 0, "the window names them rules");
   });
 
 test("a rule that left the configuration ends in the thread when it goes on", async (t) => {

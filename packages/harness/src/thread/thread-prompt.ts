@@ -110,7 +110,7 @@ type Parts = Readonly<Partial<Record<PartName, number>>>;
 const MADE_UP: Readonly<Partial<Record<string, PartName>>> = {
   summary: "summary",
   acknowledgement: "acknowledgement",
-  rules: "pinned",
+  rules: "rules",
   fold: "summary",
 };
 

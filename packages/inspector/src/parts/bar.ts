@@ -24,7 +24,7 @@ const ORDER: readonly (readonly [part: string, color: string])[] = [
   ["system", "system"],
   ["memory", "memory"],
   ["summary", "summary"],
-  ["pinned", "pinned"],
+  ["rules", "pinned"],
   ["evidence", "evidence"],
   ["user", "user"],
   ["assistant", "assistant"],

@@ -8,7 +8,7 @@ export const KINDS = [
   { name: "system", color: "system", parts: ["base", "instructions", "system", "skills", "unseen"] },
   { name: "memory", color: "memory", parts: ["memory"] },
   { name: "summary", color: "summary", parts: ["summary"] },
-  { name: "pinned", color: "pinned", parts: ["pinned"] },
+  { name: "rules", color: "pinned", parts: ["rules"] },
   { name: "evidence", color: "evidence", parts: ["evidence"] },
   { name: "images", color: "images", parts: ["images"] },
   { name: "tool results", color: "tool", parts: ["tool"] },
