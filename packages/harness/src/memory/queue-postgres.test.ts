@@ -1,11 +1,15 @@
+import assert from "node:assert/strict";
 import pg from "pg";
+import { listenToPostgres } from "../../test/stores/heard-statements.ts";
+import { judgeUserStatements } from "../../test/stores/user-statements.ts";
 import { openPostgres } from "../stores/postgres.ts";
 import { queueConformance } from "../testing/conformance.ts";
 import { startPostgres } from "../testing/postgres-server.ts";
 
 queueConformance("PostgreSQL", async () => {
   const server = await startPostgres();
-  const store = (await openPostgres(server.url())).forUser("ada");
+  const ear = await listenToPostgres(server);
+  const store = (await openPostgres(ear.url)).forUser("ada");
   const own = new pg.Client(server.url());
   await own.connect();
   return {
@@ -23,7 +27,10 @@ queueConformance("PostgreSQL", async () => {
     async close() {
       await own.end();
       await store.close();
+      await ear.stop();
+      const { ofEveryUser } = await judgeUserStatements(server.url(), ear.everStatement());
       await server.stop();
+      assert.deepEqual(ofEveryUser, [], "a statement that doesn't name its user asks every node of a Citus");
     },
   };
 });

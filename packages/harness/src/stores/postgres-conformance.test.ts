@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import pg from "pg";
 import { listenToPostgres } from "../../test/stores/heard-statements.ts";
+import { judgeUserStatements } from "../../test/stores/user-statements.ts";
 import { storeConformance } from "../testing/conformance.ts";
 import { startPostgres } from "../testing/postgres-server.ts";
 import { openPostgres } from "./postgres.ts";
@@ -19,8 +20,11 @@ storeConformance("PostgreSQL", async () => {
     },
     dispose: async () => {
       await ear.stop();
+      const { ofEveryUser, unheard } = await judgeUserStatements(server.url(), ear.everStatement());
       await server.stop();
       assert.deepEqual(ear.sessionState(), [], "a connection may be another client's after each transaction");
+      assert.deepEqual(unheard, [], "the suite has a case for each table of users");
+      assert.deepEqual(ofEveryUser, [], "a statement that doesn't name its user asks every node of a Citus");
     },
   };
 });

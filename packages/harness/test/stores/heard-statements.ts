@@ -63,6 +63,8 @@ function overhear<T extends object, K extends keyof T>(
 export interface PostgresEar {
   readonly url: string;
   heard(work: () => Promise<unknown>): Promise<Heard>;
+  /** Every different one since the ear listens. */
+  everStatement(): ReadonlySet<string>;
   /** What would stay behind on a connection, and meet whoever a pooler gives it to next. */
   sessionState(): readonly string[];
   stop(): Promise<void>;
@@ -73,6 +75,7 @@ export async function listenToPostgres(server: PostgresServer): Promise<Postgres
   const sockets = new Set<Socket>();
   let messages: ClientMessage[] = [];
   const left: string[] = [];
+  const ever = new Set<string>();
   const relay = createServer((client) => {
     const upstream = createConnection(join(server.folder, ".s.PGSQL.5432"));
     for (const socket of [client, upstream]) {
@@ -89,6 +92,7 @@ export async function listenToPostgres(server: PostgresServer): Promise<Postgres
     client.on("data", (chunk) => {
       const said = read(chunk);
       messages.push(...said);
+      for (const { statement } of said) if (statement !== null) ever.add(onOneLine(statement));
       left.push(...said.flatMap(({ statement }) => (statement !== null && STAYS.test(statement) ? [statement] : [])));
     });
     client.pipe(upstream);
@@ -104,6 +108,7 @@ export async function listenToPostgres(server: PostgresServer): Promise<Postgres
       const statements = messages.flatMap(({ statement }) => (statement === null ? [] : [onOneLine(statement)]));
       return { statements, roundTrips: messages.filter(({ type }) => type === "Q" || type === "S").length };
     },
+    everStatement: () => ever,
     sessionState: () => left,
     async stop() {
       for (const socket of sockets) socket.destroy();

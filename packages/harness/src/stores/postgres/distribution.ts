@@ -6,25 +6,21 @@
 import { StoreError } from "../store-error.ts";
 import type { SqlQuery } from "./connection.ts";
 
-/** By their column `owner`; the first of them says where the others' shards are. */
-const USER_TABLES = [
-  "threads",
-  "users",
-  "records",
-  "recall_users",
-  "recall_slots",
-  "recall_threads",
-  "recall_entries",
-  "recall_postings",
-  "recall_embedders",
-  "recall_vectors",
-  "drafts",
-  "memories",
-  "outbox",
-  "prompts",
-  "prompt_uses",
-  "matches",
-] as const;
+/** What is distributed is so alike: this one says where the others' shards are. */
+const FIRST = "threads";
+
+/** Those that are distributed by their column `owner`: kept, and with a key that begins with it. What is unlogged lives for minutes. */
+export async function userTables(query: SqlQuery, schema: string): Promise<readonly string[]> {
+  const rows = await query<{ name: string }>(
+    `SELECT c.relname AS name FROM pg_catalog.pg_class c JOIN pg_catalog.pg_index i ON i.indrelid = c.oid AND i.indisprimary
+    JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = i.indkey[0]
+    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname = $1 AND c.relkind = 'r' AND c.relpersistence = 'p' AND a.attname = 'owner'
+    ORDER BY c.relname <> '${FIRST}', c.relname`,
+    [schema.slice(1, -1)],
+  );
+  return rows.map(({ name }) => name);
+}
 
 async function hasCitus(query: SqlQuery): Promise<boolean> {
   return (await query("SELECT 1 FROM pg_catalog.pg_extension WHERE extname = 'citus'")).length === 1;
@@ -42,7 +38,7 @@ async function distributedTables(query: SqlQuery, schema: string): Promise<Reado
 }
 
 export async function isDistributed(query: SqlQuery, schema: string): Promise<boolean> {
-  return (await distributedTables(query, schema)).has(USER_TABLES[0]);
+  return (await distributedTables(query, schema)).has(FIRST);
 }
 
 /** Those that aren't yet: of a new store all, later what a step of the schema has added. */
@@ -53,11 +49,10 @@ export async function distributeTables(query: SqlQuery, schema: string): Promise
       `The database has no Citus, which a distributed store needs: install it on every node, then run "CREATE EXTENSION citus" in this database. Nothing was made.`,
     );
   const done = await distributedTables(query, schema);
-  const [first] = USER_TABLES;
-  for (const table of USER_TABLES.filter((name) => !done.has(name)))
+  for (const table of (await userTables(query, schema)).filter((name) => !done.has(name)))
     await query("SELECT create_distributed_table($1, 'owner', colocate_with => $2)", [
       `${schema}.${table}`,
-      table === first ? "none" : `${schema}.${first}`,
+      table === FIRST ? "none" : `${schema}.${FIRST}`,
     ]);
 }
 
