@@ -147,6 +147,30 @@ test("every table either has its user first in its key and each index, and is di
   assert.deepEqual(uncut, ["outbox"]);
 });
 
+test("appends within a minute change no index of their thread's row", async () => {
+  const store = await openPostgres(inSchema("minutes"));
+  await writeThread(store, "t");
+  await store.close();
+  /** How many of two changes, the second at this time, leave the indexes alone. */
+  const quiet = async (at: string) => {
+    const client = new Client({ connectionString: server.url() });
+    await client.connect();
+    try {
+      await client.query("BEGIN");
+      for (const time of ["2000-01-01T16:25:01.000Z", at])
+        await client.query("UPDATE minutes.threads SET updated_at = $1, version = version + 1, late = true", [time]);
+      const { rows } = await client.query(
+        "SELECT n_tup_hot_upd::int AS quiet FROM pg_stat_xact_user_tables WHERE schemaname = 'minutes' AND relname = 'threads'",
+      );
+      return rows as object[];
+    } finally {
+      await client.end();
+    }
+  };
+  assert.deepEqual(await quiet("2000-01-01T16:25:59.999Z"), [{ quiet: 1 }]);
+  assert.deepEqual(await quiet("2000-01-01T16:26:00.000Z"), [{ quiet: 0 }]);
+});
+
 test("a store that is made in parts works as one that isn't, and neither becomes the other", async (t) => {
   const store = await openPostgres(inSchema("parted"), { partitions: 4 });
   t.after(() => store.close());
@@ -163,9 +187,12 @@ test("a store that is made in parts works as one that isn't, and neither becomes
     (await sql(`SELECT count(*)::int AS parts, bool_and('autovacuum_vacuum_insert_scale_factor=0.02' = ANY (c.reloptions)) AS set
     FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = 'parted.records'::regclass`)) as object[];
   assert.deepEqual(parts, [{ parts: 4, set: true }]);
+  assert.match((await store.upkeep.check()).detail, /; 1 threads; on one server, the large tables in 4 partitions$/);
   await (await openPostgres(inSchema("parted"))).close();
   await fails(openPostgres(inSchema("parted"), { partitions: 8 }), "unsuitable", /with 4 partitions.*store copy/s);
-  await (await openPostgres(inSchema("whole"))).close();
+  const whole = await openPostgres(inSchema("whole"));
+  assert.match((await whole.upkeep.check()).detail, /; 0 threads; on one server$/);
+  await whole.close();
   await fails(openPostgres(inSchema("whole"), { partitions: 4 }), "unsuitable", /without partitions.*store copy/s);
   await fails(openPostgres(inSchema("never"), { partitions: 1 }), "unsuitable", /from 2 to 256/);
 });

@@ -231,17 +231,10 @@ export interface SearchEntry {
 }
 
 /**
- * An entry as the one text that a store keeps of it: what taking a row apart costs is most of what reading it costs. Times are
- * milliseconds, the two speakers of nearly all entries are numbers; entries of before have both as text.
- */
-export function packEntry(entry: Omit<SearchEntry, "threadId">): string {
-  const [session, at, speaker, asks] = restOf(entry);
-  return JSON.stringify([entry.ordinal, entry.seq, session, at, speaker, entry.length, asks]);
-}
-
-/**
- * The same without what has columns of its own: `[ordinal,seq,length,REST]` is an entry, too. Of nearly all entries that is a few
- * digits of base 64: one for speaker and question, seven for the time, the session's; of others, and of those of before, the list.
+ * What a store keeps of an entry beside its columns, as one text: `[ordinal,seq,length,REST]` is an entry, read with many others
+ * at once, because taking rows apart is most of what reading them costs. Of nearly all entries the rest is a few digits of base 64:
+ * one for speaker and question, seven for the time, the session's; of others, and of those of before, a list. The oldest entries
+ * are one list, with words for time and speaker.
  */
 export function packRest(entry: Omit<SearchEntry, "threadId">): string {
   const [session, at, speaker, asks] = restOf(entry);

@@ -4,6 +4,9 @@ import { titleOf } from "../driver-rules.ts";
 
 export const HEAD_COLUMNS = "version, messages, updated_at, head, state";
 
+/** So many characters of a time say its minute. The order by minute and time is the order by time. */
+export const MINUTE = "2026-01-01T00:00".length;
+
 export interface HeadRow {
   readonly version: number;
   readonly messages: number;

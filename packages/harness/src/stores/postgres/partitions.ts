@@ -35,14 +35,19 @@ export async function partitionTables(query: SqlQuery, schema: string, partition
   }
 }
 
-/** Rows would have to be moved: a store that is there stays as it is. */
-export async function refuseOther(query: SqlQuery, schema: string, partitions: number): Promise<void> {
+/** 0: the tables are whole. */
+export async function countPartitions(query: SqlQuery, schema: string): Promise<number> {
   const [row] = await query<{ parts: number }>(
     `SELECT count(*)::int AS parts FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_class c ON c.oid = i.inhparent
     JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = 'records'`,
     [schema.slice(1, -1)],
   );
-  const parts = row!.parts;
+  return row!.parts;
+}
+
+/** Rows would have to be moved: a store that is there stays as it is. */
+export async function refuseOther(query: SqlQuery, schema: string, partitions: number): Promise<void> {
+  const parts = await countPartitions(query, schema);
   if (parts === partitions) return;
   throw new StoreError(
     "unsuitable",

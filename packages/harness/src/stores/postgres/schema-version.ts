@@ -9,7 +9,7 @@ interface SchemaVersion {
 }
 
 /** The first of this layout. Those below are of others: threads had numbers of their own beside their users, or rows were not packed. */
-export const FIRST_VERSION = 22;
+export const FIRST_VERSION = 23;
 
 export async function schemaVersion(query: SqlQuery, schema: string): Promise<SchemaVersion> {
   // Asks the catalogue's tables: `to_regclass` may answer from a cache that is older than the lock we waited for.

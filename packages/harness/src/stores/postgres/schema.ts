@@ -7,6 +7,7 @@
  */
 import { LONG, type PostgresConnection } from "./connection.ts";
 import { distributeTables, isDistributed, refuseUndistributed } from "./distribution.ts";
+import { MINUTE } from "./head.ts";
 import { partitionTables, refuseOther } from "./partitions.ts";
 import { RARE_KINDS } from "./record-row.ts";
 import { FIRST_VERSION, refuseOthers, schemaVersion } from "./schema-version.ts";
@@ -72,7 +73,8 @@ export const STEPS: readonly SchemaStep[] = [
  * Texts are TEXT, never jsonb, which would reorder keys and drop bytes; ids sort by code point on every server. `num` counts a
  * user's threads in the order they were made (`users`); everything else names a thread by it. `base` says whose records a fork
  * reads before its own, through `base_at`. `state` stands apart from the head: an append that leaves it alone doesn't write it
- * again. `late`: the search index may lack records.
+ * again. `late`: the search index may lack records. The list of recent threads is indexed by the minute: appends within one change no
+ * index of the thread's row.
  */
 function threadTables(schema: string): string[] {
   return [
@@ -95,6 +97,7 @@ function threadTables(schema: string): string[] {
       lease_owner text,
       kind text NOT NULL,
       updated_at text COLLATE "C" NOT NULL,
+      minute text COLLATE "C" NOT NULL GENERATED ALWAYS AS (left(updated_at, ${MINUTE})) STORED,
       title text,
       header text NOT NULL,
       head text NOT NULL,
@@ -102,7 +105,7 @@ function threadTables(schema: string): string[] {
       PRIMARY KEY (owner, id)
     ) WITH (fillfactor = 70)`,
     `CREATE UNIQUE INDEX threads_created ON ${schema}.threads (owner, num)`,
-    `CREATE INDEX threads_recent ON ${schema}.threads (owner, updated_at DESC, num DESC)`,
+    `CREATE INDEX threads_recent ON ${schema}.threads (owner, minute DESC)`,
     `CREATE INDEX threads_base ON ${schema}.threads (owner, base) WHERE base IS NOT NULL`,
     `CREATE INDEX threads_late ON ${schema}.threads (owner, num) WHERE late`,
     // Packed (record-row.ts). The largest tables have what is of a fixed length first and as few bytes of it as will do.

@@ -8,7 +8,7 @@ import { withoutPlaces } from "../posting-text.ts";
 import {
   type IndexBatch,
   type IndexedSegment,
-  packEntry,
+  packRest,
   type SearchTables,
   type UserIndex,
   unpackEntries,
@@ -81,7 +81,7 @@ export function searchTables(connection: PostgresUserConnection): SearchTables {
       const sql = `SELECT w.thread, e.packed
         FROM unnest($2::text[], $3::int[], $4::int[]) AS w (thread, first, last)
         JOIN ${schema}.threads h ON h.owner = $1 AND h.id = w.thread CROSS JOIN LATERAL (
-          SELECT string_agg(packed, ',') AS packed FROM ${schema}.recall_entries
+          SELECT string_agg(${ENTRY}, ',') AS packed FROM ${schema}.recall_entries
           WHERE owner = $1 AND thread = h.num AND ordinal BETWEEN w.first AND w.last
         ) e WHERE e.packed IS NOT NULL`;
       const values = (["threadId", "first", "last"] as const).map((name) => ranges.map((range) => range[name]));
@@ -91,6 +91,10 @@ export function searchTables(connection: PostgresUserConnection): SearchTables {
     vectors: vectorTable(connection),
   };
 }
+
+/** What its columns don't say is digits, or a list without its brackets. */
+const ENTRY = `'[' || ordinal || ',' || seq || ',' || length ||
+  CASE WHEN strpos(packed, ',') > 0 THEN ',[' || packed || ']]' ELSE ',"' || packed || '"]' END`;
 
 const LATE_PAGE = 500;
 
@@ -216,7 +220,7 @@ async function writeBatch(query: SqlQuery, schema: string, name: ThreadRowName, 
       batch.entries.map(({ ordinal }) => ordinal),
       batch.entries.map(({ seq }) => seq),
       batch.entries.map(({ length }) => length),
-      batch.entries.map(packEntry),
+      batch.entries.map(packRest),
     ],
   );
   await addPostings(query, schema, slots === undefined ? own : [name[0], POOL_NUM], batch.postings);

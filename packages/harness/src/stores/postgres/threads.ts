@@ -6,7 +6,7 @@ import type { ChainedRecord, Head, ThreadHeader } from "@palimpsest/core/log";
 import { orphaned, readMark, writeMark } from "../driver-rules.ts";
 import type { ForkRequest, Lease, Store, ThreadPage, ThreadQuery } from "../store.ts";
 import { LONG, type SqlQuery } from "./connection.ts";
-import { HEAD_COLUMNS, type HeadRow, headValues, readHead, stateValues } from "./head.ts";
+import { HEAD_COLUMNS, type HeadRow, headValues, MINUTE, readHead, stateValues } from "./head.ts";
 import { HOLDS, LIVE } from "./leases.ts";
 import { lineage, NAMED, type PostgresUserConnection } from "./lineage.ts";
 import { inheritMatches } from "./matches.ts";
@@ -225,10 +225,13 @@ export async function threads(
   if (after !== undefined) {
     const { num, updated } = readMark(after);
     if (order === "created") where.push(`num > ${parameter(num)}`);
-    else where.push(`(updated_at, num) < (${parameter(updated)}, ${parameter(num)}::bigint)`);
+    else {
+      const [at, place] = [parameter(updated), parameter(num)];
+      where.push(`(minute, updated_at, num) < (left(${at}, ${MINUTE}), ${at}, ${place}::bigint)`);
+    }
   }
   const sql = `SELECT header, title, messages, updated_at, num FROM ${schema}.threads WHERE ${where.join(" AND ")}
-    ORDER BY ${order === "created" ? "num" : "updated_at DESC, num DESC"} LIMIT $1`;
+    ORDER BY ${order === "created" ? "num" : "minute DESC, updated_at DESC, num DESC"} LIMIT $1`;
   const rows = await run((query) => query<ThreadListRow>(sql, values));
   const page = rows.slice(0, limit);
   const last = page.at(-1);
