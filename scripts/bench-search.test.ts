@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { BenchInputError } from "../bench/bench.ts";
 import { gainsOver, leaveOneSetOut } from "../bench/quality/search-constants.ts";
-import { readThreads } from "../bench/quality/search-data.ts";
+import { asMeetings, readThreads } from "../bench/quality/search-data.ts";
 import { loadRivals } from "../bench/quality/search-rivals.ts";
 import { measure, type Score, summaries } from "../packages/lab/src/eval/search-figures.ts";
 import { ours } from "../packages/lab/src/eval/search-subjects.ts";
@@ -71,11 +71,38 @@ describe("the search bench", () => {
     }
   });
 
+  it("reads dialogs as meetings: a speaker's turns of a sitting become long ones, and evidence follows them", () => {
+    const turn = (seq: number, speaker: string, session: number) => ({
+      seq,
+      speaker,
+      session,
+      at: "2024-01-01T00:00:00.000Z",
+      text: `turn ${seq} ${"word ".repeat(60)}`,
+      caption: "",
+      imageQuery: "",
+    });
+    const turns = [turn(1, "Ann", 1), turn(2, "Ben", 1), turn(3, "Ann", 1), turn(4, "Ann", 1), turn(5, "Ann", 2)];
+    const question = { kind: "one", text: "what?", evidence: [3, 1, 5], answer: null };
+    const dialog = { set: "LoCoMo", id: "d", turns, questions: [question], skipped: 0 };
+    const [meeting] = asMeetings([dialog, { ...dialog, set: "BEAM" }]);
+    assert.deepEqual(
+      meeting?.turns.map(({ seq, speaker, text }) => [seq, speaker, text.match(/turn \d/g)]),
+      [
+        [1, "Ann", ["turn 1", "turn 3"]],
+        [2, "Ben", ["turn 2"]],
+        [3, "Ann", ["turn 4"]],
+        [4, "Ann", ["turn 5"]],
+      ],
+    );
+    assert.deepEqual(meeting?.questions[0]?.evidence, [1, 4]);
+    assert.equal(asMeetings([dialog, { ...dialog, set: "BEAM" }]).length, 2);
+  });
+
   it("chooses constants on the other sets, and leaves sets of one source out together", () => {
     const score = (set: string, value: number): Score => ({
       set,
       kind: "",
-      figures: { first10: value, in2000: value },
+      figures: { first10: value, first50: value, first100: value },
     });
     const trials = [
       { setting: {}, scores: [score("BEAM 100K", 0.5), score("BEAM 500K", 0.5), score("LoCoMo", 0.5)] },

@@ -10,9 +10,8 @@ export interface Trial {
   readonly scores: readonly Score[];
 }
 
-/** Constants are judged by these two. */
-const JUDGED = ["first10", "in2000"] as const;
-export const JUDGED_BUDGETS = [2_000] as const;
+/** Constants are judged by these: the head of the list, and about what 2,000 and 4,000 tokens show. */
+const JUDGED = ["first10", "first50", "first100"] as const;
 
 /** Each signal without its effect, the others as they are. */
 export const SWITCHED_OFF: readonly Partial<RankOptions>[] = [
@@ -22,6 +21,7 @@ export const SWITCHED_OFF: readonly Partial<RankOptions>[] = [
   { answerWeight: 0 },
   { scoreOfPrevious: 0 },
   { scoreOfNext: 0 },
+  { exchangeShare: 0 },
   { userGain: 0 },
   { userWhereAssistantIsAsked: 1 },
   { standing: 1 },
@@ -41,6 +41,8 @@ export const AROUND: readonly Partial<RankOptions>[] = [
   ...[0.3, 1].map((answerWeight) => ({ answerWeight })),
   ...[0.15, 0.45].map((scoreOfPrevious) => ({ scoreOfPrevious })),
   ...[0.25, 0.55].map((scoreOfNext) => ({ scoreOfNext })),
+  ...[20, 60].map((firstHits) => ({ firstHits })),
+  ...[0.25, 0.75].map((exchangeShare) => ({ exchangeShare })),
   ...[0.3, 1].map((userGain) => ({ userGain })),
   ...[0.6, 1].map((userWhereAssistantIsAsked) => ({ userWhereAssistantIsAsked })),
   ...[1.25, 1.75].map((standing) => ({ standing })),

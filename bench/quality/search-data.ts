@@ -5,6 +5,7 @@ import {
   type ExactHistory,
   fromSession,
   readQuestions,
+  type SearchedMessage,
   type SearchedThread,
 } from "../../packages/lab/src/eval/question-data.ts";
 import { BenchInputError, readData } from "../bench.ts";
@@ -41,6 +42,38 @@ function fromLines(path: string): SearchedThread[] {
     return [{ at: line.at, message: line.message }];
   });
   return fromSession("session", messages);
+}
+
+/** A turn is joined to the speaker's last one while that is shorter than this, in characters. */
+const MEETING_TURNS = [400, 1_500] as const;
+
+/** Dialogs of named speakers as meetings: long turns with names, which no other file has. */
+export function asMeetings(threads: readonly SearchedThread[]): SearchedThread[] {
+  const dialogs = threads.filter(({ set }) => set === "LoCoMo");
+  return MEETING_TURNS.flatMap((characters) => dialogs.map((thread) => withLongTurns(thread, characters)));
+}
+
+function withLongTurns(thread: SearchedThread, characters: number): SearchedThread {
+  const turns: SearchedMessage[] = [];
+  const joined = new Map<number, number>();
+  for (const own of Map.groupBy(thread.turns, ({ session }) => session).values()) {
+    const last = new Map<string, number>();
+    for (const turn of own) {
+      const before = turns[last.get(turn.speaker) ?? -1];
+      const isNew = before === undefined || before.text.length > characters;
+      const at = isNew ? turns.length : last.get(turn.speaker)!;
+      const text = isNew ? turn.text : `${before.text} ${turn.text}`;
+      const caption = isNew ? turn.caption : `${before.caption} ${turn.caption}`.trim();
+      turns[at] = { ...(isNew ? turn : before), seq: at + 1, text, caption };
+      last.set(turn.speaker, at);
+      joined.set(turn.seq, at + 1);
+    }
+  }
+  const questions = thread.questions.map((question) => ({
+    ...question,
+    evidence: [...new Set(question.evidence.map((seq) => joined.get(seq)!))],
+  }));
+  return { ...thread, set: `meetings, turns of ${characters}`, turns, questions };
 }
 
 /** What is read of a recorded message before its shape reads the rest. */

@@ -26,7 +26,7 @@ export function mapRow({ evidence, cover, ...row }: MapFigure): TableRow {
   return { ...row, evidence: points({ mean: evidence }), cover: points({ mean: cover }) };
 }
 
-/** A row for each constant, a column for each set: what it gains in the first 10 hits and within 2,000 tokens. */
+/** A row for each constant, a column for each set: what it gains in the first 10, 50 and 100 hits. */
 export function gainRows(gains: readonly Gain[]): TableRow[] {
   const nameOf = ({ setting }: Gain): string => JSON.stringify(setting);
   return [...Map.groupBy(gains, nameOf)].map(([name, own]) => ({

@@ -1,16 +1,17 @@
 /**
  * How much of the evidence for a question one search brings back, on every kind of data there is:
- * `npm run bench -- quality search FILE... [--held-out FILE[,FILE]] [--only ours] [--embedder Q,Q] [--by-chat] [--ablation] [--leave-one-set-out] [--json]`.
+ * `npm run bench -- quality search FILE... [--held-out FILE[,FILE]] [--only ours] [--embedder Q,Q] [--by-chat] [--ablation] [--leave-one-set-out] [--meetings] [--json]`.
  * No model is asked.
- *   first1, 5, 10, 20   share of a question's evidence messages among the first hits; mean over the questions
+ *   first1, ... 100     share of a question's evidence messages among the first hits; mean over the questions
  *   in1000, 2000, 4000  the same for what `recall` shows of the hits within so many tokens (o200k)
  *   strict1000, ...     the shown text also holds at least half of the content words that the file's answer shares with the
  *                       message, or the expected string; not given where the file has neither
  *   map                 for questions that ask for an order or a summary: evidence in the ranges that the map lists, and their cover
  *   embedder            rows with a fake embedder of known quality: the chance that evidence is nearer than another message
  *   by-chat             rows for each conversation, ours and the prototype of passages
- *   ablation            what each constant of the ranking gains on each set (first10, in2000), question by question
+ *   ablation            what each constant of the ranking gains on each set (first 10, 50, 100 hits), question by question
  *   leaveOneSetOut      each set with the constants that are best on the others
+ *   meetings            LoCoMo's dialogs are also read as meetings: a speaker's turns of a sitting joined into long ones
  * With 95 % intervals (bootstrap over questions), by kind of question, and beside two libraries, each at its best in the set, and two
  * prototypes. All are shown in the same windows.
  */
@@ -22,13 +23,13 @@ import { ours } from "../../packages/lab/src/eval/search-subjects.ts";
 import { type Bench, BenchInputError, type BenchOptions, onHeldOut, remembering } from "../bench.ts";
 import { embedderOf, qualitiesOf } from "./fake-embedder.ts";
 import { measureMaps } from "./map-figures.ts";
-import { AROUND, gainsOver, JUDGED_BUDGETS, leaveOneSetOut, SWITCHED_OFF, type Trial } from "./search-constants.ts";
-import { readThreads } from "./search-data.ts";
+import { AROUND, gainsOver, leaveOneSetOut, SWITCHED_OFF, type Trial } from "./search-constants.ts";
+import { asMeetings, readThreads } from "./search-data.ts";
 import { loadRivals, passagePrototype, type Rival } from "./search-rivals.ts";
 import { foldRow, gainRows, mapRow, tableRow } from "./search-table.ts";
 
 const USAGE =
-  "quality search FILE... [--held-out FILE[,FILE]] [--only ours] [--embedder Q,Q] [--by-chat] [--ablation] [--leave-one-set-out] [--json]";
+  "quality search FILE... [--held-out FILE[,FILE]] [--only ours] [--embedder Q,Q] [--by-chat] [--ablation] [--leave-one-set-out] [--meetings] [--json]";
 
 const OURS = "ours";
 
@@ -47,7 +48,8 @@ function prefixed(figures: object): object {
 
 async function figures(paths: readonly string[], options: BenchOptions): Promise<object> {
   if (paths.length === 0) throw new BenchInputError(`This bench needs a data file: npm run bench -- ${USAGE}`);
-  const threads = paths.flatMap((path) => readThreads(path, USAGE));
+  const read = paths.flatMap((path) => readThreads(path, USAGE));
+  const threads = options["meetings"] === true ? [...read, ...asMeetings(read)] : read;
   const measured = { count: remembering(await exactCounter("o200k_base")) };
   const own = summaries(await measure(threads, ours(), measured));
   const { rivals, missing } = options["only"] === "ours" ? { rivals: [], missing: [] } : await loadRivals();
@@ -121,7 +123,7 @@ async function measureConstants(
 ): Promise<object> {
   const tried = async (setting: Partial<RankOptions>): Promise<Trial> => ({
     setting,
-    scores: await measure(threads, ours({ ranking: { ...RANKING, ...setting } }), { count, budgets: JUDGED_BUDGETS }),
+    scores: await measure(threads, ours({ ranking: { ...RANKING, ...setting } }), { count, budgets: [] }),
   });
   const all = async (settings: readonly Partial<RankOptions>[]): Promise<Trial[]> => {
     const trials: Trial[] = [];

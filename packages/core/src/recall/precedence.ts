@@ -10,7 +10,7 @@ export interface TermSets {
   readonly holds: Bits;
   /** Those it scores by: its own and its neighbors'. */
   readonly scoresBy: Bits;
-  /** It took frequencies of terms from short entries around it, or holds no term itself. */
+  /** It took frequencies of terms from short entries around it. */
   readonly gathers: boolean;
   readonly isShort: boolean;
   /** Said by the user. */

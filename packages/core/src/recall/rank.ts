@@ -231,9 +231,7 @@ function termSets(
     let scoresBy = gathered;
     for (const neighbor of exact === 0 ? [index - 1, index + 1] : [])
       if (sharesScores(docs, index, neighbor, options)) scoresBy = union(scoresBy, bitsAt(all, neighbor));
-    // What holds no term itself has all of them from around it.
-    const isEmpty = holds[0] === 0 && holds[1] === 0;
-    const gathers = isEmpty || gathered[0] !== holds[0] || gathered[1] !== holds[1];
+    const gathers = gathered[0] !== holds[0] || gathered[1] !== holds[1];
     return { holds, scoresBy, gathers, isShort: doc.length <= options.shortLength, isUsers: doc.speaker === USER };
   };
 }

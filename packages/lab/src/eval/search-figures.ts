@@ -4,7 +4,7 @@ import type { SearchedMessage, SearchedThread, SearchQuestion } from "./question
 import { seeded } from "./random.ts";
 import type { SubjectAsker } from "./search-subjects.ts";
 
-const RANKS = [1, 5, 10, 20] as const;
+const RANKS = [1, 5, 10, 20, 50, 100] as const;
 const BUDGETS = [1_000, 2_000, 4_000] as const;
 const ROUNDS = 1_000;
 

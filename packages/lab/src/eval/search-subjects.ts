@@ -22,7 +22,7 @@ export type SubjectAsker = (question: string, before?: number) => Promise<Subjec
 export type Ranker = (question: string) => Promise<readonly number[]> | readonly number[];
 
 /** Hits of which the first are counted. */
-const RANKED = 20;
+const RANKED = 100;
 /** More than any budget shows. */
 const MOST = 400;
 
