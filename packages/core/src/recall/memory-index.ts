@@ -26,7 +26,7 @@ interface IndexRow extends Placement {
   readonly entry: IndexEntry;
 }
 
-interface Thread {
+interface IndexedThread {
   readonly rows: Map<number, IndexRow>;
   readonly byOrdinal: (IndexRow | undefined)[];
   /** By term, in ascending seq. */
@@ -36,7 +36,7 @@ interface Thread {
 }
 
 export class MemoryIndex implements RecallIndex {
-  readonly #threads = new Map<string, Thread>();
+  readonly #threads = new Map<string, IndexedThread>();
   readonly #owners = new Map<string, Set<string>>();
 
   /** Entries of a thread in ascending seq; the same (thread, seq) again replaces the entry where it stands. */
@@ -68,7 +68,8 @@ export class MemoryIndex implements RecallIndex {
 
   async statistics(scope: Scope, terms: readonly string[]): Promise<ScopeStatistics> {
     const threads = this.#within(scope);
-    const sum = (of: (thread: Thread) => number): number => threads.reduce((total, thread) => total + of(thread), 0);
+    const sum = (of: (thread: IndexedThread) => number): number =>
+      threads.reduce((total, thread) => total + of(thread), 0);
     return {
       entries: sum(({ rows }) => rows.size),
       totalLength: sum(({ totalLength }) => totalLength),
@@ -93,18 +94,18 @@ export class MemoryIndex implements RecallIndex {
   }
 
   /** The thread that spoke last comes first. */
-  #within(scope: Scope): Thread[] {
+  #within(scope: Scope): IndexedThread[] {
     const names = scope.kind === "thread" ? [scope.threadId] : [...(this.#owners.get(scope.userId) ?? [])].sort();
     const threads = names.map((name) => this.#threads.get(name)).filter((thread) => thread !== undefined);
     return threads.sort((a, b) => (a.newest!.at === b.newest!.at ? 0 : a.newest!.at > b.newest!.at ? -1 : 1));
   }
 }
 
-function emptyThread(): Thread {
+function emptyThread(): IndexedThread {
   return { rows: new Map(), byOrdinal: [], postings: new Map(), newest: null, totalLength: 0 };
 }
 
-function drop(thread: Thread, row: IndexRow): void {
+function drop(thread: IndexedThread, row: IndexRow): void {
   thread.rows.delete(row.seq);
   thread.byOrdinal[row.ordinal] = undefined;
   thread.totalLength -= row.entry.length;
@@ -122,7 +123,7 @@ function positionOf(list: readonly IndexRow[], seq: number): number {
 }
 
 /** The lists are in the order of what is sought, so it can stop early. */
-function seekRows(threads: readonly Thread[], { all, limit }: Seek): IndexRow[] {
+function seekRows(threads: readonly IndexedThread[], { all, limit }: Seek): IndexRow[] {
   const rows: IndexRow[] = [];
   for (const { postings } of threads) {
     const lists = all.map((term) => postings.get(term) ?? []);
@@ -136,7 +137,7 @@ function seekRows(threads: readonly Thread[], { all, limit }: Seek): IndexRow[] 
 }
 
 /** What a doc says of the terms is filled in from the postings: most neighbours hold none of them, and are never looked at for them. */
-function markedDocs(thread: Thread, marks: Uint8Array, terms: readonly string[]): IndexedDoc[] {
+function markedDocs(thread: IndexedThread, marks: Uint8Array, terms: readonly string[]): IndexedDoc[] {
   const docs: OpenDoc[] = [];
   const byOrdinal: OpenDoc[] = [];
   for (let at = marks.indexOf(1); at >= 0; at = marks.indexOf(1, at + 1)) {

@@ -16,7 +16,6 @@ import type { FileCopier } from "../thread/handle.ts";
 import { type ThreadDeps, threadDeps } from "../thread/writer.ts";
 import { type ToolRegistry, toolRegistry } from "../tool-facts.ts";
 import type { ToolApproval } from "./approval.ts";
-import { RETRY_DEFAULTS, type RetryPolicy } from "./ask.ts";
 import {
   CHATS,
   type ChatAgent,
@@ -41,8 +40,8 @@ import {
   modelSetup,
 } from "./model.ts";
 import { askerOf } from "./past-request.ts";
-import { compose, type Middleware, type RunBudget } from "./run.ts";
-import { type AgentSetup, depsOf, withSession } from "./session.ts";
+import { compose, type Middleware, RETRY_DEFAULTS, type RetryPolicy, type RunBudget } from "./run.ts";
+import { type AgentSetup, depsOf, withRun } from "./session.ts";
 import { CALL_LIMITS, type CallLimits } from "./step.ts";
 import { type AgentStream, startStream } from "./stream.ts";
 import { type ThreadHandle, threadHandle } from "./thread-handle.ts";
@@ -200,7 +199,7 @@ export function createAgent(options: AgentOptions): Agent {
       const emit = (event: AgentEvent): void => tell(event, threadId, userId);
       const session = { threadId, userId, runId: ids(), signal: lifetime.signalWith(signal), emit };
       const leased = await lifetime.track(
-        withSession(setup, session, ({ run }) => run.compact({ cause: "manual", ...request, signal: run.signal })),
+        withRun(setup, session, (run) => run.compact({ cause: "manual", ...request, signal: run.signal })),
       );
       return leased.kind === "done" ? leased.value : unchanged(leased.kind);
     },
@@ -210,7 +209,7 @@ export function createAgent(options: AgentOptions): Agent {
     },
     async close({ withinMs = CLOSING_MS } = {}) {
       await lifetime.end(withinMs, () => [
-        ...[...setup.drafting.values()].map((session) => session.close()),
+        ...[...setup.drafting.values()].map((thread) => thread.close()),
         setup.chain.close(),
       ]);
       if (options.store === undefined) await store.close();

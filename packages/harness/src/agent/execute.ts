@@ -5,13 +5,13 @@
 import { checkThreadId, checkUser } from "@palimpsest/core/log";
 import { aiSdkShape } from "@palimpsest/core/message";
 import { FloorError } from "../compaction/summarization.ts";
-import { NO_USAGE } from "../models/facts.ts";
+import { addUsage, costOf, knownPrices, NO_USAGE, type Usage } from "../models/facts.ts";
 import type { Leased } from "../stores/leases.ts";
 import { StoreError } from "../stores/store-error.ts";
 import { createThread } from "../thread/writer.ts";
 import { refuseOpen, resumeCalls, takeAnswers } from "./approval.ts";
 import { AgentError, factsOf, messageOf } from "./errors.ts";
-import type { Emit, RunEnd, RunResult } from "./events.ts";
+import type { AgentEvent, Emit, RunEnd, RunResult } from "./events.ts";
 import {
   emptyPrompt,
   type HeardInput,
@@ -23,8 +23,8 @@ import {
 } from "./input.ts";
 import { type LoopOptions, type Progress, runLoop } from "./loop.ts";
 import type { ModelSetup, RunModel } from "./model.ts";
-import { openBudget, type RunBudget } from "./run.ts";
-import { type AgentSetup, depsOf, type RunSession, withSession } from "./session.ts";
+import type { ActiveRun, RunBudget } from "./run.ts";
+import { type AgentSetup, depsOf, withRun } from "./session.ts";
 import type { RunContext } from "./tools.ts";
 
 export interface RunInput<O = never> extends Incoming, RunContext, RunModel {
@@ -101,8 +101,8 @@ async function runOn(
   }
   const place = { threadId, userId, runId };
   const attempt = () =>
-    withSession(setup, { ...place, signal, emit, context, begin: "by-first-write" }, (session) =>
-      runIn(session, { setup, heard, progress, output, budget, onStart: input.onStart }),
+    withRun(setup, { ...place, signal, emit, context, begin: "by-first-write" }, (run) =>
+      runIn(run, { setup, heard, progress, output, budget, onStart: input.onStart }),
     );
   let leased = await whenFree(attempt, waiting);
   if (leased.kind === "missing" && (heard.said.length > 0 || heard.words?.said != null)) {
@@ -173,51 +173,50 @@ interface RunPlan extends Pick<LoopOptions, "output" | "budget"> {
   readonly onStart: () => void;
 }
 
-async function runIn(session: RunSession, plan: RunPlan): Promise<RunEnd> {
-  const { run, assertHeld } = session;
+async function runIn(run: ActiveRun, plan: RunPlan): Promise<RunEnd> {
   const { setup, heard, progress } = plan;
-  const { said, answers } = heardOn(heard, { conversation: run.conversation, tools: session.tools });
+  const { said, answers } = heardOn(heard, { conversation: run.conversation, tools: run.tools() });
   if (said.length === 0 && run.conversation.view().length === 0) throw nothingToAnswer(run.threadId);
-  await session.record();
+  await run.thread.recordFixed();
   await takeAnswers(run, answers);
   if (said.some(({ message }) => message.role === "user")) await refuseOpen(run);
   run.question = openQuestion(run.conversation);
   for (const { message, origin, id } of said) run.question = await run.say(message, origin, { id });
-  await session.hold();
+  await run.hold();
   plan.onStart();
   const { chain } = setup;
   let end: RunEnd;
   try {
     await chain.beforeAgent(run);
-    const waiting = await resumeCalls(run, { tools: session.tools, chain, timeoutMs: setup.toolTimeoutMs });
-    end = waiting ?? (await runLoop(run, loopOptions(session, plan), progress));
+    const waiting = await resumeCalls(run, { tools: run.tools(), chain, timeoutMs: setup.toolTimeoutMs });
+    end = waiting ?? (await runLoop(run, loopOptions(run, plan), progress));
   } catch (error) {
     // Whoever waits on the run's signal throws when it is stopped; a thread that was taken over is told apart below.
     end = isAbort(error, run.signal) ? { kind: "aborted" } : failed(error, progress);
   }
-  assertHeld();
+  run.assertHeld();
   await chain.afterAgent(run, end);
   return end;
 }
 
 /** What was asked and has no answer yet: a run that goes on without a new message answers that. */
-function openQuestion({ live, original }: RunSession["run"]["conversation"]): number | null {
+function openQuestion({ live, original }: ActiveRun["conversation"]): number | null {
   const last = live().tail.at(-1);
   return last !== undefined && original(last).role === "user" ? last.seq : null;
 }
 
 /** Where another model is left, nobody waits for one that failed. */
-function loopOptions(session: RunSession, { setup, output, budget }: RunPlan): LoopOptions {
+function loopOptions(run: ActiveRun, { setup, output, budget }: RunPlan): LoopOptions {
   const common = { ...setup, output, budget };
   const from = (model: ModelSetup, left: readonly ModelSetup[]): LoopOptions => {
     const [next, ...others] = left;
     const turn = async (other: ModelSetup): Promise<LoopOptions> => {
-      await session.turnTo(other);
+      await run.turnTo(other);
       return from(other, others);
     };
     const nextModel = next === undefined ? null : () => turn(next);
     const retry = next === undefined ? setup.retry : { ...setup.retry, maxRetries: 0 };
-    return { ...common, ...model, session, retry, nextModel };
+    return { ...common, ...model, retry, nextModel };
   };
   const { model, modelWindow, counting } = setup;
   return from({ model, modelWindow, counting }, setup.fallbacks);
@@ -244,6 +243,46 @@ function agentError(thrown: unknown): AgentError {
   if (thrown instanceof StoreError)
     return new AgentError("store", thrown.message, { cause: thrown, storeCode: thrown.code });
   return new AgentError(thrown instanceof FloorError ? thrown.code : "failed", messageOf(thrown), { cause: thrown });
+}
+
+interface OpenBudget {
+  /** What the run tells also says what was spent beside its own calls. */
+  hear(event: AgentEvent): void;
+  spend(usage: Usage | null): void;
+  /** The end, if the next call has no room: its prompt alone, read without a cache, would go beyond. */
+  endBefore(promptTokens: number): RunEnd | null;
+}
+
+/** Throws an `AgentError` for a budget that can't be kept. */
+export function openBudget({ tokens, cost, prices: given }: RunBudget, model: string): OpenBudget {
+  for (const [name, limit] of Object.entries({ tokens, cost })) {
+    if (limit !== undefined && !(limit > 0))
+      throw new AgentError("bad-budget", `budget.${name} must be above 0, it is ${limit}`);
+  }
+  const prices = given ?? knownPrices(model);
+  if (cost !== undefined && prices === null) {
+    throw new AgentError("bad-budget", `no price is known for ${model}: give budget.prices, or a budget in tokens`);
+  }
+  let spent: Usage = NO_USAGE;
+  let money = 0;
+  const spend = (usage: Usage | null, at = prices): void => {
+    spent = addUsage(spent, usage);
+    if (usage !== null && at !== null) money += costOf(usage, at).spent;
+  };
+  return {
+    spend: (usage) => spend(usage),
+    hear(event) {
+      if (event.type === "summary-usage") spend({ ...NO_USAGE, input: event.input, output: event.output });
+      if (event.type === "subagent-end") spend(event.usage, given ?? knownPrices(event.model) ?? prices);
+    },
+    endBefore(promptTokens) {
+      const total = spent.input + spent.output;
+      const next = prices === null ? 0 : costOf({ ...NO_USAGE, input: promptTokens }, prices).spent;
+      const over =
+        (tokens !== undefined && total + promptTokens > tokens) || (cost !== undefined && money + next > cost);
+      return over ? { kind: "budget", tokens: total, cost: prices === null ? null : money } : null;
+    },
+  };
 }
 
 // An agent's working life: what is under way on its threads, and how all of it is brought to an end. Closing first

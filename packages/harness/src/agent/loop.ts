@@ -6,11 +6,11 @@
 import { addUsage } from "../models/facts.ts";
 import { overflowOf } from "../thread/window.ts";
 import { type Approving, approvalEnd, keepPending, sortCalls } from "./approval.ts";
-import { type AskingModel, askOneOf } from "./ask.ts";
 import { AgentError, factsOf, modelError } from "./errors.ts";
 import type { RunEnd, StepUsage } from "./events.ts";
+import type { openBudget } from "./execute.ts";
 import type { OutputReader } from "./input.ts";
-import type { ActiveRun, openBudget, Run } from "./run.ts";
+import { type ActiveRun, type AskingModel, askOneOf, type Run } from "./run.ts";
 import type { Answered, StepOutcome } from "./step.ts";
 import { announceCall, clientCalls, runCalls } from "./tools.ts";
 
@@ -41,9 +41,9 @@ export async function runLoop(run: ActiveRun, given: LoopOptions, progress: Prog
     if (run.signal.aborted) return { kind: "aborted" };
     run.emit({ type: "step-start", step: run.step });
     await chain.beforeModel(run);
-    shownAt = await refreshAfterCompaction(run, options, shownAt);
+    shownAt = await refreshAfterCompaction(run, shownAt);
     if (run.signal.aborted) return { kind: "aborted" };
-    const spent = budget?.endBefore(options.session.thread.prompt().count.tokens) ?? null;
+    const spent = budget?.endBefore(run.thread.sizedPrompt().count.tokens) ?? null;
     if (spent !== null) return spent;
 
     const asked = await askOneOf(run, options);
@@ -54,7 +54,7 @@ export async function runLoop(run: ActiveRun, given: LoopOptions, progress: Prog
     note(progress, outcome);
     budget?.spend(outcome.usage);
 
-    const { tools } = options.session;
+    const tools = run.tools();
     const { ours, client, asking } = await sortCalls(outcome.calls, run, { ...options, tools });
     if (asking.length > 0) await keepPending(run, asking, seq);
     if (ours.length > 0) {
@@ -76,7 +76,7 @@ export async function runLoop(run: ActiveRun, given: LoopOptions, progress: Prog
 }
 
 /** Returns the answer's seq. With it, in one commit: what the provider reported and, for the last, what it asks of the queue. */
-async function logAnswer(run: Run, { chain, session, output }: LoopOptions, answer: Answered): Promise<number> {
+async function logAnswer(run: ActiveRun, { chain, output }: LoopOptions, answer: Answered): Promise<number> {
   const { message, usage, finish, calls, prefix = null } = answer;
   if (message === null) {
     run.emit({ type: "answer-empty", step: run.step, finish });
@@ -84,7 +84,7 @@ async function logAnswer(run: Run, { chain, session, output }: LoopOptions, answ
   }
   return run.say(message, "model", {
     prefix,
-    inputs: (seq) => (usage === null ? [] : [session.thread.report(usage, seq)]),
+    inputs: (seq) => (usage === null ? [] : [run.thread.usageRecord(usage, seq)]),
     jobs: (seq) => (calls.length === 0 ? chain.jobs(run, seq) : []),
     leaseAfter: calls.length === 0 && output === null && !chain.writesLast(run) ? "released" : "kept",
   });
@@ -103,15 +103,10 @@ async function giveUp(run: Run, outcome: Exclude<StepOutcome, Answered>, progres
 }
 
 /** The system prompt is the same from one compaction to the next, and may change with one. */
-async function refreshAfterCompaction(
-  run: Run,
-  { session }: LoopOptions,
-  shownAt: number | null,
-): Promise<number | null> {
+async function refreshAfterCompaction(run: ActiveRun, shownAt: number | null): Promise<number | null> {
   const { compaction } = run.conversation.head();
   if (compaction === shownAt) return shownAt;
-  await session.refresh();
-  await session.record();
+  await run.refresh();
   return compaction;
 }
 

@@ -14,9 +14,9 @@ import { type Conversation, readBody } from "../thread/conversation.ts";
 import { type KeptRequest, type RequestParameters, thoughtBinder, withMemory } from "../thread/fixed-request.ts";
 import { inMemoryConversation, livePrompt } from "../thread/live-prompt.ts";
 import { loadAt } from "../thread/load-at.ts";
-import { logInMemory } from "../thread/log.ts";
 import { endingWithRequest } from "../thread/session.ts";
 import { type Asker, storedConversation } from "../thread/sized-thread.ts";
+import { threadInMemory } from "../thread/thread-session.ts";
 import { cutMessages, markedInstructions, markedMessages } from "../thread/window.ts";
 import type { ThreadDeps } from "../thread/writer.ts";
 import { bindRequest, fixedSizes, renderFixed, requestWith, type ToolSchema } from "./fixed-part.ts";
@@ -196,7 +196,7 @@ async function besideMessages(setup: AgentSetup, load: ThreadLoad, meter: Meter<
   const run = startRun({
     runId: setup.deps.ids(),
     deps,
-    log: logInMemory(deps, conversation),
+    thread: threadInMemory(deps, conversation),
     signal: setup.lifetime.closing,
     emit: () => {},
     window: () => setup.modelWindow.window().size,

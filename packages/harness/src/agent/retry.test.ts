@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { APICallError } from "@ai-sdk/provider";
 import { agentKit } from "../testing/agent-kit.ts";
-import { RETRY_DEFAULTS, retryDelay } from "./ask.ts";
+import { RETRY_DEFAULTS, retryDelay } from "./run.ts";
 
 function status(statusCode: number | undefined, responseHeaders: Record<string, string> = {}): APICallError {
   const told = statusCode === undefined ? { isRetryable: true } : { statusCode };

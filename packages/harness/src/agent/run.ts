@@ -9,20 +9,23 @@ import type { Prompt } from "@palimpsest/core/prompt";
 import type { ToolSet } from "ai";
 import type { CompactRequest } from "../compaction/compactor.ts";
 import type { Summarization } from "../compaction/summarization.ts";
-import type { TokenPrices, Usage } from "../models/facts.ts";
-import { addUsage, costOf, knownPrices, NO_USAGE } from "../models/facts.ts";
+import { retryAfterMs, worthAnotherTry } from "../models/call-error.ts";
+import type { TokenPrices } from "../models/facts.ts";
 import type { FindCorrected } from "../recall/answers.ts";
 import type { SearchHit } from "../recall/search.ts";
 import type { NewJob } from "../stores/outbox.ts";
 import type { AppendBatch } from "../stores/store.ts";
 import type { Conversation } from "../thread/conversation.ts";
-import { bodyOf, type OpenLog, ThreadError } from "../thread/log.ts";
+import { bodyOf, ThreadError } from "../thread/log.ts";
+import type { Thread } from "../thread/thread-session.ts";
+import { type LearnedWindow, overflowOf } from "../thread/window.ts";
 import type { RecordInput, ThreadDeps } from "../thread/writer.ts";
-import { AgentError, LeaseLostError } from "./errors.ts";
+import { AgentError, LeaseLostError, modelError } from "./errors.ts";
 import type { AgentEvent, Emit, RunEnd } from "./events.ts";
-import type { ModelRequest, PromptSection } from "./fixed-part.ts";
-import type { Summarizer } from "./model.ts";
-import type { Answered, StepOutcome } from "./step.ts";
+import type { BoundRequest, ModelRequest, PromptSection } from "./fixed-part.ts";
+import type { OutputReader } from "./input.ts";
+import { type AgentModel, type ModelSetup, type Summarizer, settingsAt } from "./model.ts";
+import { type Answered, type CallLimits, callModel, type StepOutcome } from "./step.ts";
 import type { CallOutcome, RunContext, ToolCall } from "./tools.ts";
 
 export interface Run {
@@ -83,19 +86,37 @@ type Inputs = readonly RecordInput[] | (() => readonly RecordInput[]);
 export interface RunOptions
   extends RunContext,
     Pick<Run, "runId" | "deps" | "signal" | "emit" | "prompt" | "compact" | "window" | "bindsReasoning"> {
-  readonly log: OpenLog<AiSdkMessage>;
+  readonly thread: Pick<Thread<AiSdkMessage>, "conversation" | "write" | "erase">;
   readonly asked?: string | undefined;
 }
 
-export interface ActiveRun extends Run {
+interface WritingRun extends Run {
   step: number;
   question: number | null;
   readonly ending: RunEnd | null;
 }
 
-export function startRun(options: RunOptions): ActiveRun {
-  const { log, emit, deps, ...others } = options;
-  const { conversation } = log;
+/** A run as its loop sees it: on its thread, with the requests it sends. */
+export interface ActiveRun extends WritingRun {
+  /** As the model that is asked now sees it. */
+  readonly thread: Thread<AiSdkMessage>;
+  tools(): ToolSet;
+  /** Renders system prompt and tools anew, and writes them where they differ from what the thread last sent. */
+  refresh(): Promise<void>;
+  request(): Promise<ModelRequest>;
+  /** The last thing that happens to a request before it is sent. */
+  bind(request: ModelRequest): BoundRequest;
+  /** Goes on with another model: its own window, count and requests. */
+  turnTo(other: ModelSetup): Promise<void>;
+  /** Takes the lease if no write has taken it yet: from here on the run does what can't be done twice. */
+  hold(): Promise<void>;
+  /** Throws once the thread has been taken over. */
+  assertHeld(): void;
+}
+
+export function startRun(options: RunOptions): WritingRun {
+  const { thread, emit, deps, ...others } = options;
+  const { conversation } = thread;
   const { id: threadId, user: userId, agent: agentName } = conversation.header;
   let ending: RunEnd | null = null;
   /** For a run it is all the same why the thread is no longer its own. */
@@ -115,8 +136,8 @@ export function startRun(options: RunOptions): ActiveRun {
     userId,
     agentName,
     commit: (inputs, also) =>
-      log.write(() => ({ inputs: typeof inputs === "function" ? inputs() : inputs, ...also })).catch(lost),
-    erase: (bodies, inputs = []) => log.erase(bodies, inputs).catch(lost),
+      thread.write(() => ({ inputs: typeof inputs === "function" ? inputs() : inputs, ...also })).catch(lost),
+    erase: (bodies, inputs = []) => thread.erase(bodies, inputs).catch(lost),
     asked: options.asked ?? "",
     runtimeContext: options.runtimeContext,
     toolsContext: options.toolsContext ?? {},
@@ -136,7 +157,7 @@ export function startRun(options: RunOptions): ActiveRun {
         const seq = conversation.head().version + 1;
         return { inputs: [first, ...inputs(seq)], jobs: jobs(seq), leaseAfter };
       };
-      const [seq] = await log.write(make).catch(lost);
+      const [seq] = await thread.write(make).catch(lost);
       emit({ type: "message-append", seq: seq!, role: message.role });
       return seq!;
     },
@@ -273,42 +294,94 @@ export interface RunBudget {
   readonly prices?: TokenPrices;
 }
 
-interface OpenBudget {
-  /** What the run tells also says what was spent beside its own calls. */
-  hear(event: AgentEvent): void;
-  spend(usage: Usage | null): void;
-  /** The end, if the next call has no room: its prompt alone, read without a cache, would go beyond. */
-  endBefore(promptTokens: number): RunEnd | null;
+// One step's question to the model, with as many attempts as it takes: a refused prompt is made to fit and sent once
+// more, a rate limit or a lost connection is waited out. Only while nothing was shown: what a person has read stands.
+
+export interface AskingModel {
+  readonly chain: Chain;
+  readonly model: AgentModel;
+  readonly modelWindow: LearnedWindow;
+  readonly retry: RetryPolicy;
+  readonly callLimits: CallLimits;
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly random: () => number;
+  readonly output?: OutputReader | null;
 }
 
-/** Throws an `AgentError` for a budget that can't be kept. */
-export function openBudget({ tokens, cost, prices: given }: RunBudget, model: string): OpenBudget {
-  for (const [name, limit] of Object.entries({ tokens, cost })) {
-    if (limit !== undefined && !(limit > 0))
-      throw new AgentError("bad-budget", `budget.${name} must be above 0, it is ${limit}`);
+/** The first model of the list that answers, or has shown something; the run stays with it. */
+export async function askOneOf<A extends AskingModel & { readonly nextModel: (() => Promise<A>) | null }>(
+  run: ActiveRun,
+  given: A,
+): Promise<{ readonly outcome: StepOutcome; readonly options: A }> {
+  let options = given;
+  for (;;) {
+    const outcome = await ask(run, options);
+    const failed = outcome.kind === "failed" && !outcome.shown && !run.signal.aborted;
+    if (!failed || options.nextModel === null) return { outcome, options };
+    const from = options.model.settings.languageModel.modelId;
+    options = await options.nextModel();
+    const to = options.model.settings.languageModel.modelId;
+    const { message: reason } = modelError(outcome.error, run.deps.clock().getTime());
+    run.emit({ type: "model-fallback", from, to, reason });
+    // Its window may be smaller.
+    await options.chain.beforeModel(run);
   }
-  const prices = given ?? knownPrices(model);
-  if (cost !== undefined && prices === null) {
-    throw new AgentError("bad-budget", `no price is known for ${model}: give budget.prices, or a budget in tokens`);
+}
+
+async function ask(run: ActiveRun, asking: AskingModel): Promise<StepOutcome> {
+  const { chain, model, callLimits: limits } = asking;
+  const settings = settingsAt(model.settings, run.step);
+  const { step, signal, emit, deps } = run;
+  const context = { step, signal, emit, limits, clock: deps.clock, format: asking.output?.format };
+  let recovered = false;
+  for (let attempt = 1; ; ) {
+    const call = (given: ModelRequest): Promise<StepOutcome> => {
+      const { request, prefix } = run.bind(given);
+      return callModel(request, { ...context, settings, prefix });
+    };
+    const outcome = await chain.model(await run.request(), call, run);
+    if (outcome.kind !== "failed" || outcome.shown || run.signal.aborted) return outcome;
+    if (overflowOf(outcome.error) !== null) {
+      if (recovered || !(await run.thread.recover(outcome.error, run))) return outcome;
+      recovered = true;
+      continue;
+    }
+    const now = run.deps.clock().getTime();
+    const delayMs = retryDelay(outcome.error, attempt, { policy: asking.retry, now, random: asking.random() });
+    if (delayMs === null) return outcome;
+    run.emit({ type: "model-retry", attempt, delayMs, reason: modelError(outcome.error, now).message });
+    await asking.sleep(delayMs, run.signal).catch(() => {});
+    if (run.signal.aborted) return { kind: "aborted", text: "" };
+    attempt++;
   }
-  let spent: Usage = NO_USAGE;
-  let money = 0;
-  const spend = (usage: Usage | null, at = prices): void => {
-    spent = addUsage(spent, usage);
-    if (usage !== null && at !== null) money += costOf(usage, at).spent;
-  };
-  return {
-    spend: (usage) => spend(usage),
-    hear(event) {
-      if (event.type === "summary-usage") spend({ ...NO_USAGE, input: event.input, output: event.output });
-      if (event.type === "subagent-end") spend(event.usage, given ?? knownPrices(event.model) ?? prices);
-    },
-    endBefore(promptTokens) {
-      const total = spent.input + spent.output;
-      const next = prices === null ? 0 : costOf({ ...NO_USAGE, input: promptTokens }, prices).spent;
-      const over =
-        (tokens !== undefined && total + promptTokens > tokens) || (cost !== undefined && money + next > cost);
-      return over ? { kind: "budget", tokens: total, cost: prices === null ? null : money } : null;
-    },
-  };
+}
+
+// Which failed model calls are worth another try, and after how long: rate limits, overload and lost connections,
+// with growing pauses, or the one the provider asks for. Pure; who waits is the caller, so that every wait is an
+// event.
+
+export interface RetryPolicy {
+  /** Attempts after the first. */
+  readonly maxRetries: number;
+  readonly firstDelayMs: number;
+  /** A provider that asks for a longer pause than this gets no second try: the run fails and says so. */
+  readonly longestDelayMs: number;
+}
+
+export const RETRY_DEFAULTS: RetryPolicy = { maxRetries: 4, firstDelayMs: 1_000, longestDelayMs: 60_000 };
+
+/** Null: not worth a try, or no tries left. `attempt` counts from 1; `random` in [0, 1) spreads callers apart. */
+export function retryDelay(
+  thrown: unknown,
+  attempt: number,
+  { policy, now, random }: { readonly policy: RetryPolicy; readonly now: number; readonly random: number },
+): number | null {
+  if (attempt > policy.maxRetries) return null;
+  // It has cost minutes: once more at once, and no third time.
+  if (thrown instanceof AgentError && thrown.code === "timed-out") return attempt === 1 ? 0 : null;
+  if (!worthAnotherTry(thrown)) return null;
+  const asked = retryAfterMs(thrown, now);
+  if (asked !== null) return asked > policy.longestDelayMs ? null : asked;
+  const delay = Math.min(policy.longestDelayMs, policy.firstDelayMs * 2 ** (attempt - 1));
+  return Math.round(delay * (0.75 + 0.5 * random));
 }

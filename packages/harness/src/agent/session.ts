@@ -1,13 +1,14 @@
 /**
- * A run on a thread that is held: system prompt, tools and the thread's prompt make its requests; the prompt's one count
- * drives the trigger, the plan and the usage records. Runs and manual compactions both work inside one, so that they can
- * never meet on the same thread. Calls no model.
+ * A run on an open thread that it holds: system prompt, tools and the thread's prompt make its requests; the prompt's one
+ * count drives the trigger, the plan and the usage records. Runs and manual compactions both work inside one, so that they
+ * can never meet on the same thread. Calls no model.
  */
 import { fixedSize } from "@palimpsest/core/internal/prompt";
 import { RECALL } from "@palimpsest/core/internal/summary";
 import { checkUser } from "@palimpsest/core/log";
 import { type AiSdkMessage, rulesOf, type Shape } from "@palimpsest/core/message";
 import type { Originals } from "@palimpsest/core/summary";
+import type { Meter } from "@palimpsest/core/tokens";
 import type { ToolSet } from "ai";
 import { ensureParts, homeOriginals } from "../compaction/part-files.ts";
 import type { CachedPrefix } from "../compaction/summarize.ts";
@@ -16,16 +17,13 @@ import { asUser } from "../stores/driver-rules.ts";
 import { type ClaimedLease, ClaimRefused, claimLease, type Leased } from "../stores/leases.ts";
 import type { HeldLease, Store } from "../stores/store.ts";
 import { StoreError } from "../stores/store-error.ts";
-import type { Conversation } from "../thread/conversation.ts";
-import { fixedChange, type SentFixed } from "../thread/fixed-request.ts";
-import type { OpenSizer } from "../thread/live-prompt.ts";
-import { type OpenLog, openLog } from "../thread/log.ts";
-import { LeftOpen, openSession, type Session } from "../thread/session.ts";
+import type { LeftThread } from "../thread/log.ts";
+import { type FixedPrompt, LeftOpen } from "../thread/session.ts";
+import { openStoredThread, type Thread } from "../thread/thread-session.ts";
 import { cutMessages, markedMessages, needsMarks } from "../thread/window.ts";
 import type { ThreadDeps } from "../thread/writer.ts";
 import type { ToolRegistry } from "../tool-facts.ts";
 import type { ToolApproval } from "./approval.ts";
-import type { AskingModel } from "./ask.ts";
 import { AgentError, LeaseLostError } from "./errors.ts";
 import type { Emit } from "./events.ts";
 import type { Lifetime } from "./execute.ts";
@@ -41,12 +39,12 @@ import {
 } from "./fixed-part.ts";
 import type { ModelSetup } from "./model.ts";
 import { parametersOf, summarizerLabel, writerFor } from "./model.ts";
-import type { Chain, CompactionSetup, Middleware, RunBudget } from "./run.ts";
+import type { AskingModel, Chain, CompactionSetup, Middleware, Run, RunBudget } from "./run.ts";
 import { type ActiveRun, startRun } from "./run.ts";
 import type { RunContext } from "./tools.ts";
 
 /** An agent's options, resolved. */
-export interface AgentSetup extends Omit<AskingModel, "session" | "output">, ModelSetup {
+export interface AgentSetup extends Omit<AskingModel, "output">, ModelSetup {
   readonly deps: ThreadDeps;
   /** How it reads messages, with what its tools say of themselves. */
   readonly shape: Shape<AiSdkMessage>;
@@ -63,33 +61,13 @@ export interface AgentSetup extends Omit<AskingModel, "session" | "output">, Mod
   readonly history: ((threadId: string, userId: string) => string) | null;
   readonly lifetime: Lifetime;
   /** By user and thread: who is still drafting a summary after its run has ended. */
-  readonly drafting: Map<string, Session<AiSdkMessage>>;
+  readonly drafting: Map<string, Thread<AiSdkMessage>>;
   /** Asked one after the other where a model fails. */
   readonly fallbacks: readonly ModelSetup[];
   readonly budget: RunBudget | null;
 }
 
-export interface RunSession {
-  readonly run: ActiveRun;
-  /** The thread as the model that is asked now sees it: its prompt, count, compactions and reports. */
-  readonly thread: Session<AiSdkMessage>;
-  readonly tools: ToolSet;
-  /** Renders system prompt and tools anew. */
-  refresh(): Promise<void>;
-  /** Writes system prompt and tools where they differ from what the thread last sent. */
-  record(): Promise<void>;
-  request(): ModelRequest;
-  /** The last thing that happens to a request before it is sent. */
-  bind(request: ModelRequest): BoundRequest;
-  /** The same run on the same thread for another model: its own window, count and requests. */
-  turnTo(other: ModelSetup): Promise<void>;
-  /** Takes the lease if no write has taken it yet: from here on the run does what can't be done twice. */
-  hold(): Promise<void>;
-  /** Throws once the thread has been taken over. */
-  assertHeld(): void;
-}
-
-export interface RunSessionOptions {
+export interface RunPlace {
   readonly threadId: string;
   readonly userId: string;
   readonly runId: string;
@@ -104,10 +82,10 @@ export interface RunSessionOptions {
  * A run that may begin by its first write takes the lease with it, on the log as this process left it. Where the log has moved
  * on since, or nothing can be told of it by what is known, the run begins anew under the lease.
  */
-export async function withSession<T>(
+export async function withRun<T>(
   setup: AgentSetup,
-  options: RunSessionOptions,
-  work: (session: RunSession) => Promise<T>,
+  options: RunPlace,
+  work: (run: ActiveRun) => Promise<T>,
 ): Promise<Leased<T>> {
   const { threadId, userId } = options;
   const deps = depsOf(setup, userId);
@@ -116,7 +94,12 @@ export async function withSession<T>(
   const before = open.take(key);
   const claim = claimLease(deps.store, threadId, { owner: deps.ids() });
   const attempt = async (): Promise<Leased<T>> => {
-    const value = await inSession(setup, options, { deps, claim, before, leave: (run) => open.leave(key, run) }, work);
+    const value = await runOnThread(
+      setup,
+      options,
+      { deps, claim, before, leave: (thread) => open.leave(key, thread) },
+      work,
+    );
     return { kind: "done", value };
   };
   const quickly = async (): Promise<Leased<T> | "held" | "unknown"> => {
@@ -148,71 +131,62 @@ function refusalOf(error: unknown, claim: ClaimedLease): "held" | "unknown" | He
   throw error;
 }
 
+type LeftRun = LeftThread<AiSdkMessage>;
+
 interface ClaimedRun {
   readonly deps: ThreadDeps;
   readonly claim: ClaimedLease;
-  readonly before: OpenRun | null;
-  readonly leave: (run: OpenRun) => void;
+  readonly before: LeftRun | null;
+  readonly leave: (thread: LeftRun) => void;
 }
 
-async function inSession<T>(
+async function runOnThread<T>(
   setup: AgentSetup,
-  options: RunSessionOptions,
+  options: RunPlace,
   { deps, claim, before, leave }: ClaimedRun,
-  work: (session: RunSession) => Promise<T>,
+  work: (run: ActiveRun) => Promise<T>,
 ): Promise<T> {
   const { threadId, runId } = options;
   // The conversation outlives the run, and may outlive the agent: no function of this scope may go into it.
-  const place = { deps, id: threadId, shape: setup.shape, lease: claim, runId };
-  const opened = await openLog({ ...place, before: before?.conversation ?? null });
+  const opened = await openStoredThread({ deps, id: threadId, shape: setup.shape, lease: claim, runId, before });
   if (opened.kind !== "open") throw new LeaseLostError(threadId);
-  const { log } = opened;
-  const { conversation } = log;
-  const moved = before?.conversation.live() !== conversation.live();
-  const sized = before === null ? null : { ...before.sized, moved };
-  const session = await openRunSession(setup, options, { log, deps, claim, sized });
+  const { thread } = opened;
+  const run = await openRun(setup, options, { thread, deps, claim });
   try {
-    const result = await work(session);
-    leave({ conversation, sized: session.thread.opened() });
+    const result = await work(run);
+    leave(thread.left());
     return result;
   } finally {
-    if (setup.lifetime.closing.aborted) await session.thread.close();
-    else letDraft(setup, keyOf(options), session.thread);
+    if (setup.lifetime.closing.aborted) await thread.close();
+    else letDraft(setup, keyOf(options), thread);
   }
 }
 
-interface OpenRun {
-  readonly conversation: Conversation<AiSdkMessage>;
-  readonly sized: OpenSizer<AiSdkMessage>;
-}
-
 /** Of the very same store object, whichever agent's: another one may be on another file, or belong to somebody else. */
-function leftOpenIn(store: Store): LeftOpen<OpenRun> {
-  const table = leftOpenRuns.get(store) ?? new LeftOpen<OpenRun>(MOST_OPEN);
+function leftOpenIn(store: Store): LeftOpen<LeftRun> {
+  const table = leftOpenRuns.get(store) ?? new LeftOpen<LeftRun>(MOST_OPEN);
   leftOpenRuns.set(store, table);
   return table;
 }
 
-const leftOpenRuns = new WeakMap<Store, LeftOpen<OpenRun>>();
+const leftOpenRuns = new WeakMap<Store, LeftOpen<LeftRun>>();
 const MOST_OPEN = 16;
 
 interface RunThread {
-  readonly log: OpenLog<AiSdkMessage>;
+  readonly thread: Thread<AiSdkMessage>;
   readonly deps: ThreadDeps;
   readonly claim: ClaimedLease;
-  /** What the run before has counted with. */
-  readonly sized: OpenSizer<AiSdkMessage> | null;
 }
 
-async function openRunSession(setup: AgentSetup, options: RunSessionOptions, held: RunThread): Promise<RunSession> {
+async function openRun(setup: AgentSetup, options: RunPlace, held: RunThread): Promise<ActiveRun> {
   const { threadId, userId, runId, signal: stop, emit, context = {} } = options;
-  const { log, deps, claim } = held;
+  const { thread, deps, claim } = held;
   const { lost } = claim;
   let model: ModelSetup = setup;
-  const run: ActiveRun = startRun({
+  const started = startRun({
     runId,
     deps,
-    log,
+    thread,
     signal: stop === undefined ? lost : AbortSignal.any([stop, lost]),
     emit,
     ...context,
@@ -220,71 +194,57 @@ async function openRunSession(setup: AgentSetup, options: RunSessionOptions, hel
     get bindsReasoning() {
       return model.model.bindsReasoning;
     },
-    prompt: () => thread.prompt(),
-    compact: (request) => thread.compact(request),
+    prompt: thread.sizedPrompt,
+    compact: thread.compact,
   });
   const history = setup.history?.(threadId, userId) ?? null;
   const ahead = setup.drafting.has(keyOf(options)) ? "no" : "yes";
-  const place = { setup, run, log, history, ahead } as const;
-  let part = await renderFixed(run, setup);
-  let { thread, fixed } = await openModelThread({ ...place, model, part: () => part, before: held.sized });
+  const place = { setup, run: started, thread, history, ahead } as const;
+  let part = await renderFixed(started, setup);
+  let fixed = await turnThread({ ...place, model, part: () => part });
   let last: BoundRequest | null = null;
-  const record = async (): Promise<void> => {
-    const { inputs, prompts = [] } = fixedChange(
-      sentPart(run, part, fixed().parts, model),
-      log.conversation.head(),
-      deps,
-    );
-    if (inputs.length > 0) await run.commit(inputs, { prompts });
-  };
-  return {
-    run,
-    record,
-    get thread() {
-      return thread;
-    },
-    get tools() {
-      return part.tools;
-    },
+  return Object.assign(started, {
+    thread,
+    tools: () => part.tools,
     async refresh() {
-      part = await renderFixed(run, setup);
-      thread.fix(fixed(), openingFor(run, part));
+      part = await renderFixed(started, setup);
+      thread.fix(fixed());
+      await thread.recordFixed();
     },
-    request() {
-      const { messages, prefix } = thread.ask();
-      const cuts = cutMessages(log.conversation);
+    async request() {
+      const { messages, prefix } = await thread.prompt();
+      const cuts = cutMessages(thread.conversation);
       last = { request: { ...requestWith(part, messages), ...(cuts.length > 0 && { cuts }) }, prefix };
       return last.request;
     },
-    bind: (request) => (request === last?.request ? last : bindRequest(request, part, run)),
-    async turnTo(other) {
-      await thread.close();
+    bind: (request: ModelRequest) => (request === last?.request ? last : bindRequest(request, part, started)),
+    async turnTo(other: ModelSetup) {
       last = null;
       model = other;
-      part = await renderFixed(run, setup);
-      ({ thread, fixed } = await openModelThread({ ...place, model, part: () => part, before: null }));
-      await record();
+      part = await renderFixed(started, setup);
+      fixed = await turnThread({ ...place, model, part: () => part });
+      await thread.recordFixed();
     },
     async hold() {
       claim.assertNotRefused();
       if (claim.lease.epoch > 0) return;
       const taken = await claim.take();
       if (taken !== "taken") throw new ClaimRefused(taken);
-      if ((await log.conversation.catchUp()) !== "current")
+      if ((await thread.conversation.catchUp()) !== "current")
         throw new ClaimRefused({ kind: "moved", lease: claim.lease });
     },
     assertHeld() {
       if (lost.aborted) throw new LeaseLostError(threadId);
     },
-  };
+  });
 }
 
 const RULES = rulesOf("ai-sdk");
 
-interface ModelThread {
+interface TurnedThread {
   readonly setup: AgentSetup;
-  readonly run: ActiveRun;
-  readonly log: OpenLog<AiSdkMessage>;
+  readonly run: Run;
+  readonly thread: Thread<AiSdkMessage>;
   readonly model: ModelSetup;
   /** System prompt and tools as they are now. */
   readonly part: () => FixedPart;
@@ -292,27 +252,28 @@ interface ModelThread {
   readonly history: string | null;
   /** `no`: a draft of this thread is under way already. */
   readonly ahead: "yes" | "no";
-  /** What the thread's run before this one has counted with, whichever agent's it was. */
-  readonly before: OpenSizer<AiSdkMessage> | null;
 }
 
-/** The thread as one model sees it, and the size of what is sent to that beside the messages. */
-async function openModelThread({ setup, run, log, model: asked, part, history, ahead, before }: ModelThread) {
+/** Turns the thread to a model. Returns what is sent to that beside the messages, as it is rendered now. */
+async function turnThread({ setup, run, thread, model: asked, part, history, ahead }: TurnedThread) {
   const { languageModel: model, providerOptions } = asked.model.settings;
   const { settings, summarizer } = setup.compaction;
   const { counter, meter } = await asked.counting();
   const { deps, threadId } = run;
-  const fixed = () => fixedSize(fixedSizes(part(), meter), part().hash);
-  const thread = await openSession(log, {
+  const fixed = () => fixedPrompt(run, part(), { meter, model: asked });
+  await thread.turnTo({
     deps,
     rules: RULES,
     counter,
     meter,
     modelWindow: asked.modelWindow,
-    before,
     ahead,
     fixed: fixed(),
-    opening: openingFor(run, part()),
+    fixedFor: fixed,
+    // The middleware says when, and a run ends with the error that says what doesn't fit.
+    compacts: "when-asked",
+    onFloor: "throw",
+    signal: null,
     model: model.modelId,
     prices: asked.model.prices,
     promptCache: needsMarks(model.provider) ? "marks" : "prefix",
@@ -327,32 +288,28 @@ async function openModelThread({ setup, run, log, model: asked, part, history, a
     },
     label: () => summarizerLabel(summarizer, { settings, model }),
     archive:
-      history === null ? null : () => ensureParts(history, deps.store, threadId, log.conversation.head().compaction),
+      history === null ? null : () => ensureParts(history, deps.store, threadId, thread.conversation.head().compaction),
     originals: () => originalsFor(part().tools, history),
     on: run.emit,
   });
-  return { thread, fixed };
+  return fixed;
 }
 
-function openingFor({ bindsReasoning, deps }: ActiveRun, part: FixedPart) {
-  return bindsReasoning ? openingOf(part, deps.hash) : null;
-}
-
-/** As the log keeps it. */
-function sentPart(
-  { bindsReasoning }: ActiveRun,
+function fixedPrompt(
+  { bindsReasoning, deps }: Run,
   part: FixedPart,
-  parts: SentFixed["parts"],
-  { model }: ModelSetup,
-): SentFixed {
+  { meter, model: { model } }: { readonly meter: Meter<AiSdkMessage>; readonly model: ModelSetup },
+): FixedPrompt<AiSdkMessage> {
   const { hash, date, prompt, schemas } = part;
-  return {
+  const size = fixedSize(fixedSizes(part, meter), hash);
+  const sent = {
     hash,
-    parts,
+    parts: size.parts,
     parameters: parametersOf(model),
     texts: { system: prompt.text, memory: prompt.parts.memory, tools: schemas },
     dated: { date, changes: bindsReasoning ? "by-compaction" : "daily" },
-  };
+  } as const;
+  return { size, opening: bindsReasoning ? openingOf(part, deps.hash) : null, sent };
 }
 
 /** What the run's own tools can reach of the hidden messages: a middleware or a child's list may have left some out. */
@@ -370,7 +327,7 @@ function prefixOf(request: ModelRequest, provider: string, tokens: number): Cach
   return { instructions, messages: markedMessages(messages.slice(0, last + 1), provider), tools, tokens };
 }
 
-function keyOf({ userId, threadId }: RunSessionOptions): string {
+function keyOf({ userId, threadId }: RunPlace): string {
   return JSON.stringify([userId, threadId]);
 }
 
@@ -382,8 +339,8 @@ export function depsOf({ deps }: Pick<AgentSetup, "deps">, userId: string): Thre
 }
 
 /** A draft never touches the thread, so it may go on without the lease; the next run finds it in the table. */
-function letDraft({ drafting }: AgentSetup, key: string, session: Session<AiSdkMessage>): void {
+function letDraft({ drafting }: AgentSetup, key: string, thread: Thread<AiSdkMessage>): void {
   if (drafting.has(key)) return;
-  drafting.set(key, session);
-  void session.settled().finally(() => drafting.delete(key));
+  drafting.set(key, thread);
+  void thread.settled().finally(() => drafting.delete(key));
 }

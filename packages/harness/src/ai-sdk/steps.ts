@@ -8,8 +8,7 @@ import type { ContentPart, LanguageModel, LanguageModelUsage, ModelMessage, Text
 import { windowOf } from "../models/facts.ts";
 import { asUser } from "../stores/driver-rules.ts";
 import type { IdentifiedMessage } from "../thread/log.ts";
-import { type OpenThreadOptions, openThread } from "../thread/open-thread.ts";
-import type { OpenThread } from "../thread/thread-session.ts";
+import { type OpenThread, type OpenThreadOptions, openThread } from "../thread/open-thread.ts";
 import { HeardStep } from "./heard-step.ts";
 
 type TakenStep = "id" | "shape" | "hold" | "window" | "fixed";

@@ -12,8 +12,7 @@ import { startProviderServer } from "../testing/provider-server.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { fork } from "./acts.ts";
 import { replay, verify } from "./audit.ts";
-import { type OpenThreadOptions, openThread } from "./open-thread.ts";
-import type { OpenThread } from "./thread-session.ts";
+import { type OpenThread, type OpenThreadOptions, openThread } from "./open-thread.ts";
 import { threadDeps } from "./writer.ts";
 
 function newStore(t: TestContext): Store {

@@ -16,9 +16,9 @@ import { withLease } from "../stores/leases.ts";
 import type { Store } from "../stores/store.ts";
 import type { Conversation } from "./conversation.ts";
 import { livePrompt } from "./live-prompt.ts";
-import { openLog } from "./log.ts";
 import { openCompactor } from "./session.ts";
 import { type SizedThread, sizedThread } from "./sized-thread.ts";
+import { openStoredThread } from "./thread-session.ts";
 import { type ThreadDeps, threadDeps } from "./writer.ts";
 
 export interface ThreadCompaction {
@@ -45,9 +45,9 @@ export async function compactThread(
   if (request.dryRun) return compactorFor(sized, deps, options).compact(request);
   const leased = await withLease(deps.store, threadId, { owner: deps.ids() }, async (lease, lost) => {
     const { shape } = sized.sizer;
-    const opened = await openLog({ deps, id: threadId, shape, lease: { lease, lost } });
+    const opened = await openStoredThread({ deps, id: threadId, shape, lease: { lease, lost } });
     if (opened.kind !== "open") return null;
-    const { conversation } = opened.log;
+    const { conversation } = opened.thread;
     const sizer = await sizerFor(conversation, sized, deps.store);
     const signal = request.signal === undefined ? lost : AbortSignal.any([request.signal, lost]);
     const prompt = livePrompt(conversation, sizer);

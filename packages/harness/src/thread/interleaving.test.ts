@@ -9,8 +9,7 @@ import { openSqlite } from "../stores/sqlite.ts";
 import type { Store } from "../stores/store.ts";
 import { type PostgresServer, startPostgres } from "../testing/postgres-server.ts";
 import { replay, verify } from "./audit.ts";
-import { openThread } from "./open-thread.ts";
-import type { OpenThread } from "./thread-session.ts";
+import { type OpenThread, openThread } from "./open-thread.ts";
 import { threadDeps } from "./writer.ts";
 
 let server: PostgresServer;

@@ -1,7 +1,7 @@
 /**
- * The log of an open thread: everything written goes through it, in turn and under the lease, on the log as it stands at
- * that moment. The lease is taken for each write and given back after it, or held for as long as some work goes on. Keeps
- * the conversation in step with a log that others may write to as well.
+ * How an open thread writes to its log: in turn and under the lease, on the log as it stands at that moment. The lease is
+ * taken for each write and given back after it, or held for as long as some work goes on. Keeps the conversation in step
+ * with a log that others may write to as well.
  */
 import { setTimeout as wait } from "node:timers/promises";
 import { PalimpsestError } from "@palimpsest/core/errors";
@@ -11,7 +11,8 @@ import type { Dialect, Role, Shape } from "@palimpsest/core/message";
 import { jsonSteps } from "../long-work.ts";
 import { type ClaimedLease, heldText, type KeptLease, keepLease, withLease } from "../stores/leases.ts";
 import type { AppendBatch, HeldLease, Lease } from "../stores/store.ts";
-import { type Conversation, openConversation } from "./conversation.ts";
+import type { Conversation } from "./conversation.ts";
+import type { OpenSizer } from "./live-prompt.ts";
 import type { Committed, RecordInput, ThreadDeps, Writer } from "./writer.ts";
 
 /** What others have done to the log since: nothing, added to it, or changed what was there. */
@@ -22,32 +23,8 @@ export interface Batch extends Pick<AppendBatch, "jobs" | "prompts" | "matches" 
   readonly inputs: readonly RecordInput[];
 }
 
-export interface OpenLog<M> {
-  readonly conversation: Conversation<M>;
-  /** Brings the conversation to where the log stands. Throws a `ThreadError` when the thread is gone. */
-  catchUp(): Promise<Moved>;
-  /**
-   * All of a batch or none of it, made when its turn has come; returns the seqs. Throws a `ThreadError` when the thread
-   * can't be had, is gone or was taken over. Never inside itself: it would wait for its own end.
-   */
-  write(make: (moved: Moved) => Batch | Promise<Batch>): Promise<readonly number[]>;
-  /** Any other act on the thread, in turn and under the lease; the conversation then reads what it wrote. */
-  act<T>(work: (writer: Writer) => Promise<T>): Promise<T>;
-  /** Replaces bodies by others, for good. */
-  erase(...args: Parameters<Conversation<M>["erase"]>): Promise<void>;
-  /** Which message ids the log holds, and where: hidden messages, and a fork's shared ones, too. */
-  ids(): Promise<ReadonlyMap<string, number>>;
-  /** Whether words of it were erased. */
-  erased(): Promise<boolean>;
-  /** The conversation for a compactor: what it writes stands on the fold it was planned on, and `moved` hears how the log has. */
-  onSameFold(moved: (how: Moved) => Promise<void>): Conversation<M>;
-  /** From here on nobody else can write to it, until it is released. */
-  hold(): Promise<"held" | HeldLease | { readonly kind: "missing" }>;
-  /** Gives the lease back, if it is held: it is taken for each write then. */
-  release(): Promise<void>;
-}
-
-interface OpenLogOptions<M> {
+/** Which thread is opened, how it is read, and under which lease it is written to. */
+export interface ThreadPlace<M> {
   readonly deps: ThreadDeps;
   readonly id: string;
   readonly shape: Shape<M>;
@@ -57,51 +34,37 @@ interface OpenLogOptions<M> {
   readonly waitMs?: number;
   /** The run that writes, if one does. */
   readonly runId?: string | null;
-  /** The same thread as it was opened earlier. */
-  readonly before?: Conversation<M> | null;
+  /** The same thread as it was left earlier. */
+  readonly before?: LeftThread<M> | null;
   readonly times?: ViewOptions<M>["times"];
 }
 
-/** A log that nobody else can write to is the only one that needn't be looked at again. */
-export async function openLog<M>(
-  options: OpenLogOptions<M>,
-): Promise<{ readonly kind: "open"; readonly log: OpenLog<M> } | HeldLease | { readonly kind: "missing" }> {
-  const leases = leasesOn(options);
-  const held = options.lease === "held" ? await leases.hold() : "held";
-  if (held !== "held") return held;
-  const conversation = await openConversation(leases.writer, options.shape, options.before, options.times).catch(
-    async (error) => {
-      await leases.release();
-      throw error;
-    },
-  );
-  if (conversation !== null) return { kind: "open", log: logOf(conversation, leases) };
-  await leases.release();
-  return { kind: "missing" };
+/** What an open thread was left with, for whoever opens it next. */
+export interface LeftThread<M> {
+  readonly conversation: Conversation<M>;
+  readonly sized: OpenSizer<M>;
 }
 
-/** For a copy in memory: there is nothing to hold. */
-export function logInMemory<M>(deps: ThreadDeps, conversation: Conversation<M>): OpenLog<M> {
-  const { id } = conversation.header;
-  const lease = { threadId: id, owner: "", epoch: 0 };
-  const { signal } = new AbortController();
-  return logOf(conversation, leasesOn({ deps, id, lease: { lease, lost: signal } }));
-}
-
-function logOf<M>(conversation: Conversation<M>, leases: Leases): OpenLog<M> {
+/**
+ * What an open thread does with its log. `moved` hears when others have added to it or changed what was there. A log that
+ * nobody else can write to is the only one that needn't be looked at again.
+ */
+export function openLog<M>(conversation: Conversation<M>, leases: ThreadLeases, moved: () => Promise<void>) {
   const { id } = conversation.header;
   const { during, writer } = leases;
   const { store } = writer;
   const facts = factsOf(conversation, writer);
   /** Whether somebody may have written since it was read. */
   let stale = false;
+  /** Throws a `ThreadError` when the thread is gone. */
   const catchUp = async (): Promise<Moved> => {
     if (leases.isHeld() && !stale) return "current";
-    const moved = await conversation.catchUp();
-    if (moved === "missing") return gone(id);
+    const how = await conversation.catchUp();
+    if (how === "missing") return gone(id);
     stale = false;
-    if (moved === "reread") facts.forget();
-    return moved;
+    if (how === "reread") facts.forget();
+    if (how !== "current") await moved();
+    return how;
   };
   const seqsOf = async (committed: Committed): Promise<readonly number[]> => {
     if (committed.kind === "committed") return committed.seqs;
@@ -110,48 +73,43 @@ function logOf<M>(conversation: Conversation<M>, leases: Leases): OpenLog<M> {
     const problem = `thread ${id} was taken over while it was written to: nothing was written, try again`;
     throw new ThreadError("lease-lost", problem);
   };
+  /** What a compactor writes stands on the fold that it was planned on. */
+  const commit: Conversation<M>["commit"] = (inputs, also) => {
+    const planned = conversation.head();
+    return during(async () => {
+      const how = await catchUp();
+      const { version } = conversation.head();
+      // Where words were erased, a summary may still hold them.
+      if (how === "reread" || foldOf(planned) !== foldOf(conversation.head())) return { kind: "conflict", version };
+      return conversation.commit(inputs, also);
+    });
+  };
   return {
-    conversation,
     catchUp,
-    write: (make) =>
+    /** For a compactor. */
+    onSameFold: { ...conversation, commit },
+    ids: facts.ids,
+    erased: facts.erased,
+    write: (make: () => Batch | Promise<Batch>): Promise<readonly number[]> =>
       during(async () => {
-        const { inputs, ...also } = await make(await catchUp());
+        await catchUp();
+        const { inputs, ...also } = await make();
         return inputs.length === 0 ? [] : seqsOf(await conversation.commit(inputs, also));
       }),
-    act: (work) =>
+    act: <T>(work: (writer: Writer) => Promise<T>): Promise<T> =>
       during(async () => {
         stale = true;
         return work({ ...writer });
       }),
-    async erase(bodies, inputs) {
+    async erase(...[bodies, inputs]: Parameters<Conversation<M>["erase"]>): Promise<void> {
       await during(async () => seqsOf(await conversation.erase(bodies, inputs)));
       facts.forget();
     },
-    ids: facts.ids,
-    async erased() {
-      await catchUp();
-      return facts.erased();
-    },
-    onSameFold: (moved) => ({
-      ...conversation,
-      commit(inputs, also) {
-        const planned = conversation.head();
-        return during(async () => {
-          const how = await catchUp();
-          await moved(how);
-          const { version } = conversation.head();
-          // Where words were erased, a summary may still hold them.
-          if (how === "reread" || foldOf(planned) !== foldOf(conversation.head())) return { kind: "conflict", version };
-          return conversation.commit(inputs, also);
-        });
-      },
-    }),
     async hold() {
       const held = await leases.hold();
       stale = true;
       return held;
     },
-    release: leases.release,
   };
 }
 
@@ -199,14 +157,10 @@ function foldOf({ compaction, hiddenThrough, prunes, undone }: Head): string {
 
 type LogAct = <T>(work: () => Promise<T>) => Promise<T>;
 
-interface Leases extends Pick<OpenLog<unknown>, "hold" | "release"> {
-  /** Appends with the lease that is held at that time. */
-  readonly writer: Writer;
-  readonly isHeld: () => boolean;
-  readonly during: LogAct;
-}
+export type ThreadLeases = ReturnType<typeof openLeases>;
 
-function leasesOn<M>(options: Omit<OpenLogOptions<M>, "shape">): Leases {
+/** The lease of a thread, and the turns of those who write under it. */
+export function openLeases<M>(options: Pick<ThreadPlace<M>, "deps" | "id" | "lease" | "waitMs" | "runId">) {
   const { deps, id, lease: given, waitMs = 0, runId = null } = options;
   const owner = deps.ids();
   let current: Lease = { threadId: id, owner, epoch: 0 };
@@ -235,20 +189,22 @@ function leasesOn<M>(options: Omit<OpenLogOptions<M>, "shape">): Leases {
     }
   };
   return {
+    /** Appends with the lease that is held at that time. */
     writer,
     isHeld: () => held !== null,
     during: inTurn((work) => {
       if (held === null) return perWrite(work);
       return held.lost.aborted ? takenOver(id) : work();
     }),
-    async hold() {
+    async hold(): Promise<"held" | HeldLease | { readonly kind: "missing" }> {
       const kept = await keepLease(deps.store, id, { owner: deps.ids() });
       if (kept.kind !== "kept") return kept;
       held = kept;
       own = kept;
       return "held";
     },
-    async release() {
+    /** Gives the lease back, if it is held by us: it is taken for each write then. */
+    async release(): Promise<void> {
       const kept = own;
       if (kept === null) return;
       held = null;
@@ -268,6 +224,24 @@ export function inTurn(act: LogAct): LogAct {
     const mine = before.then(() => act(work));
     before = mine.catch(() => {});
     return mine;
+  };
+}
+
+/** Calls one after the other; after the last one none is taken. */
+export function callsOn(threadId: string) {
+  const oneByOne = inTurn((work) => work());
+  let closed: Promise<void> | null = null;
+  const next = <T>(work: () => Promise<T>): Promise<T> => {
+    if (closed !== null)
+      return Promise.reject(new ThreadError("closed", `thread ${threadId} was closed: open it again`));
+    return oneByOne(work);
+  };
+  return {
+    next,
+    last(work: () => Promise<void>): Promise<void> {
+      closed ??= next(work);
+      return closed;
+    },
   };
 }
 

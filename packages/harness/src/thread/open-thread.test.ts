@@ -7,9 +7,8 @@ import type { AppendBatch, HeldLease, Store } from "../stores/store.ts";
 import { fork, pin, withWriter } from "./acts.ts";
 import { replay, verify } from "./audit.ts";
 import { ThreadError } from "./log.ts";
-import { type OpenThreadOptions, openThread } from "./open-thread.ts";
+import { type OpenThread, type OpenThreadOptions, openThread, type WriteAlso } from "./open-thread.ts";
 import { redact } from "./redact.ts";
-import type { OpenThread, WriteAlso } from "./thread-session.ts";
 import { commit, threadDeps } from "./writer.ts";
 
 const user = (content: string): OpenAiMessage => ({ role: "user", content });

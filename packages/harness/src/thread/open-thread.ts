@@ -2,12 +2,14 @@
  * Opens a thread for any loop: whatever provider, SDK or framework asks the model, the log, the prompt, its count and its
  * compactions are the same as an agent's. Needs no model; summaries are extracted unless somebody writes them.
  */
+import type { CompactionOutcome } from "@palimpsest/core/compaction";
 import { copyRules, readRules } from "@palimpsest/core/internal/log";
 import { DIALECTS, withToolFacts } from "@palimpsest/core/internal/message";
 import { NOWHERE } from "@palimpsest/core/internal/summary";
-import { checkThreadId, checkUser, type RulesByScope } from "@palimpsest/core/log";
+import { checkThreadId, checkUser, type Head, type MessageSource, type RulesByScope } from "@palimpsest/core/log";
 import { type Dialect, type RuleSet, rulesOf, type Shape } from "@palimpsest/core/message";
-import { answerReserve, createMeter } from "@palimpsest/core/tokens";
+import { answerReserve, type Count, createMeter } from "@palimpsest/core/tokens";
+import type { CompactRequest } from "../compaction/compactor.ts";
 import { createModelWriter } from "../compaction/model-writer.ts";
 import {
   SettingsError,
@@ -17,19 +19,20 @@ import {
 } from "../compaction/summarization.ts";
 import type { SummaryWriter } from "../compaction/summarize.ts";
 import { summarizeBy } from "../compaction/summarize.ts";
-import { bindsReasoning, cachePrices, type GivenPrices, knownWindow } from "../models/facts.ts";
+import { bindsReasoning, cachePrices, type GivenPrices, knownWindow, type Usage } from "../models/facts.ts";
 import type { LimitsStore } from "../models/learned-limits.ts";
 import { type GivenCounter, modelCounter } from "../models/tokenizers.ts";
 import { asUser } from "../stores/driver-rules.ts";
-import type { HeldLease, Lease, Store } from "../stores/store.ts";
+import type { AppendBatch, HeldLease, Lease, Store } from "../stores/store.ts";
 import { takeUpRules } from "./acts.ts";
 import { type FixedRequest, sizeBefore, sizeFixed, statedFixed } from "./fixed-request.ts";
-import { type OpenLog, openLog } from "./log.ts";
-import { openSession, type ThreadEvent, type WriterContext } from "./session.ts";
-import { type OpenThread, type ThreadParts, threadSession } from "./thread-session.ts";
+import { type ThreadActs, threadActs } from "./handle.ts";
+import type { GivenMessage } from "./log.ts";
+import type { AskedModel, FixedPrompt, ThreadEvent, UsageInput, WriterContext } from "./session.ts";
+import { openStoredThread } from "./thread-session.ts";
 import type { PromptCache } from "./window.ts";
 import { createModelWindow } from "./window.ts";
-import { createThread, type ThreadDeps, threadDeps } from "./writer.ts";
+import { createThread, type RecordInput, type ThreadDeps, threadDeps, type Writer } from "./writer.ts";
 
 export interface OpenThreadOptions<M extends object> {
   readonly store: Store;
@@ -95,6 +98,103 @@ export interface OpenThreadOptions<M extends object> {
   readonly deps?: Partial<Omit<ThreadDeps, "store">> | undefined;
 }
 
+export interface OpenThread<M> extends ThreadActs {
+  readonly id: string;
+  readonly userId: string;
+  /**
+   * Writes messages to the log, all or none, and returns the place of each. One whose id is in the log already, however
+   * far back, is passed over and its place returned, so that a whole history may be given again and again. What `also`
+   * makes of these places is written in the same commit.
+   */
+  append(messages: readonly GivenMessage<M>[], also?: WriteAlso): Promise<readonly number[]>;
+  /** What to send now: compacted first if the policy says so. The same array as long as nothing has changed. */
+  prompt(options?: PromptRequest): Promise<ThreadPrompt<M>>;
+  /** What the provider counted for the last prompt: from here on counts are anchored on it. */
+  report(usage: ReportedUsage | ProviderUsage | null | undefined, options?: ReportOptions): Promise<Reported>;
+  /** After a failed call: true when it failed because the prompt was too long and the next one is shorter. */
+  recover(error: unknown, options?: { readonly signal?: AbortSignal | undefined }): Promise<boolean>;
+  /** A compaction now, whatever the policy says. */
+  compact(request?: Pick<CompactRequest, "focus" | "keep" | "signal" | "style">): Promise<CompactionOutcome<M>>;
+  /**
+   * One call of the model, whole: `ask` gets what to send and returns what was answered, which is written with its report.
+   * A prompt that was refused for its length is made shorter and sent once more; any other error of `ask` is thrown.
+   */
+  call<A extends CallAnswer<M>>(ask: (prompt: ThreadPrompt<M>) => Promise<A>, options?: PromptRequest): Promise<A>;
+  /** Any other act on the thread, in turn and under its lease: `thread.act((writer) => redact(writer, seq))`. */
+  act<T>(work: (writer: Writer) => Promise<T>): Promise<T>;
+  /** How the view differs from what was said, and where the log stands. */
+  changes(): Promise<ThreadChanges>;
+  /** From here on nobody else can write to the thread, until it is released or closed. */
+  hold(): Promise<"held" | HeldLease | { readonly kind: "missing" }>;
+  /** Gives the lease back, if it is held. The thread stays open: the lease is taken for each write then. */
+  release(): Promise<void>;
+  /** Gives the thread back, if it was held, and stops a summary being drafted. */
+  close(): Promise<void>;
+}
+
+/** What came of a call: the model's messages, and what its provider counted, in its own spelling. */
+export interface CallAnswer<M> {
+  readonly messages: readonly GivenMessage<M>[];
+  readonly usage?: ReportedUsage | ProviderUsage | null | undefined;
+}
+
+/** Made of the places of the messages, once they are known. */
+export type WriteAlso = (seqs: readonly number[]) => Pick<AppendBatch, "jobs" | "matches" | "flush"> & {
+  /** Changes of the thread's state. */
+  readonly state?: Extract<RecordInput, { kind: "state" }>["patch"];
+};
+
+export interface ThreadChanges {
+  readonly version: number;
+  /** A summary stands for some of it, or parts are shortened. */
+  readonly hidden: boolean;
+  readonly erased: boolean;
+  /** Something is shown beside a question, or messages are shown that only the log has (`addedMessages` in its state). */
+  readonly added: boolean;
+}
+
+export interface PromptRequest {
+  /** What is sent beside the messages from here on. */
+  readonly fixed?: FixedRequest | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface ThreadPrompt<M> {
+  /** Valid for the provider, and inside the window. Empty in a thread where nothing was said. */
+  readonly messages: readonly M[];
+  /** What each of them begins with: a message that was said, the summary, its acknowledgement. */
+  readonly sources: readonly MessageSource[];
+  /** The whole request, with what is sent beside the messages. */
+  readonly count: Count;
+  /** With `promptCache: "marks"`, the messages that get a mark at their end, by index: two at most, and the last. */
+  readonly marks: readonly number[];
+  /** What became of the compaction that was due, or why none was; null where none is made by itself. */
+  readonly outcome: CompactionOutcome<M> | null;
+  /** Where the log stands. */
+  readonly version: number;
+  /** The hash of the whole request, where the model binds its thoughts to it; else null. */
+  readonly prefix: string | null;
+}
+
+/** `input` is the whole prompt, cached part included. */
+export interface ReportedUsage extends Partial<Usage> {
+  readonly input: number;
+  readonly output: number;
+}
+
+/** As OpenAI (chat and Responses), Anthropic, Gemini, the AI SDK or LangChain spell it. */
+export type ProviderUsage = object;
+
+export interface ReportOptions {
+  /** The answer, by its id or its place; by default the first answer that was appended after the prompt. */
+  readonly of?: string | number | undefined;
+}
+
+/** `pending`: the answer isn't in the log yet; the report is written with it. `ignored`: it can't be true, or there was none. */
+export type Reported =
+  | { readonly kind: "accepted" | "pending" }
+  | { readonly kind: "ignored"; readonly reason: NonNullable<UsageInput["flaw"]> | "no-usage" | "no-prompt" };
+
 export type OpenedThread<M> =
   | { readonly kind: "open"; readonly thread: OpenThread<M> }
   /** Only with `lease: "held"`: somebody else holds it. */
@@ -103,13 +203,13 @@ export type OpenedThread<M> =
   | { readonly kind: "missing" }
   | { readonly kind: "bad-id" | "bad-user" | "bad-shape"; readonly problem: string };
 
-/** Throws a `SettingsError` for invalid settings. */
 /** Once, when a thread is opened: nothing is known by the model's name, so defaults stand for tokenizer, prices and thoughts. */
 interface UnknownModel {
   readonly type: "model-unknown";
   readonly model: string;
 }
 
+/** Throws a `SettingsError` for invalid settings. */
 export async function openThread<M extends object>(options: OpenThreadOptions<M>): Promise<OpenedThread<M>> {
   const { store, id, userId = store.userId, agentName, lease = "per-write", waitMs = WAIT_MS } = options;
   const refused = refusalOf(options, userId);
@@ -121,20 +221,19 @@ export async function openThread<M extends object>(options: OpenThreadOptions<M>
   if (creates && (await deps.store.header(id)) === undefined)
     await createThread(deps, { id, ...(agentName === undefined ? {} : { agentName }) });
   const shape = deps.tools === undefined ? options.shape : withToolFacts(options.shape, deps.tools);
-  const { times } = options;
-  const opened = await openLog({ deps, id, shape, lease, waitMs, times });
+  const opened = await openStoredThread({ deps, id, shape, lease, waitMs, times: options.times });
   // Deleted in between: it is made anew.
   if (opened.kind === "missing") return creates ? openThread(options) : opened;
   if (opened.kind !== "open") return opened;
-  const { log } = opened;
+  const { thread } = opened;
   try {
-    const thread = threadSession(await threadParts({ ...options, shape }, { deps, settings, log }));
+    await thread.turnTo(await modelOf({ ...options, shape }, { deps, settings, head: thread.conversation.head() }));
     const { standingRules } = options;
-    if (standingRules !== undefined && hasOther(log.conversation.head().state, standingRules))
+    if (standingRules !== undefined && hasOther(thread.conversation.head().state, standingRules))
       await thread.act((writer) => takeUpRules(writer, standingRules));
-    return { kind: "open", thread };
+    return { kind: "open", thread: Object.assign(thread, threadActs({ deps, id, files: null, act: thread.act })) };
   } catch (error) {
-    await log.release();
+    await thread.release();
     throw error;
   }
 }
@@ -148,16 +247,10 @@ function hasOther(state: Readonly<Record<string, unknown>>, standing: RulesBySco
 
 const WAIT_MS = 5_000;
 
-interface ThreadOpening<M> {
-  readonly deps: ThreadDeps;
-  readonly settings: Summarization;
-  readonly log: OpenLog<M>;
-}
-
-async function threadParts<M extends object>(
+async function modelOf<M extends object>(
   options: OpenThreadOptions<M>,
-  { deps, settings, log }: ThreadOpening<M>,
-): Promise<ThreadParts<M>> {
+  { deps, settings, head }: { readonly deps: ThreadDeps; readonly settings: Summarization; readonly head: Head },
+): Promise<AskedModel<M>> {
   const { shape, window, reserve, model = "unknown", signal = null } = options;
   if (options.model !== undefined && knownWindow(model) === null) options.onEvent?.({ type: "model-unknown", model });
   const counter = await modelCounter(options.counter, { model });
@@ -165,7 +258,6 @@ async function threadParts<M extends object>(
   const binds = options.bindsReasoning ?? bindsReasoning(model);
   const dialect = shape.dialect as Dialect;
   const rules = options.rules ?? rulesOf(dialect);
-  const promptCache = options.promptCache ?? (dialect === "anthropic" ? "end" : "prefix");
   const parameters = {
     provider: dialect,
     model,
@@ -173,55 +265,41 @@ async function threadParts<M extends object>(
     settings: {},
     loop: { dialect, rules, ...(options.times !== undefined && { times: options.times }) },
   };
-  const state = (given: FixedRequest) => {
+  const fixedFor = (given: FixedRequest): FixedPrompt<M> => {
     const size = sizeFixed(given, meter, deps.hash);
-    return { size, sent: statedFixed(given, size, parameters) };
+    const opening = binds ? () => ({ hash: size.hash, messages: 0 }) : null;
+    return { size, opening, sent: statedFixed(given, size, parameters) };
   };
-  const openingOf = ({ size }: ReturnType<typeof state>) => (binds ? () => ({ hash: size.hash, messages: 0 }) : null);
-  let stated = state(options.fixed ?? {});
-  const modelWindow = createModelWindow({
-    endpoint: { provider: shape.dialect, baseUrl: options.baseUrl ?? null, model },
-    window: () => checkedWindow(typeof window === "function" ? window() : window),
-    reserve: (size) => reserve ?? answerReserve(size, null),
-    clock: deps.clock,
-    limitsStore: options.limits ?? null,
-  });
-  const session = await openSession(log, {
+  const fixed = fixedFor(options.fixed ?? {});
+  // Reports rest on what was sent then: who hasn't said yet what goes beside the messages is taken to send the same.
+  const before = options.fixed === undefined ? sizeBefore(head) : null;
+  return {
     deps,
     rules,
     meter,
     counter,
-    modelWindow,
+    modelWindow: createModelWindow({
+      endpoint: { provider: shape.dialect, baseUrl: options.baseUrl ?? null, model },
+      window: () => checkedWindow(typeof window === "function" ? window() : window),
+      reserve: (size) => reserve ?? answerReserve(size, null),
+      clock: deps.clock,
+      limitsStore: options.limits ?? null,
+    }),
     model,
     settings,
-    // Reports rest on what was sent then: who hasn't said yet what goes beside the messages is taken to send the same.
-    fixed: (options.fixed === undefined ? sizeBefore(log.conversation.head()) : null) ?? stated.size,
-    opening: openingOf(stated),
+    fixed: before === null ? fixed : { ...fixed, size: before },
+    fixedFor,
+    compacts: options.summarization === false ? "when-asked" : "by-itself",
+    onFloor: "refuse",
+    signal,
     prices: cachePrices(model, options.prices ?? null),
-    promptCache,
-    before: null,
+    promptCache: options.promptCache ?? (dialect === "anthropic" ? "end" : "prefix"),
     writer: (place) => writerOf(options, settings, place),
     label: () => JSON.stringify(["given", settings.summaryPrompt]),
     ahead: "yes",
     archive: null,
     originals: () => ({ ...NOWHERE, finder: options.originals ?? null }),
     on: options.onEvent ?? (() => {}),
-  });
-  const automatic = options.summarization !== false;
-  const fix = (given: FixedRequest): void => {
-    stated = state(given);
-    session.fix(stated.size, openingOf(stated));
-  };
-  return {
-    deps,
-    session,
-    modelWindow,
-    shape,
-    automatic,
-    promptCache,
-    signal,
-    fix,
-    stated: () => stated.sent,
   };
 }
 

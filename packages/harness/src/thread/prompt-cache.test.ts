@@ -4,8 +4,7 @@ import { type AnthropicMessage, shapeOf } from "@palimpsest/core/message";
 import { RELATIVE_PRICES } from "@palimpsest/core/pricing";
 import { charsPerToken } from "@palimpsest/core/tokens";
 import { openSqlite } from "../stores/sqlite.ts";
-import { type OpenThreadOptions, openThread } from "./open-thread.ts";
-import type { ThreadPrompt } from "./thread-session.ts";
+import { type OpenThreadOptions, openThread, type ThreadPrompt } from "./open-thread.ts";
 import { cacheTerms } from "./window.ts";
 
 test("what a pruning writes again begins anywhere, behind the last prunings, or at the first message", () => {

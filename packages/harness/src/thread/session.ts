@@ -1,21 +1,14 @@
 /**
- * One open thread and one model: its prompts, the reports on them, compactions, what to do about a refusal for length. An
- * agent's run and a thread that is open for another loop stand on it alike. Calls no model itself.
+ * The model that an open thread is for: the prompts it is sent, the reports on them, the compactor for its window. Calls no
+ * model itself and writes nothing but through the thread.
  */
-import type { CompactionOutcome } from "@palimpsest/core/compaction";
 import { isCold } from "@palimpsest/core/internal/pricing";
 import { sizeOf } from "@palimpsest/core/internal/prompt";
-import { maskSecrets } from "@palimpsest/core/internal/text";
 import type { UsageFlaw, UsageRecord } from "@palimpsest/core/log";
 import { type RuleSet, repair, type Shape } from "@palimpsest/core/message";
 import type { Prices } from "@palimpsest/core/pricing";
 import type { FixedSize, Prompt, SizerOptions } from "@palimpsest/core/prompt";
-import {
-  type Compactor,
-  type CompactorOptions,
-  type CompactRequest,
-  createCompactor,
-} from "../compaction/compactor.ts";
+import { type Compactor, type CompactorOptions, createCompactor } from "../compaction/compactor.ts";
 import { type DraftTable, drafting, draftTable } from "../compaction/drafts.ts";
 import type { CompactionEvent, OnCompactionEvent, Summarization } from "../compaction/summarization.ts";
 import type { SummaryWriter } from "../compaction/summarize.ts";
@@ -23,11 +16,11 @@ import { readQuotes } from "../compaction/summary.ts";
 import { pace } from "../long-work.ts";
 import type { Usage } from "../models/facts.ts";
 import type { ModelCounter } from "../models/tokenizers.ts";
-import { type PromptOpening, thoughtBinder } from "./fixed-request.ts";
+import type { Conversation } from "./conversation.ts";
+import { type FixedRequest, type PromptOpening, type SentFixed, thoughtBinder } from "./fixed-request.ts";
 import { countOnReports, livePrompt, type OpenSizer, openSizer, shownAt } from "./live-prompt.ts";
-import { inTurn, type Moved, type OpenLog } from "./log.ts";
 import type { LearnedWindow } from "./window.ts";
-import { cacheTerms, type Overflow, overflowOf, type PromptCache } from "./window.ts";
+import { cacheTerms, type Overflow, type PromptCache } from "./window.ts";
 import type { RecordInput, ThreadDeps } from "./writer.ts";
 
 export interface OverflowEvent {
@@ -41,18 +34,32 @@ export interface OverflowEvent {
 
 export type ThreadEvent = CompactionEvent | OverflowEvent;
 
-export interface SessionOptions<M extends object>
+/** What is sent beside the messages. */
+export interface FixedPrompt<M> {
+  readonly size: FixedSize;
+  /** What thoughts are bound to beside the messages; null: the model takes every thought back. */
+  readonly opening: PromptOpening<M> | null;
+  /** As the log keeps it. */
+  readonly sent: SentFixed;
+}
+
+/** Who is asked, and how its prompts are made, counted and compacted. */
+export interface AskedModel<M extends object>
   extends Pick<SizerOptions<M>, "rules" | "meter">,
     Pick<CompactorOptions<M>, "archive"> {
   readonly deps: ThreadDeps;
-  readonly fixed: FixedSize;
-  /** What thoughts are bound to beside the messages; null: the model takes every thought back. */
-  readonly opening: PromptOpening<M> | null;
-  /** Who is asked: whose reports count. */
+  readonly fixed: FixedPrompt<M>;
+  /** What is sent beside the messages where a prompt is asked for with this. */
+  readonly fixedFor: (given: FixedRequest) => FixedPrompt<M>;
+  /** Whose reports count. */
   readonly model: string;
   readonly modelWindow: LearnedWindow;
-  /** What was counted with when the thread was open before. */
-  readonly before: OpenSizer<M> | null;
+  /** Whether a prompt is compacted first where the policy says so. */
+  readonly compacts: "by-itself" | "when-asked";
+  /** What `recover` does where nothing small enough can be made: throw the `FloorError`, or answer false. */
+  readonly onFloor: "throw" | "refuse";
+  /** Stops compactions under way. */
+  readonly signal: AbortSignal | null;
   readonly counter: ModelCounter;
   readonly settings: Summarization;
   /** Who writes the summaries; null: they are extracted. */
@@ -67,7 +74,7 @@ export interface SessionOptions<M extends object>
   readonly on: (event: ThreadEvent) => void;
 }
 
-/** What a summary writer may need of the session it writes for. */
+/** What a summary writer may need of the thread it writes for. */
 export interface WriterContext<M> {
   readonly prompt: () => Prompt<M>;
   /** Where what is prepared for the thread is kept. */
@@ -87,80 +94,24 @@ export interface Asked<M> {
   /** The hash of the whole request, where the model binds its thoughts to it. */
   readonly prefix: string | null;
   readonly measured: UsageRecord["measured"];
+  /** Where the log stood, and what was sent beside the messages. */
+  readonly version: number;
+  readonly fixed: SentFixed;
 }
 
 export type UsageInput = Extract<RecordInput, { kind: "usage" }>;
 
-export interface Session<M> {
-  readonly log: OpenLog<M>;
-  /** What would be sent now. */
-  prompt(): Prompt<M>;
-  /** The same, and it is sent: the next report is on it. */
-  ask(): Asked<M>;
-  /** Another system prompt, other tools from here on. */
-  fix(fixed: FixedSize, opening: PromptOpening<M> | null): void;
-  /** The usage record for the message at `of`. `asked`: what it answered, when that isn't what was sent last. */
-  report(usage: Usage, of: number, asked?: Asked<M> | null): UsageInput;
-  /** For whoever opens the thread next. */
-  opened(): OpenSizer<M>;
-  /** What others have written is counted from here on; for whoever has caught up with the log. */
-  counted(moved: Moved): Promise<void>;
-  /** Sizes many new messages ahead of a prompt, so that others get their turns meanwhile. */
-  size(): Promise<void>;
-  /** One after the other. */
-  compact(request: CompactRequest): Promise<CompactionOutcome<M>>;
-  /**
-   * After a failed call: true when it failed because the prompt was too long and the next one is shorter. Throws a
-   * `FloorError` when nothing that small can be made.
-   */
-  recover(error: unknown, signal: AbortSignal): Promise<boolean>;
-  /** Resolves when no draft is being written. */
-  settled(): Promise<void>;
-  /** Stops a draft being written. The log stays open. */
-  close(): Promise<void>;
-}
-
-export async function openSession<M extends object>(log: OpenLog<M>, options: SessionOptions<M>): Promise<Session<M>> {
-  const { modelWindow, on } = options;
-  const size = sizingInTurns(log.conversation, options.meter);
-  if (options.before === null) await size();
-  const { recount, lastAt, ...prompts } = await openPrompts(log, options);
-  const { prompt } = prompts;
-  const counted = async (moved: Moved): Promise<void> => {
-    if (moved !== "current") await recount();
-  };
-  // Most turns compact nothing: what would is made when it is first asked.
-  let made: Compactor<M> | null = null;
-  const compactor = (): Compactor<M> => {
-    made ??= openCompactor(log.onSameFold(counted), options, { prompt, lastAt });
-    return made;
-  };
-  const oneByOne = inTurn((work) => work());
-  const compact = (request: CompactRequest) => oneByOne(() => compactor().compact(request));
-  return {
-    ...prompts,
-    log,
-    counted,
-    size,
-    compact,
-    async recover(error, signal) {
-      const overflow = overflowOf(error);
-      if (overflow === null) return false;
-      const window = windowAfter(overflow, modelWindow, prompt().count.tokens);
-      const reason = maskSecrets(error instanceof Error ? error.message || error.name : String(error));
-      on({ type: "overflow-recover", reason, stated: overflow.limit, window: window.size });
-      const outcome = await compact({ cause: "overflow", model: "none", signal, window });
-      return outcome.kind === "compacted";
-    },
-    settled: async () => made?.settled(),
-    close: async () => made?.close(),
-  };
-}
-
-/** The prompts of the thread and the reports on them. Writes nothing. */
-async function openPrompts<M extends object>({ conversation }: OpenLog<M>, options: SessionOptions<M>) {
+/** `before`: what was counted with when the thread was open before. */
+export async function openModel<M extends object>(
+  conversation: Conversation<M>,
+  compacted: Conversation<M>,
+  options: AskedModel<M>,
+  before: OpenSizer<M> | null,
+) {
   const { deps, modelWindow, counter, model } = options;
   const { shape } = conversation;
+  const size = sizingInTurns(conversation, options.meter, before === null ? 0 : conversation.view().length);
+  await size();
   const thread = { store: deps.store, conversation };
   let binder: ReturnType<typeof thoughtBinder<M>> | undefined;
   const bind = (opening: PromptOpening<M> | null) => {
@@ -168,26 +119,41 @@ async function openPrompts<M extends object>({ conversation }: OpenLog<M>, optio
     binder ??= thoughtBinder(conversation, deps.hash);
     return binder(opening);
   };
+  let { fixed } = options;
   const counting = { ...options, prior: counter.prior, window: (): number => modelWindow.window().size };
-  const { sizer, ...known } = await openSizer(thread, { ...counting, bind: bind(options.opening) });
+  const sizing = { ...counting, fixed: fixed.size, bind: bind(fixed.opening), before };
+  const { sizer, ...known } = await openSizer(thread, sizing);
   const prompt = livePrompt(conversation, sizer, known.prompt);
   let { lastAt } = known;
   let last: Asked<M> | null = null;
   const now = (): Asked<M> => {
     const measured = { ...shownAt(conversation), promptHash: sizer.fixed.hash };
+    const { version } = conversation.head();
+    const sent = { measured, version, fixed: fixed.sent };
     const whole = prompt();
-    if (last?.prompt.messages === whole.messages) return { ...last, prompt: whole, measured };
+    if (last?.prompt.messages === whole.messages) return { ...last, prompt: whole, ...sent };
     const messages = endingWithRequest(whole.messages, shape);
     const { prefix } = messages === whole.messages ? whole : (sizer.bind?.(messages) ?? whole);
-    return { prompt: whole, messages, prefix, measured };
+    return { prompt: whole, messages, prefix, ...sent };
   };
+  // Most turns compact nothing: what would is made when it is first asked.
+  let made: Compactor<M> | null = null;
   return {
+    options,
     prompt,
-    ask() {
+    /** Sizes many new messages ahead of a prompt, so that others get their turns meanwhile. */
+    size,
+    /** The prompt that is sent now: the next report is on it. */
+    ask(): Asked<M> {
       last = now();
       return last;
     },
-    fix: (fixed: FixedSize, opening: PromptOpening<M> | null) => sizer.fix(fixed, bind(opening)),
+    sentFixed: (): SentFixed => fixed.sent,
+    fix(other: FixedPrompt<M>): void {
+      fixed = other;
+      sizer.fix(other.size, bind(other.opening));
+    },
+    /** The usage record for the message at `of`. `asked`: what it answered, when that isn't what was sent last. */
     report(usage: Usage, of: number, asked: Asked<M> | null = last): UsageInput {
       const { prompt: sent, measured } = asked ?? now();
       const settled = sizer.settle({ of, ...usage }, sizeOf(sent), counting.window());
@@ -200,12 +166,18 @@ async function openPrompts<M extends object>({ conversation }: OpenLog<M>, optio
       return { kind: "usage", of, model, ...usage, measured, ...result };
     },
     opened: (): OpenSizer<M> => ({ sizer, prompt: last?.prompt ?? known.prompt, lastAt }),
-    /** When the provider was asked last, as far as its reports say. */
-    lastAt: () => lastAt,
     /** Somebody else has written: counts on the reports that the log has now. */
     async recount(): Promise<void> {
       lastAt = (await countOnReports(thread, sizer, { ...counting, prompt: prompt() })) ?? lastAt;
     },
+    compactor(): Compactor<M> {
+      made ??= openCompactor(compacted, options, { prompt, lastAt: () => lastAt });
+      return made;
+    },
+    /** Resolves when no draft is being written. */
+    settled: async (): Promise<void> => made?.settled(),
+    /** Stops a draft being written. */
+    close: async (): Promise<void> => made?.close(),
   };
 }
 
@@ -227,10 +199,11 @@ const FEW = 20;
 
 /** The meter remembers what it has sized: the prompt that is built next finds it there. */
 function sizingInTurns<M extends object>(
-  { view }: OpenLog<M>["conversation"],
-  meter: SessionOptions<M>["meter"],
+  { view }: Conversation<M>,
+  meter: AskedModel<M>["meter"],
+  sized: number,
 ): () => Promise<void> {
-  let known = 0;
+  let known = sized;
   return async () => {
     const entries = view();
     if (entries.length - known > FEW) {
@@ -247,7 +220,7 @@ function sizingInTurns<M extends object>(
 /** What a compactor of a stored thread is made from. */
 interface CompactorParts<M extends object>
   extends Pick<
-    SessionOptions<M>,
+    AskedModel<M>,
     "deps" | "counter" | "archive" | "originals" | "ahead" | "writer" | "prices" | "promptCache"
   > {
   /** Names what a draft depends on beside the conversation; null: drafts are neither used nor written. */
@@ -265,7 +238,7 @@ interface CompactedPrompts<M> {
 
 /** The only place that assembles a compactor for a stored thread: runs, open threads, `compactThread` and simulations use it. */
 export function openCompactor<M extends object>(
-  conversation: OpenLog<M>["conversation"],
+  conversation: Conversation<M>,
   options: CompactorParts<M>,
   { prompt, lastAt }: CompactedPrompts<M>,
 ): Compactor<M> {
@@ -302,7 +275,7 @@ export function openCompactor<M extends object>(
 }
 
 /** After a refusal: what the provider said it takes, in our own count. The modelWindow learns it, so that the next prompt is planned for it. */
-function windowAfter(overflow: Overflow, modelWindow: LearnedWindow, counted: number) {
+export function windowAfter(overflow: Overflow, modelWindow: LearnedWindow, counted: number) {
   const { kind, limit } = overflow;
   if (kind === "tokens")
     modelWindow.learn({ limit: limit ?? counted, from: limit === null ? "guessed" : "stated", counted });

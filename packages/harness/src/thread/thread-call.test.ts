@@ -3,8 +3,7 @@ import { type TestContext, test } from "node:test";
 import { type OpenAiMessage, shapeOf } from "@palimpsest/core/message";
 import { charsPerToken } from "@palimpsest/core/tokens";
 import { openSqlite } from "../stores/sqlite.ts";
-import { openThread } from "./open-thread.ts";
-import type { OpenThread } from "./thread-session.ts";
+import { type OpenThread, openThread } from "./open-thread.ts";
 
 async function opened(t: TestContext): Promise<OpenThread<OpenAiMessage>> {
   const store = openSqlite({ path: ":memory:" });

@@ -1,198 +1,214 @@
 /**
- * One thread, open for a loop of one's own: say what happened, get what to send, report what it counted, recover from
- * "too long". Nothing is held between two calls unless the thread was opened so; what is known of it stays in memory and
- * is read again only where the log has moved on. Calls on one session take turns.
+ * An open thread. Whatever asks the model, an agent's run or a loop of one's own, stands on this one object: say what
+ * happened, get what to send, report what it counted, recover from "too long". Nothing is held between two calls unless
+ * the thread was opened so; what is known of it stays in memory and is read again only where the log has moved on. Calls
+ * take turns.
  */
 import type { CompactionOutcome } from "@palimpsest/core/compaction";
-import type { MessageSource } from "@palimpsest/core/log";
-import type { Shape } from "@palimpsest/core/message";
+import { maskSecrets } from "@palimpsest/core/internal/text";
 import type { Prompt } from "@palimpsest/core/prompt";
-import type { Count } from "@palimpsest/core/tokens";
 import type { CompactRequest } from "../compaction/compactor.ts";
 import { FloorError } from "../compaction/summarization.ts";
 import { inTurns, pace } from "../long-work.ts";
 import { NO_USAGE, readUsage, type Usage } from "../models/facts.ts";
-import type { AppendBatch } from "../stores/store.ts";
-import { type FixedRequest, fixedChange, type SentFixed } from "./fixed-request.ts";
-import { type ThreadActs, threadActs } from "./handle.ts";
-import { copyGiven, type GivenMessage, inTurn, type OpenLog, type ReadGiven, readGiven, ThreadError } from "./log.ts";
-import type { Asked, Session, UsageInput } from "./session.ts";
-import { type LearnedWindow, markedIndices, overflowOf, type PromptCache } from "./window.ts";
-import type { RecordInput, ThreadDeps, Writer } from "./writer.ts";
+import type { HeldLease } from "../stores/store.ts";
+import { type Conversation, openConversation } from "./conversation.ts";
+import { fixedChange } from "./fixed-request.ts";
+import type { ThreadActs } from "./handle.ts";
+import {
+  type Batch,
+  callsOn,
+  copyGiven,
+  type LeftThread,
+  openLeases,
+  openLog,
+  type ReadGiven,
+  readGiven,
+  ThreadError,
+  type ThreadLeases,
+  type ThreadPlace,
+} from "./log.ts";
+import type {
+  CallAnswer,
+  OpenThread,
+  PromptRequest,
+  ProviderUsage,
+  Reported,
+  ReportedUsage,
+  ThreadPrompt,
+  WriteAlso,
+} from "./open-thread.ts";
+import { type Asked, type AskedModel, type FixedPrompt, openModel, type UsageInput, windowAfter } from "./session.ts";
+import { markedIndices, overflowOf } from "./window.ts";
+import type { RecordInput, Writer } from "./writer.ts";
 
-export interface OpenThread<M> extends ThreadActs {
-  readonly id: string;
-  readonly userId: string;
+/** The same object, with what the loops of this package need beside: its log as it stands, and any record. `openThread` adds the acts. */
+export interface Thread<M extends object> extends Omit<OpenThread<M>, keyof ThreadActs> {
+  readonly conversation: Conversation<M>;
+  /** Who is asked from here on. Without a model a thread can only be written to. */
+  turnTo(model: AskedModel<M>): Promise<void>;
+  /** What would be sent now. */
+  sizedPrompt(): Prompt<M>;
+  compact(request?: Partial<CompactRequest>): Promise<CompactionOutcome<M>>;
+  /** Another system prompt, other tools from here on. */
+  fix(fixed: FixedPrompt<M>): void;
+  /** Writes what is sent beside the messages, where the thread last sent something else. */
+  recordFixed(): Promise<void>;
   /**
-   * Writes messages to the log, all or none, and returns the place of each. One whose id is in the log already, however
-   * far back, is passed over and its place returned, so that a whole history may be given again and again. What `also`
-   * makes of these places is written in the same commit.
+   * All of a batch or none of it, made when its turn has come; returns the seqs. Throws a `ThreadError` when the thread
+   * can't be had, is gone or was taken over. Never inside itself: it would wait for its own end.
    */
-  append(messages: readonly GivenMessage<M>[], also?: WriteAlso): Promise<readonly number[]>;
-  /** What to send now: compacted first if the policy says so. The same array as long as nothing has changed. */
-  prompt(options?: PromptRequest): Promise<ThreadPrompt<M>>;
-  /** What the provider counted for the last prompt: from here on counts are anchored on it. */
-  report(usage: ReportedUsage | ProviderUsage | null | undefined, options?: ReportOptions): Promise<Reported>;
-  /** After a failed call: true when it failed because the prompt was too long and the next one is shorter. */
-  recover(error: unknown, options?: { readonly signal?: AbortSignal | undefined }): Promise<boolean>;
-  /** A compaction now, whatever the policy says. */
-  compact(request?: Pick<CompactRequest, "focus" | "keep" | "signal" | "style">): Promise<CompactionOutcome<M>>;
-  /**
-   * One call of the model, whole: `ask` gets what to send and returns what was answered, which is written with its report.
-   * A prompt that was refused for its length is made shorter and sent once more; any other error of `ask` is thrown.
-   */
-  call<A extends CallAnswer<M>>(ask: (prompt: ThreadPrompt<M>) => Promise<A>, options?: PromptRequest): Promise<A>;
-  /** Any other act on the thread, in turn and under its lease: `thread.act((writer) => redact(writer, seq))`. */
-  act<T>(work: (writer: Writer) => Promise<T>): Promise<T>;
-  /** How the view differs from what was said, and where the log stands. */
-  changes(): Promise<ThreadChanges>;
-  /** From here on nobody else can write to the thread, until it is released or closed. */
-  hold: OpenLog<M>["hold"];
-  /** Gives the lease back, if it is held. The thread stays open: the lease is taken for each write then. */
-  release(): Promise<void>;
-  /** Gives the thread back, if it was held, and stops a summary being drafted. */
-  close(): Promise<void>;
+  write(make: () => Batch | Promise<Batch>): Promise<readonly number[]>;
+  /** Replaces bodies by others, for good. */
+  erase(...args: Parameters<Conversation<M>["erase"]>): Promise<void>;
+  /** The usage record for the answer at `of` to what was sent last. */
+  usageRecord(usage: Usage, of: number): UsageInput;
+  /** For whoever opens the thread next. */
+  left(): LeftThread<M>;
+  /** Resolves when no draft is being written. */
+  settled(): Promise<void>;
 }
 
-/** What came of a call: the model's messages, and what its provider counted, in its own spelling. */
-export interface CallAnswer<M> {
-  readonly messages: readonly GivenMessage<M>[];
-  readonly usage?: ReportedUsage | ProviderUsage | null | undefined;
+export async function openStoredThread<M extends object>(
+  place: ThreadPlace<M>,
+): Promise<{ readonly kind: "open"; readonly thread: Thread<M> } | HeldLease | { readonly kind: "missing" }> {
+  const { shape, before = null, times } = place;
+  const leases = openLeases(place);
+  const held = place.lease === "held" ? await leases.hold() : "held";
+  if (held !== "held") return held;
+  const conversation = await openConversation(leases.writer, shape, before?.conversation, times).catch(
+    async (error) => {
+      await leases.release();
+      throw error;
+    },
+  );
+  if (conversation !== null) return { kind: "open", thread: threadOn(conversation, leases, before) };
+  await leases.release();
+  return { kind: "missing" };
 }
 
-/** Made of the places of the messages, once they are known. */
-export type WriteAlso = (seqs: readonly number[]) => Pick<AppendBatch, "jobs" | "matches" | "flush"> & {
-  /** Changes of the thread's state. */
-  readonly state?: Extract<RecordInput, { kind: "state" }>["patch"];
-};
-
-export interface ThreadChanges {
-  readonly version: number;
-  /** A summary stands for some of it, or parts are shortened. */
-  readonly hidden: boolean;
-  readonly erased: boolean;
-  /** Something is shown beside a question, or messages are shown that only the log has (`addedMessages` in its state). */
-  readonly added: boolean;
+/** For a copy in memory: there is nothing to hold. */
+export function threadInMemory<M extends object>(
+  deps: ThreadPlace<M>["deps"],
+  conversation: Conversation<M>,
+): Thread<M> {
+  const { id } = conversation.header;
+  const lease = { threadId: id, owner: "", epoch: 0 };
+  const { signal } = new AbortController();
+  return threadOn(conversation, openLeases({ deps, id, lease: { lease, lost: signal } }), null);
 }
 
-export interface PromptRequest {
-  /** What is sent beside the messages from here on. */
-  readonly fixed?: FixedRequest | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
+type ThreadLog<M> = ReturnType<typeof openLog<M>>;
+type ThreadModel<M extends object> = Awaited<ReturnType<typeof openModel<M>>>;
 
-export interface ThreadPrompt<M> {
-  /** Valid for the provider, and inside the window. Empty in a thread where nothing was said. */
-  readonly messages: readonly M[];
-  /** What each of them begins with: a message that was said, the summary, its acknowledgement. */
-  readonly sources: readonly MessageSource[];
-  /** The whole request, with what is sent beside the messages. */
-  readonly count: Count;
-  /** With `promptCache: "marks"`, the messages that get a mark at their end, by index: two at most, and the last. */
-  readonly marks: readonly number[];
-  /** What became of the compaction that was due, or why none was; null where none is made by itself. */
-  readonly outcome: CompactionOutcome<M> | null;
-  /** Where the log stands. */
-  readonly version: number;
-}
-
-/** `input` is the whole prompt, cached part included. */
-export interface ReportedUsage extends Partial<Usage> {
-  readonly input: number;
-  readonly output: number;
-}
-
-/** As OpenAI (chat and Responses), Anthropic, Gemini, the AI SDK or LangChain spell it. */
-export type ProviderUsage = object;
-
-export interface ReportOptions {
-  /** The answer, by its id or its place; by default the first answer that was appended after the prompt. */
-  readonly of?: string | number | undefined;
-}
-
-/** `pending`: the answer isn't in the log yet; the report is written with it. `ignored`: it can't be true, or there was none. */
-export type Reported =
-  | { readonly kind: "accepted" | "pending" }
-  | { readonly kind: "ignored"; readonly reason: NonNullable<UsageInput["flaw"]> | "no-usage" | "no-prompt" };
-
-/** What a thread that is open for a loop has beside its session. */
-export interface ThreadParts<M extends object> {
-  readonly deps: ThreadDeps;
-  readonly session: Session<M>;
-  readonly modelWindow: LearnedWindow;
-  readonly shape: Shape<M>;
-  /** Whether it compacts by itself. */
-  readonly automatic: boolean;
-  readonly promptCache: PromptCache;
-  readonly fix: (fixed: FixedRequest) => void;
-  /** What is sent beside the messages now. */
-  readonly stated: () => SentFixed;
-  readonly signal: AbortSignal | null;
-}
-
-export function threadSession<M extends object>(parts: ThreadParts<M>): OpenThread<M> {
-  const { deps, session, shape } = parts;
-  const { log } = session;
-  const { id, user: userId } = log.conversation.header;
+function threadOn<M extends object>(
+  conversation: Conversation<M>,
+  leases: ThreadLeases,
+  before: LeftThread<M> | null,
+): Thread<M> {
+  const { id, user: userId } = conversation.header;
+  const deps = leases.writer;
   const calls = callsOn(id);
-  const state: SessionState<M> = { asked: null, unanswered: null, pending: null };
-  const catchUp = async (): Promise<void> => session.counted(await log.catchUp());
-  const act = <T>(work: (writer: Writer) => Promise<T>): Promise<T> => calls.next(() => log.act(work));
-  const thread: OpenThread<M> = {
-    ...threadActs<never>({ deps, id, files: null, act }),
+  let model: ThreadModel<M> | null = null;
+  let sized = before === null ? null : { ...before.sized, moved: before.conversation.live() !== conversation.live() };
+  const log = openLog(conversation, leases, async () => model?.recount());
+  const open: OpenedModel<M> = {
+    conversation,
+    log,
+    get model() {
+      if (model === null) throw new TypeError(`thread ${id} was opened for no model`);
+      return model;
+    },
+    asked: null,
+    unanswered: null,
+    pending: null,
+  };
+  const thread: Thread<M> = {
     id,
     userId,
-    act,
+    conversation,
+    act: (work) => calls.next(() => log.act(work)),
+    write: log.write,
+    erase: log.erase,
+    async turnTo(other) {
+      await model?.close();
+      model = await openModel(conversation, log.onSameFold, other, sized);
+      sized = null;
+    },
+    sizedPrompt: () => open.model.prompt(),
+    fix: (fixed) => open.model.fix(fixed),
+    async recordFixed() {
+      const change = fixedChange(open.model.sentFixed(), conversation.head(), deps);
+      if (change.inputs.length > 0) await log.write(() => change);
+    },
+    usageRecord: (usage, of) => open.model.report(usage, of),
+    left: () => ({ conversation, sized: open.model.opened() }),
+    settled: async () => model?.settled(),
     call: (ask, options) => callModel(thread, ask, options),
     append: async (messages, also) => {
       const copies = copyGiven(messages);
       return calls.next(async () => {
-        const given = await inTurns(readGiven(copies, shape));
-        return appendGiven({ given, also }, parts, state);
+        const given = await inTurns(readGiven(copies, conversation.shape));
+        return appendGiven({ given, also }, open, deps);
       });
     },
     prompt: ({ fixed, signal } = {}) =>
       calls.next(async () => {
-        await catchUp();
+        await log.catchUp();
         const steps = pace();
-        if (fixed !== undefined) parts.fix(fixed);
+        const { options, fix, size } = open.model;
+        if (fixed !== undefined) fix(options.fixedFor(fixed));
         if (steps.isDue()) await steps.turn();
-        await session.size();
-        const outcome = parts.automatic ? await compactDue(parts, stopOf(parts, signal), catchUp) : null;
-        return askNow(parts, state, outcome);
+        await size();
+        const outcome = options.compacts === "by-itself" ? await compactDue(open, stopOf(open, signal)) : null;
+        return askNow(open, outcome);
       }),
-    report: (usage, { of } = {}) => calls.next(() => reportOn(usage, of, parts, state)),
+    report: (usage, { of } = {}) => calls.next(() => reportOn(usage, of, open, deps)),
     recover: (error, { signal } = {}) =>
       calls.next(async () => {
         if (overflowOf(error) === null) return false;
-        await catchUp();
-        return session.recover(error, stopOf(parts, signal)).catch(unlessFloor);
+        await log.catchUp();
+        return recoverFrom(error, open, stopOf(open, signal));
       }),
     compact: ({ signal, ...request } = {}) =>
       calls.next(async () => {
-        await catchUp();
-        return session.compact({ cause: "manual", ...request, signal: stopOf(parts, signal) });
+        await log.catchUp();
+        return open.model.compactor().compact({ cause: "manual", ...request, signal: stopOf(open, signal) });
       }),
     changes: () =>
       calls.next(async () => {
+        await log.catchUp();
         const erased = await log.erased();
-        const { version, compaction, prunes, evidence, state } = log.conversation.head();
+        const { version, compaction, prunes, evidence, state } = conversation.head();
         const added = evidence.length > 0 || state["addedMessages"] === true;
         return { version, hidden: compaction !== null || prunes.length > 0, erased, added };
       }),
     hold: log.hold,
-    release: log.release,
+    release: leases.release,
     close: () =>
       calls.last(async () => {
-        await session.close();
-        await log.release();
+        await model?.close();
+        await leases.release();
       }),
   };
   return thread;
 }
 
+/** What the calls on an open thread share. */
+interface OpenedModel<M extends object> {
+  readonly conversation: Conversation<M>;
+  readonly log: ThreadLog<M>;
+  readonly model: ThreadModel<M>;
+  /** What was sent last. */
+  asked: Asked<M> | null;
+  /** The same, until its answer is in the log. */
+  unanswered: Asked<M> | null;
+  /** A report whose answer isn't in the log yet. */
+  pending: { readonly usage: Usage; readonly asked: Asked<M> } | null;
+}
+
 async function callModel<M, A extends CallAnswer<M>>(
-  thread: OpenThread<M>,
+  thread: Pick<OpenThread<M>, "prompt" | "recover" | "report" | "append">,
   ask: (prompt: ThreadPrompt<M>) => Promise<A>,
   options?: PromptRequest,
 ): Promise<A> {
@@ -211,39 +227,38 @@ async function callModel<M, A extends CallAnswer<M>>(
   }
 }
 
-/** Nothing smaller fits: whoever asked with too much hears the provider's own error. */
-function unlessFloor(error: unknown): false {
-  if (error instanceof FloorError) return false;
-  throw error;
-}
-
-interface LastAsked<M> extends Asked<M> {
-  readonly version: number;
-  readonly stated: SentFixed;
-}
-
-interface SessionState<M> {
-  /** What was sent last, and where the log stood then. */
-  asked: LastAsked<M> | null;
-  /** The same, until its answer is in the log. */
-  unanswered: LastAsked<M> | null;
-  /** A report whose answer isn't in the log yet. */
-  pending: { readonly usage: Usage; readonly asked: Asked<M> } | null;
+async function recoverFrom<M extends object>(
+  error: unknown,
+  { model }: OpenedModel<M>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const overflow = overflowOf(error);
+  if (overflow === null) return false;
+  const { modelWindow, on, onFloor } = model.options;
+  const window = windowAfter(overflow, modelWindow, model.prompt().count.tokens);
+  const reason = maskSecrets(error instanceof Error ? error.message || error.name : String(error));
+  on({ type: "overflow-recover", reason, stated: overflow.limit, window: window.size });
+  try {
+    const outcome = await model.compactor().compact({ cause: "overflow", model: "none", signal, window });
+    return outcome.kind === "compacted";
+  } catch (error) {
+    // Nothing smaller fits: whoever asked with too much hears the provider's own error.
+    if (onFloor === "refuse" && error instanceof FloorError) return false;
+    throw error;
+  }
 }
 
 async function appendGiven<M extends object>(
   { given, also }: { readonly given: readonly ReadGiven[]; readonly also: WriteAlso | undefined },
-  { deps, session, modelWindow }: ThreadParts<M>,
-  state: SessionState<M>,
+  open: OpenedModel<M>,
+  deps: Writer,
 ): Promise<readonly number[]> {
-  const { log } = session;
-  const { pending, unanswered } = state;
+  const { conversation, log, model, pending, unanswered } = open;
   let seqs: readonly number[] = [];
   let answered = false;
   let isOwnAnswer = false;
-  await log.write(async (moved) => {
-    await session.counted(moved);
-    const head = log.conversation.head();
+  await log.write(async () => {
+    const head = conversation.head();
     const seqById = given.some(({ id }) => id !== null) ? await log.ids() : new Map<string, number>();
     const first = new Map<string, ReadGiven>();
     const fresh = given.filter((one) => {
@@ -256,7 +271,7 @@ async function appendGiven<M extends object>(
     answered = answer !== undefined;
     // What was answered elsewhere was answered to something else.
     isOwnAnswer = answered && answer?.record.origin !== "import";
-    const request = answered && unanswered !== null ? fixedChange(unanswered.stated, head, deps) : { inputs: [] };
+    const request = answered && unanswered !== null ? fixedChange(unanswered.fixed, head, deps) : { inputs: [] };
     const inputs: RecordInput[] = [...request.inputs];
     const places = new Map<ReadGiven, number>();
     for (const one of fresh) {
@@ -266,7 +281,7 @@ async function appendGiven<M extends object>(
     }
     seqs = given.map((one) => places.get(one) ?? seqById.get(one.id!) ?? places.get(first.get(one.id!)!)!);
     if (pending !== null && answer !== undefined)
-      inputs.push(session.report(pending.usage, places.get(answer)!, pending.asked));
+      inputs.push(model.report(pending.usage, places.get(answer)!, pending.asked));
     if (also === undefined || inputs.length === 0) return { ...request, inputs };
     const { state: patch, ...beside } = also(seqs);
     if (patch !== undefined) inputs.push({ kind: "state", patch });
@@ -274,9 +289,9 @@ async function appendGiven<M extends object>(
   });
   if (answered) {
     if (isOwnAnswer && unanswered !== null && pending === null)
-      modelWindow.accept({ reported: null, counted: unanswered.prompt.count.tokens });
-    state.pending = null;
-    state.unanswered = null;
+      model.options.modelWindow.accept({ reported: null, counted: unanswered.prompt.count.tokens });
+    open.pending = null;
+    open.unanswered = null;
   }
   return seqs;
 }
@@ -284,24 +299,23 @@ async function appendGiven<M extends object>(
 async function reportOn<M extends object>(
   given: ReportedUsage | ProviderUsage | null | undefined,
   of: string | number | undefined,
-  { deps, session, shape }: ThreadParts<M>,
-  state: SessionState<M>,
+  open: OpenedModel<M>,
+  deps: Writer,
 ): Promise<Reported> {
-  const { asked } = state;
+  const { conversation, log, model, asked } = open;
   const usage = given == null ? null : isOurs(given) ? { ...NO_USAGE, ...given } : readUsage(given);
   if (usage === null) return { kind: "ignored", reason: "no-usage" };
   if (asked === null) return { kind: "ignored", reason: "no-prompt" };
   let reported: Reported = { kind: "pending" };
-  await session.log.write(async (moved) => {
-    await session.counted(moved);
-    const answer = of === undefined ? answerAfter(asked.version, session, shape) : await placeOf(of, session);
+  await log.write(async () => {
+    const answer = of === undefined ? answerAfter(asked.version, conversation) : await placeOf(of, log);
     if (answer === null) {
-      state.pending = { usage, asked };
+      open.pending = { usage, asked };
       return { inputs: [] };
     }
-    const record = session.report(usage, answer, asked);
+    const record = model.report(usage, answer, asked);
     reported = record.flaw == null ? { kind: "accepted" } : { kind: "ignored", reason: record.flaw };
-    const request = fixedChange(asked.stated, session.log.conversation.head(), deps);
+    const request = fixedChange(asked.fixed, conversation.head(), deps);
     return { ...request, inputs: [record, ...request.inputs] };
   });
   return reported;
@@ -312,35 +326,27 @@ function isOurs(usage: ReportedUsage | ProviderUsage): usage is ReportedUsage {
 }
 
 /** The first answer behind this place in the log. */
-function answerAfter<M>(version: number, { log }: Session<M>, shape: Shape<M>): number | null {
-  const { tail } = log.conversation.live();
-  const answer = tail.find(
-    (record) => record.seq > version && shape.role(log.conversation.original(record)) === "assistant",
-  );
+function answerAfter<M>(version: number, { live, original, shape }: Conversation<M>): number | null {
+  const answer = live().tail.find((record) => record.seq > version && shape.role(original(record)) === "assistant");
   return answer?.seq ?? null;
 }
 
-async function placeOf<M>(of: string | number, { log }: Session<M>): Promise<number | null> {
-  return typeof of === "number" ? of : ((await log.ids()).get(of) ?? null);
+async function placeOf<M>(of: string | number, { ids }: ThreadLog<M>): Promise<number | null> {
+  return typeof of === "number" ? of : ((await ids()).get(of) ?? null);
 }
 
-function askNow<M extends object>(
-  { session, stated, promptCache }: ThreadParts<M>,
-  state: SessionState<M>,
-  outcome: CompactionOutcome<M> | null,
-): ThreadPrompt<M> {
-  const { ask, log } = session;
-  const { version } = log.conversation.head();
-  const request: LastAsked<M> = { ...ask(), version, stated: stated() };
-  state.asked = request;
-  state.unanswered = request;
-  state.pending = null;
+function askNow<M extends object>(open: OpenedModel<M>, outcome: CompactionOutcome<M> | null): ThreadPrompt<M> {
+  const { conversation, model } = open;
+  const request = model.ask();
+  open.asked = request;
+  open.unanswered = request;
+  open.pending = null;
   const { sources, count } = request.prompt;
-  const rest = { count, outcome, version };
-  if (log.conversation.view().length === 0) return { messages: [], sources: [], marks: [], ...rest };
-  const { messages } = request;
-  const { reach } = log.conversation.head();
-  const marks = promptCache === "marks" ? markedIndices(request.prompt, messages, reach) : [];
+  const { messages, version, prefix } = request;
+  const rest = { count, outcome, version, prefix };
+  if (conversation.view().length === 0) return { messages: [], sources: [], marks: [], ...rest };
+  const { reach } = conversation.head();
+  const marks = model.options.promptCache === "marks" ? markedIndices(request.prompt, messages, reach) : [];
   const added = Array.from({ length: messages.length - sources.length }, () => "added" as const);
   return { messages, sources: added.length === 0 ? sources : [...sources, ...added], marks, ...rest };
 }
@@ -349,21 +355,22 @@ function askNow<M extends object>(
 const ROUNDS = 3;
 
 async function compactDue<M extends object>(
-  { session: { compact, prompt }, modelWindow }: ThreadParts<M>,
+  { model, log }: OpenedModel<M>,
   signal: AbortSignal,
-  catchUp: () => Promise<void>,
 ): Promise<CompactionOutcome<M>> {
-  const { size, reserve } = modelWindow.window();
+  const { prompt } = model;
+  const { size, reserve } = model.options.modelWindow.window();
   const overfull = (): boolean => prompt().count.tokens > size - reserve;
   let done: CompactionOutcome<M> | null = null;
   for (let round = 1; ; round += 1) {
-    const outcome = await compact({ cause: "automatic", signal }).catch((error: unknown) =>
-      ifBusy<M>(error, prompt(), overfull()),
-    );
+    const outcome = await model
+      .compactor()
+      .compact({ cause: "automatic", signal })
+      .catch((error: unknown) => ifBusy<M>(error, prompt(), overfull()));
     if (outcome.kind === "compacted") done = outcome;
     const again = outcome.kind === "compacted" ? overfull() : outcome.reason === "conflict";
     if (!again || round === ROUNDS) return done ?? outcome;
-    await catchUp();
+    await log.catchUp();
   }
 }
 
@@ -373,25 +380,7 @@ function ifBusy<M>(error: unknown, { count }: Prompt<M>, overfull: boolean): Com
   return { kind: "unchanged", reason: "busy", tokens: count.tokens, detail: error.message };
 }
 
-function stopOf<M extends object>({ signal }: ThreadParts<M>, given: AbortSignal | undefined): AbortSignal {
-  const signals = [signal, given].filter((one) => one != null);
+function stopOf<M extends object>({ model }: OpenedModel<M>, given: AbortSignal | undefined): AbortSignal {
+  const signals = [model.options.signal, given].filter((one) => one != null);
   return signals.length === 1 ? signals[0]! : AbortSignal.any(signals);
-}
-
-/** Calls one after the other; after the last one none is taken. */
-function callsOn(threadId: string) {
-  const oneByOne = inTurn((work) => work());
-  let closed: Promise<void> | null = null;
-  const next = <T>(work: () => Promise<T>): Promise<T> => {
-    if (closed !== null)
-      return Promise.reject(new ThreadError("closed", `thread ${threadId} was closed: open it again`));
-    return oneByOne(work);
-  };
-  return {
-    next,
-    last(work: () => Promise<void>): Promise<void> {
-      closed ??= next(work);
-      return closed;
-    },
-  };
 }

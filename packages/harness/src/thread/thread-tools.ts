@@ -8,8 +8,8 @@ import type { Note, NoteWrite, Range } from "@palimpsest/core/log";
 import { z } from "zod/v4";
 import { changeNote, cutThread } from "./chosen.ts";
 import type { Conversation } from "./conversation.ts";
+import type { OpenThread, PromptRequest, ThreadPrompt } from "./open-thread.ts";
 import { sizedThread } from "./sized-thread.ts";
-import type { OpenThread, PromptRequest, ThreadPrompt } from "./thread-session.ts";
 import { commit, type Writer } from "./writer.ts";
 
 const NAME = z.string().min(1).max(40);
