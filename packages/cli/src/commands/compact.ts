@@ -64,7 +64,7 @@ function described(threadId: string, outcome: ResultOf<typeof compact>, dryRun: 
   const what =
     hidden === null ? "shortened" : `records ${hidden[0]} to ${hidden[1]} are behind a summary${but(standing)}`;
   return [
-    `${dryRun ? "Would compact" : "Compacted"} ${threadId} (${rung}): ${grouped(tokensBefore)} -> ${grouped(tokensAfter)} tokens, ${counted(messages.length, "message")}, ${duration(ms)}; ${what}.`,
+    `${dryRun ? "Would compact" : "Compacted"} ${threadId} (${rung}): the prompt has ${grouped(tokensAfter)} tokens instead of ${grouped(tokensBefore)}, in ${counted(messages.length, "message")}; ${what} (${duration(ms)}).`,
     ...(archivePath === null || dryRun
       ? []
       : [`Word for word in ${archivePath}. "palimpsest undo ${threadId}" takes it back.`]),

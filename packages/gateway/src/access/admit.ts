@@ -101,11 +101,12 @@ function unguardedWrite(
   // Vendors' clients send recordings and pictures as forms.
   const mayBeForm = contentType === null || (access === "provider" && /^multipart\/form-data\b/i.test(contentType));
   if ((mayBeForm && isOwnKey) || (contentType !== null && noFormSends(contentType))) return null;
+  const said = contentType === null ? "the request doesn't say what its body is" : "the body isn't said to be JSON";
   return refused(
     415,
     "not-json",
-    "a request that changes something needs a JSON body, if only an empty one: -H 'content-type: application/json' -d '{}'; " +
-      "or a header X-Palimpsest-User",
+    `${said}: a change needs the header "content-type: application/json" and a JSON body, if only {}; ` +
+      "with curl -H 'content-type: application/json' -d '{}'; or a header X-Palimpsest-User",
   );
 }
 

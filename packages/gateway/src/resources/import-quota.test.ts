@@ -11,6 +11,8 @@ test("a user's imports of a day count together, file by file, and another user's
   const second = quota.counting(home("ada"), 10);
   second(2);
   assert.throws(() => second(3), { code: "import-limit" });
+  // Nothing of that file was imported: a smaller one may come.
+  quota.counting(home("ada"), 10)(2);
   quota.counting(home("bob"), 10)(10);
   quota.counting(home("ada"), null)(1000);
   now = new Date("2026-11-19T00:00:00Z");

@@ -23,12 +23,15 @@ export function importQuota(): ImportQuota {
         // A number that gets smaller is the next file's.
         const count = (counts.get(key) ?? 0) + (messages < before ? messages : messages - before);
         before = messages;
-        if (most !== null && count > most)
+        // Nothing of the file is imported, so nothing of it counts: a smaller one may still come.
+        if (most !== null && count > most) {
+          counts.set(key, count - messages);
           throw new ProblemError(
             429,
             "import-limit",
             `a user may import ${most} messages in a day here (gateway.imported_messages_per_day); nothing of this file was imported`,
           );
+        }
         counts.set(key, count);
       };
     },

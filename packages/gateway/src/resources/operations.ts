@@ -81,12 +81,19 @@ function optionsOf(call: Call<Given, Given>, given: Given, { runs, requests }: O
     // A dry run costs tokens of nobody's thread: it isn't counted.
     onCompaction: given["dryRun"] === true ? () => {} : meter.event,
     runOn: async (userId, id) => (runs.on(userId, id) ?? (await runs.elsewhere(userId, id)))?.facts.id ?? null,
+    assertEnds(role) {
+      if (ROLES.indexOf(role) <= ROLES.indexOf(caller.role)) return;
+      throw new ProblemError(403, "not-your-user", `this user has a key with the role ${role}: such a key must ask`);
+    },
     forUser(userId) {
       if (mayAct(caller, userId)) return home.forUser(userId);
       throw new ProblemError(403, "not-your-user", "this key may not act for another user");
     },
   };
 }
+
+/** Each may end keys of its own role and of those before it. */
+const ROLES: readonly string[] = ["user", "delegate", "admin"];
 
 /** Says where the field is that an operation refuses. */
 function located(error: unknown, query: z.ZodObject): unknown {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { runMemoryCommand, userMemoryFiles } from "palimpsest/internal/memory-tool";
 import { world } from "../../test/examples.ts";
+import { keyed } from "../../test/keyed.ts";
 
 test("a user's memory files are exported, and gone with everything else of theirs", async (t) => {
   const at = await world(t);
@@ -27,4 +28,14 @@ test("a user's memory files are exported, and gone with everything else of their
     path: "/memories/notes/birds.md",
   });
   assert.match(bobs, /bob: a bittern/);
+});
+
+test("a key ends no key of a higher role by deleting its user", async (t) => {
+  const at = await keyed(t);
+  const asOps = { headers: { "x-palimpsest-user": "ops" }, body: { user: "ops" } };
+  const refused = await at.ask("delegate", "DELETE", "/api/user", asOps);
+  assert.deepEqual([refused.status, JSON.parse(refused.text).error.code], [403, "not-your-user"]);
+  assert.equal((await at.ask("admin", "GET", "/api/keys")).status, 200);
+  const asBob = { headers: { "x-palimpsest-user": "bob" }, body: { user: "bob" } };
+  assert.equal((await at.ask("delegate", "DELETE", "/api/user", asBob)).status, 200);
 });

@@ -25,11 +25,7 @@ export function powersOf(written: unknown): Power[] {
     ...(fields(root["approval"])["tools"] === undefined
       ? []
       : [power("approval", "approval.tools", "decide which calls you are asked about")]),
-    ...elsewhere(memory["storage_path"], "memory.storage_path", "keep memory in"),
-    ...elsewhere(fields(root["skills"])["path"], "skills.path", "read instructions from"),
-    ...[fields(root["rules"])["files"]].flat().flatMap((file) => elsewhere(file, "rules.files", "read rules from")),
-    ...elsewhere(fields(root["store"])["url"], "store.url", "keep threads in"),
-    ...elsewhere(fields(root["store"])["listen_url"], "store.listen_url", "listen at"),
+    ...placePowers(root),
     ...environmentPowers(written, endpoints),
     ...listening(fields(root["gateway"])["host"]),
     ...passing(fields(root["gateway"])["pass_through"]),
@@ -180,15 +176,40 @@ function below(value: unknown, usual: number): value is number {
   return typeof value === "number" && value < usual;
 }
 
-/** A path inside the home is its own affair. */
-function elsewhere(value: unknown, key: string, verb: string): Power[] {
-  if (value === undefined || value === null || variableOf(value) !== undefined) return [];
-  const inside =
+/**
+ * Inside of the home, too: there are the database and the keys' secret, which must not be taken for a memory, and what agents
+ * and uploads wrote, which must not be taken for instructions.
+ */
+function placePowers(root: WrittenFields): Power[] {
+  const { memory, skills } = USUAL;
+  const { url, listen_url: listening } = fields(root["store"]);
+  return [
+    ...elsewhere(fields(root["memory"])["storage_path"], memory.storage_path, [
+      "memory.storage_path",
+      "keep memory in",
+    ]),
+    ...elsewhere(fields(root["skills"])["path"], skills.path, ["skills.path", "read instructions from"]),
+    ...[fields(root["rules"])["files"]]
+      .flat()
+      .flatMap((file) => (isInside(file) ? [] : elsewhere(file, null, ["rules.files", "read rules from"]))),
+    ...elsewhere(url, null, ["store.url", "keep threads in"]),
+    ...elsewhere(listening, null, ["store.listen_url", "listen at"]),
+  ];
+}
+
+function elsewhere(value: unknown, usual: string | null, [key, verb]: readonly [key: string, verb: string]): Power[] {
+  if (value === undefined || value === null || value === usual || variableOf(value) !== undefined) return [];
+  return [power("files", key, `${verb} ${shown(value)}`)];
+}
+
+/** Of rules: reading any file is asked about anyway, this says where it is. */
+function isInside(value: unknown): boolean {
+  return (
     typeof value === "string" &&
     !isAbsolute(value) &&
     !/^[a-z][a-z0-9+.-]+:/i.test(value) &&
-    !value.split(/[\\/]/).includes("..");
-  return inside ? [] : [power("files", key, `${verb} ${shown(value)}`)];
+    !value.split(/[\\/]/).includes("..")
+  );
 }
 
 /** An address may hold a password. */

@@ -172,7 +172,16 @@ for (const [name, text, expected] of [
       "files store.url keep threads in postgres://evil/db",
     ],
   ],
-  ["files of the home", "memory: { storage_path: m.json }\nskills: { path: mine }\nstore: { url: other.db }", []],
+  ["files of the home under their usual names", "memory: { storage_path: memory.json }\nskills: { path: skills }", []],
+  [
+    "other files of the home: the database as a memory, what an agent wrote as skills or as the store",
+    "memory: { storage_path: palimpsest.db }\nskills: { path: threads/t/workspace }\nstore: { url: other.db }",
+    [
+      "files memory.storage_path keep memory in palimpsest.db",
+      "files skills.path read instructions from threads/t/workspace",
+      "files store.url keep threads in other.db",
+    ],
+  ],
   [
     "settings that delete what the person's own home keeps",
     "memory: { max_facts: 1 }\nsubagents: { retention_days: 0.001 }",

@@ -42,7 +42,7 @@ export function fileStorage(options: FileStorageOptions): MemoryStorage {
     if (from === "cache" && cached?.stamp === stamp) return cached.document;
     const text = await readText(path);
     const parsed = parseDocument(text);
-    if (parsed.kind === "unreadable") throw await setAside(path, parsed.reason);
+    if (parsed.kind === "unreadable") throw await setAside(path, parsed.reason, text);
     cache.set(path, { stamp, digest: digestOf(text), document: parsed.document });
     return parsed.document;
   };
@@ -158,7 +158,10 @@ async function readText(path: string): Promise<string> {
   }
 }
 
-async function setAside(path: string, reason: string): Promise<MemoryStorageError> {
+async function setAside(path: string, reason: string, text: string): Promise<MemoryStorageError> {
+  // A database was never a memory: where one is named as such by mistake, it is not ours to move.
+  if (text.startsWith("SQLite format 3"))
+    return new MemoryStorageError("corrupt", `${path} is a database, not a memory: see memory.storage_path`);
   const name = `${basename(path)}.corrupt-${randomUUID().slice(0, 8)}`;
   const aside = join(dirname(path), name);
   const moved = await rename(path, aside).then(

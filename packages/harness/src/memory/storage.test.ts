@@ -19,6 +19,15 @@ const CODER: MemoryScope = { userId: "default", agentName: "coder" };
 const ANN: MemoryScope = { userId: "ann", agentName: null };
 let count = 0;
 
+test("a database that is named as the memory's file stays where it is", async () => {
+  const base = mkdtempSync(join(folder, "database-"));
+  const database = await openStore(join(base, "palimpsest.db"));
+  await database.close();
+  const storage = fileStorage({ base, storagePath: "palimpsest.db" });
+  await assert.rejects(storage.load(OWN), { code: "corrupt", message: /is a database, not a memory/ });
+  assert.ok(existsSync(join(base, "palimpsest.db")));
+});
+
 for (const kind of ["file", "sqlite", "postgres"] as const) {
   describe(`memory in ${kind}`, () => {
     /** Two openings of the same place. */

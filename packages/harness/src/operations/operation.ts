@@ -79,6 +79,8 @@ export interface OperationOptions {
   readonly runOn?: (userId: string, threadId: string) => Promise<string | null>;
   /** Drops what this process remembers of a user whose everything is deleted. */
   readonly forget?: (userId: string) => void;
+  /** Throws if the caller may not end keys of this role. Without it every key may be ended, as on one's own machine. */
+  readonly assertEnds?: (role: string) => void;
   /** The program that states a fact for the person, if it isn't the person. */
   readonly source?: string;
 }

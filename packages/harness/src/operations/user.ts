@@ -37,8 +37,9 @@ export const deleteUser = operation({
     memories: z.int(),
     keys: z.int().describe("Keys that were ended; they stay listed, so that nobody comes in without one."),
   }),
-  async run(home, { user }, { forget }) {
+  async run(home, { user }, { forget, assertEnds }) {
     if (user !== home.userId) throw invalid("user", `this would delete everything of ${JSON.stringify(home.userId)}`);
+    for (const { role, revokedAt } of await keysOf(home)) if (revokedAt === null) assertEnds?.(role);
     const { deleted, kept } = await deleteThreads(home);
     const repository = await home.memory(home.store);
     let memories = 0;
