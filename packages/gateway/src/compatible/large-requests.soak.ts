@@ -27,13 +27,6 @@ test("a body just under the limit of 64 MB is answered and gone on with in each 
     const first = await ask(served.url, [pasted], { path });
     const second = await ask(served.url, [pasted, first.message, user("And?")], { path });
     const third = await ask(served.url, [user("y".repeat(64 * MB))], { path });
-    console.error(
-      "SECOND",
-      first.text.slice(0, 300),
-      second.text.slice(0, 800),
-      JSON.stringify([...second.headers]),
-      JSON.stringify(served.provider.requests).slice(0, 900),
-    );
     t.diagnostic(
       `${path}: ${[first, second].map(({ status, header }) => `${status} ${header("match")} ${header("view")}`)}`,
     );
