@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { NO_RULES, NOTHING_LIVE, readRules, rulesInForce } from "@palimpsest/core/internal/log";
-import type { MessageRecord, Origin } from "@palimpsest/core/log";
+import type { MessageRecord, Origin, ThreadHeader } from "@palimpsest/core/log";
 import { type Part, shapeOf } from "@palimpsest/core/message";
 import { openSqlite } from "../stores/sqlite.ts";
 import { openThread } from "../thread/open-thread.ts";
@@ -16,6 +16,17 @@ interface Said {
   readonly withResult?: true;
 }
 
+const HEADER: ThreadHeader = {
+  id: "t",
+  user: "u",
+  agent: "a",
+  parent: null,
+  forkedAt: null,
+  kind: "main",
+  createdAt: "",
+  memory: "on",
+};
+
 function stated(said: readonly Said[]): readonly string[] {
   const messages = said.map(({ text, withResult }) => {
     const result: Part = { kind: "result", id: "c1", name: null, text: "done", images: [], isError: false };
@@ -27,7 +38,7 @@ function stated(said: readonly Said[]): readonly string[] {
   });
   const live = () => ({ ...NOTHING_LIVE, tail });
   const original = ({ seq }: MessageRecord) => messages[seq - 1]!;
-  const steps = statedRules({ shape, original, live }, NO_RULES, "2026-11-18");
+  const steps = statedRules({ shape, original, live, header: HEADER }, NO_RULES, "2026-11-18");
   let step = steps.next();
   while (step.done !== true) step = steps.next();
   return rulesInForce(step.value).map(({ text }) => text);

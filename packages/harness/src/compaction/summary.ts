@@ -370,14 +370,14 @@ async function newRules<M>(options: CompactorOptions<M>, proposed: readonly Stat
   return now === rules ? null : now;
 }
 
-/** The list with what a person typed in the visible messages and what may bind later turns. The same list if nothing is new. */
+/** The list with what a person typed in the visible messages and may bind later turns. A sub-agent's prompts are a model's words. */
 export function* statedRules<M>(
-  { shape, original, live }: Pick<Conversation<M>, "shape" | "original" | "live">,
+  { shape, original, live, header }: Pick<Conversation<M>, "shape" | "original" | "live" | "header">,
   rules: RuleList,
   at: string,
 ): Generator<void, RuleList> {
-  const stated = yield* typedSteps(live().tail, original, shape);
-  const binding = stated.filter(({ text }) => mayBecomeRule(text));
+  if (header.kind === "subagent") return rules;
+  const binding = (yield* typedSteps(live().tail, original, shape)).filter(({ text }) => mayBecomeRule(text));
   return binding.length === 0 ? rules : recognizeRules(rules, binding, at);
 }
 

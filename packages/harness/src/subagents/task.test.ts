@@ -5,6 +5,8 @@ import { z } from "zod";
 import type { Middleware } from "../agent/run.ts";
 import { runOf } from "../agent/tools.ts";
 import { subagentKit, taskCall } from "../testing/subagent-kit.ts";
+import { threadRules } from "../thread/chosen.ts";
+import { threadDeps } from "../thread/writer.ts";
 import { toolFacts } from "../tool-facts.ts";
 
 const look = tool({ inputSchema: z.object({}), execute: () => "seen" });
@@ -175,4 +177,17 @@ test("in a UI stream a child is one part that changes as it goes on", async () =
     ["subagent-start", "subagent-step", "subagent-end"],
   );
   assert.equal(new Set(parts.map(({ id }) => id)).size, 1);
+});
+
+test("what a task's prompt says binds nobody: only a person's words become standing rules", async () => {
+  const told = "Never push to main.";
+  const kit = subagentKit({ parent: [{ calls: [taskCall(told)] }, "done"], child: () => "ok" });
+  await kit.agent.generate({ threadId: "t", prompt: `${told} Then look.` });
+  const deps = threadDeps(kit.store);
+  const { threadId } = (await kit.delegations())[0]!;
+  assert.deepEqual(
+    (await threadRules(deps, "t"))?.list.map(({ text }) => text),
+    [told],
+  );
+  assert.deepEqual((await threadRules(deps, threadId))?.list, []);
 });
