@@ -30,6 +30,7 @@ test("a chat reads prompts and commands from a pipe, one a line, and prints plai
     "/new other",
     "Hello.",
     "/model",
+    "/threads 77",
     "/nothing",
   ];
   const { code, stdout, stderr } = await piped(lines, "chat", "--thread", "mill");
@@ -52,6 +53,7 @@ test("a chat reads prompts and commands from a pipe, one a line, and prints plai
     /This is mill-fork-\d+ now/,
     /\* 1 +mill-fork-\d+ +\d+ +The mill has four wheels/,
     /This is other now/,
+    /The list has no number 77; \/threads shows it\./,
     /There is no \/nothing/,
     /palimpsest chat --thread other\n$/,
   ])

@@ -139,6 +139,8 @@ export async function threads(session: ChatSession, name: string): Promise<void>
   if (name !== "") {
     const exists = checkThreadId(name).kind !== "invalid" && (await deps.store.header(name)) !== undefined;
     const id = exists ? name : listed.threads[Number(name) - 1];
+    if (id === undefined && /^\d+$/.test(name))
+      return screen.aside(`The list has no number ${name}; /threads shows it.`);
     if (id === undefined) return screen.aside(`There is no thread "${printable(name)}"; /new makes one.`);
     session.goTo(id);
     await screen.aside(`This is ${id} now.`);

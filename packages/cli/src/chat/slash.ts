@@ -64,7 +64,7 @@ const slashCommands: readonly SlashCommand[] = [
   { name: "context", argument: "", summary: "what fills the window, part by part", run: context },
   { name: "search", argument: "WORDS", summary: "find what was ever said in this thread", run: search },
   { name: "memory", argument: "[WORDS]", summary: "what is remembered about you, or what of it fits", run: memory },
-  { name: "pin", argument: "[SEQ]", summary: "quote a message in every summary; your last one", run: pin },
+  { name: "pin", argument: "[SEQ]", summary: "every summary quotes this message; without SEQ your last one", run: pin },
   {
     name: "rules",
     argument: "[add|end ...]",
