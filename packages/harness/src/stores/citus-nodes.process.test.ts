@@ -29,7 +29,7 @@ test("a node is added, holds nothing, and gets its share while users write", { s
   const before = await store.upkeep.check();
   assert.equal(before.ok, true, before.detail);
   assert.match(before.detail, new RegExp(`${name} holds nothing yet: run "SELECT citus_rebalance_start\\(\\)"`));
-  assert.equal(await nodesInUse(at), 1);
+  const inUse = await nodesInUse(at);
 
   let moved = false;
   const moving = at
@@ -52,7 +52,7 @@ test("a node is added, holds nothing, and gets its share while users write", { s
   assert.deepEqual(refused, []);
   await round("after");
   t.diagnostic(`${rounds} rounds of ${USERS.length} users while shards were moved`);
-  assert.equal(await nodesInUse(at), 2);
+  assert.equal(await nodesInUse(at), inUse + 1);
   const after = await store.upkeep.check();
   assert.equal(after.ok, true, after.detail);
   assert.doesNotMatch(after.detail, /holds nothing/);
