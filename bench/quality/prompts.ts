@@ -11,6 +11,7 @@
  *   cost        against never compacting, with the prompt cache of a provider that reads at marks
  *   fetched     the same where what isn't seen is read again (8,000 characters) and carried; seenThen, strictThen: before each
  * `cheaper`: rivals that cost less than ours and show no less, and sent every request within the window.
+ * `ours with rollover`: each compaction starts a fresh window (`summarization.policy: rollover`); nobody writes notes here.
  * `--quick` leaves out truncation and search. `rich`: LangChain and DeepAgents with a stand-in for a summary that knows what
  * the judge asks for; it is no rival that anybody can have.
  */
@@ -51,7 +52,7 @@ function byKind(all: readonly PromptRow[]) {
   const rows = all.filter((row) => !isRich(row));
   const ours = (rival: PromptRow): PromptRow | undefined =>
     rows.find(({ who, of, window }) => who === "ours" && of === rival.of && window === rival.window);
-  const cheaper = rows.filter((row) => row.who !== "ours" && isCheaper(row, ours(row)));
+  const cheaper = rows.filter((row) => !row.who.startsWith("ours") && isCheaper(row, ours(row)));
   return { rows, rich: all.filter(isRich), cheaper };
 }
 
@@ -96,7 +97,8 @@ async function rivals(options: BenchOptions): Promise<readonly NamedSender[]> {
   const at = [0.35, 0.45, 0.55, 0.7, 0.85].map((share) =>
     byPolicy((window) => summarizeAt(window, share, 6, "cached-prefix"), `summarize at ${Math.round(share * 100)} %`),
   );
-  const all = [ourThread(), ...middleware, byPolicy(opencodeRule), ...at];
+  const rollover = ourThread("ours with rollover", { style: "rollover" });
+  const all = [ourThread(), rollover, ...middleware, byPolicy(opencodeRule), ...at];
   const only = options["only"];
   if (only === undefined) return all;
   const names = String(only).split(",");

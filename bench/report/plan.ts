@@ -15,6 +15,20 @@ export interface Step {
 
 export const STEPS: readonly Step[] = [
   {
+    id: "quality-prompts",
+    bench: "quality",
+    measure: "prompts",
+    data: ["coding-session.jsonl", "airline-tool-dialogs.jsonl"],
+  },
+  {
+    id: "quality-cost",
+    bench: "quality",
+    measure: "prompts",
+    data: ["coding-session.jsonl"],
+    options: ["--windows", "200000", "--parts", "--cost", "--quick"],
+  },
+  { id: "quality-request", bench: "quality", measure: "request", data: ["exact-values-dev.json"] },
+  {
     id: "quality-search",
     bench: "quality",
     measure: "search",
