@@ -50,7 +50,7 @@ export interface Conversation<M> {
   catchUp(): Promise<"current" | "grown" | "reread" | "missing">;
 }
 
-export interface ErasedBody {
+interface ErasedBody {
   readonly seq: number;
   readonly body: string;
 }

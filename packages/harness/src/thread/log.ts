@@ -218,7 +218,7 @@ const FIRST_PAUSE_MS = 4;
 const LONGEST_PAUSE_MS = 250;
 
 /** One after the other, in the order they were asked for. */
-export function inTurn(act: LogAct): LogAct {
+function inTurn(act: LogAct): LogAct {
   let before: Promise<unknown> = Promise.resolve();
   return (work) => {
     const mine = before.then(() => act(work));
