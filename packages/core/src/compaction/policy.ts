@@ -299,7 +299,7 @@ function isReached(threshold: Threshold, { tokens, outside, messages }: Fill, wi
 }
 
 /** Of a prompt, what a compaction that a person asks for must save. What a trigger or a refusal asks for may save any amount. */
-const LEAST_SAVED = 0.05;
+const LEAST_SAVED = 0.01;
 
 interface AskedCompaction {
   readonly cause: "automatic" | "manual" | "overflow";

@@ -54,7 +54,7 @@ test("an automatic compaction hides the old messages behind a summary and keeps 
 
 test("a compaction that a person asks for and that saves next to nothing writes no record", async () => {
   await inThread(async (thread) => {
-    const long = "The parser reads one token at a time, and nothing of it can be left out. ".repeat(120);
+    const long = "The parser reads one token at a time, and nothing of it can be left out. ".repeat(650);
     await thread.say(...turns(0, 2));
     await thread.say({ role: "user", content: long }, { role: "assistant", content: long });
     const before = (await thread.open()).head().version;
