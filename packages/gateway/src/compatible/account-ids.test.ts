@@ -72,10 +72,70 @@ const NAMING: readonly (readonly [string, string, object])[] = [
   ],
 ];
 
+/** Places that only some tools, parts and spellings of OpenAI and Anthropic have. */
+const HIDDEN: readonly (readonly [string, string, object])[] = [
+  ["an item without a type", RESPONSES, { model: "oa", input: [{ id: "msg_anns" }] }],
+  ["an item whose type is null", RESPONSES, { model: "oa", input: [{ type: null, id: "msg_anns" }] }],
+  ["a picture by its id", RESPONSES, { model: "oa", input: [{ type: "image_generation_call", id: "ig_anns" }] }],
+  [
+    "a screenshot",
+    RESPONSES,
+    {
+      model: "oa",
+      input: [
+        { type: "computer_call_output", call_id: "c", output: { type: "computer_screenshot", file_id: "file-anns" } },
+      ],
+    },
+  ],
+  [
+    "the mask of a picture",
+    RESPONSES,
+    responses({ tools: [{ type: "image_generation", input_image_mask: { file_id: "file-anns" } }] }),
+  ],
+  [
+    "a variable of a stored prompt",
+    RESPONSES,
+    responses({ prompt: { id: "pmpt_1", variables: { f: { type: "input_file", file_id: "file-anns" } } } }),
+  ],
+  [
+    "a container of a shell",
+    RESPONSES,
+    responses({ tools: [{ type: "shell", environment: { type: "container_reference", container_id: "cntr_anns" } }] }),
+  ],
+  [
+    "files of a shell",
+    RESPONSES,
+    responses({ tools: [{ type: "shell", environment: { type: "container_auto", file_ids: ["file-anns"] } }] }),
+  ],
+  [
+    "a container that an earlier call used",
+    RESPONSES,
+    { model: "oa", input: [{ type: "code_interpreter_call", id: "ci_1", code: "1", container_id: "cntr_anns" }] },
+  ],
+  [
+    "a recording in chat completions",
+    CHAT,
+    { model: "oa", messages: [...user("hi"), { role: "assistant", audio: { id: "audio_anns" } }, ...user("on")] },
+  ],
+  [
+    "a skill of the account",
+    MESSAGES,
+    claude(
+      { type: "text", text: "hi" },
+      { container: { skills: [{ type: "custom", skill_id: "skill_anns", version: "latest" }] } },
+    ),
+  ],
+];
+
 /** Answered by the vendor alone where the client wants that. */
-const NATIVE: readonly (readonly [string, object])[] = [
-  ["a response that the vendor keeps", responses({ previous_response_id: "resp_anns" })],
-  ["a conversation that the vendor keeps", responses({ conversation: "conv_anns" })],
+const NATIVE: readonly (readonly [string, string, object])[] = [
+  ["a response that the vendor keeps", RESPONSES, responses({ previous_response_id: "resp_anns" })],
+  ["a conversation that the vendor keeps", RESPONSES, responses({ conversation: "conv_anns" })],
+  [
+    "a thread that the vendor keeps",
+    MESSAGES,
+    claude({ type: "text", text: "hi" }, { thread: { type: "continue", previous_message_id: "msg_anns" } }),
+  ],
 ];
 
 /** Each vendor has its own place for a code. */
@@ -94,16 +154,16 @@ async function place(t: TestContext, gateway = "") {
 
 test("a plain key names nothing of the operator's account, whatever the mode and however it is spelled", async (t) => {
   const { ask, seen } = await place(t);
-  for (const [title, path, body] of NAMING)
+  for (const [title, path, body] of [...NAMING, ...HIDDEN])
     for (const mode of ["on", "observe", "off"])
       for (const text of [JSON.stringify(body), JSON.stringify(body).replaceAll("_id", "\\u005fid")]) {
         const headers = { "x-palimpsest-mode": mode, "content-type": "application/json" };
         const answer = await ask("bob", "POST", path, { headers, body: text });
         assert.deepEqual([answer.status, refusalIn(answer)], [403, "provider-id"], `${title}, ${mode}: ${answer.text}`);
       }
-  for (const [title, body] of NATIVE)
+  for (const [title, path, body] of NATIVE)
     for (const headers of [{ "x-palimpsest-mode": "off" }, { "x-palimpsest-compaction": "native" }]) {
-      const answer = await ask("bob", "POST", RESPONSES, { headers, body });
+      const answer = await ask("bob", "POST", path, { headers, body });
       assert.deepEqual([answer.status, refusalIn(answer)], [403, "provider-id"], `${title}: ${answer.text}`);
     }
   assert.deepEqual(seen, []);
@@ -143,4 +203,42 @@ test("an argument of a user's own tool may have any name", async (t) => {
     ],
   };
   assert.equal((await ask("bob", "POST", MESSAGES, { body })).status, 200);
+});
+
+test("what a provider reports about files, and skills of Anthropic itself, may be repeated", async (t) => {
+  const { ask } = await place(t);
+  const cited = {
+    type: "output_text",
+    text: "so",
+    annotations: [{ type: "file_citation", file_id: "file-1", index: 0 }],
+  };
+  const input = [
+    ...user("go"),
+    { type: "message", id: "msg_1", role: "assistant", content: [cited] },
+    { id: "msg_2", role: "user", content: "an item with an id and its content" },
+    { type: "image_generation_call", id: "ig_1", status: "completed", result: "aGk=" },
+    ...user("on"),
+  ];
+  assert.equal((await ask("bob", "POST", RESPONSES, { body: { model: "oa", input } })).status, 200);
+  const skills = { container: { skills: [{ type: "anthropic", skill_id: "pptx", version: "latest" }] } };
+  const body = claude({ type: "text", text: "hi" }, skills);
+  assert.equal((await ask("bob", "POST", MESSAGES, { body })).status, 200);
+});
+
+test("a body that names a field twice anywhere is refused, since the provider may read the other one", async (t) => {
+  const { ask, seen } = await place(t);
+  const headers = { "content-type": "application/json" };
+  for (const [path, body] of [
+    [
+      RESPONSES,
+      '{"model":"oa","input":[{"type":"item_reference","id":"m","type":"message","role":"user","content":"x"}]}',
+    ],
+    [
+      RESPONSES,
+      '{"model":"oa","input":"x","tools":[{"type":"file_search","vector_store_ids":["v"],"vector_store_ids":null}]}',
+    ],
+    ["/v1/embeddings", '{"model":"oa","input":"x","more":{"a":1,"a":2}}'],
+  ] as const)
+    assert.equal((await ask("bob", "POST", path, { headers, body })).status, 400, body);
+  assert.deepEqual(seen, []);
 });

@@ -9,6 +9,7 @@ import { pace } from "palimpsest/internal/threads";
 import type { OpenThread } from "palimpsest/session";
 import { isBrokenOff, ProblemError } from "../http/problem.ts";
 import { fieldNames, fieldSpans } from "../http/read-json.ts";
+import { mayName } from "./account-ids.ts";
 import { answerInstead, answerThrough } from "./answer.ts";
 import { claimMatch, claimPlace, findMatch } from "./find.ts";
 import { joinElsewhere } from "./flight.ts";
@@ -21,7 +22,6 @@ import {
   bodyFor,
   type ClaimedRequest,
   identityOf,
-  mayName,
   mayNameAny,
   type ParsedRequest,
   parseRequest,
@@ -44,6 +44,7 @@ export async function converse<M extends object>(
   const read = await parseRequest(bytes === null ? call : { ...call, body: async () => bytes }, deps, vendor, policy);
   if (read.kind === "problem") {
     const { target, sent, message } = read;
+    assertOwnReference(call, deps, read);
     if (target.way === "converted") throw new ProblemError(400, "invalid", message);
     const place = { vendor, target, path: vendor.path };
     const answer = await askTarget(call, place, { body: sent, signal: call.client.left });
@@ -55,7 +56,7 @@ export async function converse<M extends object>(
 /** Also for requests that continue a thread of the vendor's server-side state. */
 export async function converseWith<M extends object>(read: ParsedRequest<M>): Promise<void> {
   const { call, deps, policy, request } = read;
-  if (request.reference !== null) assertOwnReference(call, deps, read);
+  if (request.reference !== null || read.held === null) assertOwnReference(call, deps, read);
   if (policy.mode === "off" || request.reference !== null || call.threads.store.matches === undefined)
     return pass(read);
   const hash = await read.reading.digest();

@@ -5,7 +5,8 @@ import { inTurns, pace } from "palimpsest/internal/threads";
 import { isProviderUser } from "../access/admit.ts";
 import { ProblemError } from "../http/problem.ts";
 import type { JsonFields } from "../http/read-json.ts";
-import { fieldsOf, repeatedName } from "../http/read-json.ts";
+import { repeatedName } from "../http/read-json.ts";
+import { type AccountKind, heldSteps, mayName, referenceIn } from "./account-ids.ts";
 import type { NamedAnswer, ServerThread } from "./answer.ts";
 import { convertedAnswer } from "./converted-answer.ts";
 import type { ClaimedThread, MatchingStore, RequestIdentity } from "./find.ts";
@@ -67,7 +68,13 @@ export interface ClaimedRequest<M extends object> {
 type RequestResult<M extends object> =
   | { readonly kind: "parsed"; readonly parsed: ParsedRequest<M> }
   /** The vendor would not take it; `pass` sends it there all the same, to hear it in the vendor's words. */
-  | { readonly kind: "problem"; readonly message: string; readonly target: ProviderTarget; readonly sent: Buffer };
+  | {
+      readonly kind: "problem";
+      readonly message: string;
+      readonly target: ProviderTarget;
+      readonly body: JsonFields;
+      readonly sent: Buffer;
+    };
 
 export async function parseRequest<M extends object>(
   call: CompatibleCall,
@@ -87,11 +94,11 @@ export async function parseRequest<M extends object>(
   const unclear = await unclearIn(bytes, Object.keys(body));
   if (unclear !== null) throw new ProblemError(400, "invalid", unclear);
   const target = targetFor(call, deps, { vendor, model });
-  assertNamesOwn(call, deps, { target, bytes, body });
+  await assertNamesOwn(call, deps, { target, bytes, body });
   const read = vendor.read(body, reading.checked);
   if (read.kind === "problem") {
     const sent = requestBytes(bytes, { model, target, field: vendor.field });
-    return { kind: "problem", message: read.message, target, sent };
+    return { kind: "problem", message: read.message, target, body, sent };
   }
   const { request } = read;
   const parsed: ParsedRequest<M> = {
@@ -236,14 +243,7 @@ function namedThread(headers: Headers): string | null {
   return name;
 }
 
-/*
- * Ids that name objects of an account with a provider: files, containers, vector stores, stored answers. The account does not
- * know our users, so with the operator's key an id may be anybody's. Looks where providers read such ids, never into
- * arguments and schemas of the client's tools.
- */
-
-/** By the provider's own path to them, below `/v1`. */
-type AccountKind = "files" | "vector_stores" | "containers" | "responses" | "conversations";
+/* Ids that name objects of an account with a provider: they are the operator's to open. */
 
 /** Whether the caller may name whatever the account behind the target holds. */
 export function mayNameAny(call: CompatibleCall, target: ProviderTarget): boolean {
@@ -251,15 +251,15 @@ export function mayNameAny(call: CompatibleCall, target: ProviderTarget): boolea
 }
 
 /** Throws the refusal of a request that names what isn't its caller's. */
-function assertNamesOwn(
+async function assertNamesOwn(
   call: CompatibleCall,
   { settings }: CompatibleDeps,
   { target, bytes, body }: { readonly target: ProviderTarget; readonly bytes: Buffer; readonly body: JsonFields },
-): void {
+): Promise<void> {
   if (mayNameAny(call, target) || !mayName(bytes)) return;
   // An item of a conversation that is named too is looked up there: `assertOwnReference` sees to the vendor's own.
   const isNamed = body["previous_response_id"] != null || body["conversation"] != null;
-  const closed = heldIn(body).find(
+  const closed = [...(await inTurns(heldSteps(body)))].find(
     (held) => !(isNamed && held === "conversations") && !opens(settings.gateway.pass_through, held),
   );
   if (closed !== undefined) throw notYours(closed);
@@ -272,73 +272,17 @@ export function assertOwnReference(
   { target, body }: { readonly target: ProviderTarget; readonly body: JsonFields },
 ): void {
   if (mayNameAny(call, target)) return;
-  const held =
-    body["previous_response_id"] != null ? "responses" : body["conversation"] != null ? "conversations" : null;
+  const held = referenceIn(body);
   if (held !== null && !opens(settings.gateway.pass_through, held)) throw notYours(held);
 }
-
-/** False: none of the words is there, also not with one of its letters escaped. Bodies are long, and this is fast. */
-export function mayName(bytes: Buffer): boolean {
-  return WORDS.some((word) => bytes.includes(word));
-}
-
-const WORDS = [
-  "file_id",
-  "vector_store_ids",
-  "container",
-  "item_reference",
-  "previous_response_id",
-  "conversation",
-].concat(["2", "3", "4", "5", "6", "7"].map((digit) => `\\u00${digit}`));
 
 function opens(list: CompatibleDeps["settings"]["gateway"]["pass_through"], held: AccountKind): boolean {
   return list === "all" || list.some((entry) => entry.includes(` /v1/${held}`));
 }
 
-function heldIn(body: JsonFields): readonly AccountKind[] {
-  const said = [body["messages"], body["input"]].flatMap((list) => (Array.isArray(list) ? list : []));
-  const tools = Array.isArray(body["tools"]) ? body["tools"] : [];
-  return [...said.flatMap(inPart), ...tools.flatMap(inTool), ...inContainer(body["container"])];
-}
-
-/** A message, an item, or a part of one. */
-function inPart(value: unknown): readonly AccountKind[] {
-  if (typeof value !== "object" || value === null) return [];
-  const { type, content, output, file, source, file_id: id } = fieldsOf(value);
-  const own: readonly AccountKind[] =
-    type === "item_reference"
-      ? ["conversations"]
-      : CARRIES_FILE.has(String(type)) && [id, idOf(file), idOf(source)].some((one) => one != null)
-        ? ["files"]
-        : [];
-  const inside = [content, output].flatMap((list) => (Array.isArray(list) ? list : [list]));
-  return [...own, ...inside.flatMap(inPart)];
-}
-
-/** Parts from which a provider reads a file. */
-const CARRIES_FILE = new Set(["file", "input_file", "input_image", "image", "document", "container_upload"]);
-
-function idOf(value: unknown): unknown {
-  return fieldsOf(value)["file_id"];
-}
-
-function inTool(tool: unknown): readonly AccountKind[] {
-  if (typeof tool !== "object" || tool === null) return [];
-  const { vector_store_ids: stores, container } = fieldsOf(tool);
-  return [...(stores == null ? [] : (["vector_stores"] as const)), ...inContainer(container)];
-}
-
-/** Its id, or an object with it or with the files for a new one. */
-function inContainer(container: unknown): readonly AccountKind[] {
-  if (container == null) return [];
-  if (typeof container !== "object") return ["containers"];
-  const { id, file_ids: files } = fieldsOf(container);
-  return [...(id == null ? [] : (["containers"] as const)), ...(files == null ? [] : (["files"] as const))];
-}
-
 function notYours(held: AccountKind): ProblemError {
   const remedy = `send the content itself, bring the provider's own key as X-Provider-Key, or have the operator list a path of /v1/${held} in gateway.pass_through`;
-  const message = `the request names something of the provider's account (${held.replace("_", " ")}), which isn't opened to your key: ${remedy}`;
+  const message = `the request names something of the provider's account (${held.replace(/[_/]/, " ")}), which isn't opened to your key: ${remedy}`;
   return new ProblemError(403, "provider-id", message);
 }
 

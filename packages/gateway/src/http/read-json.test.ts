@@ -75,12 +75,14 @@ test("others get their turns while a long body is parsed", async () => {
   assert.ok(turns > 5, `${turns}`);
 });
 
-test("a name that stands twice in the object itself is found, however it is spelled", async () => {
+test("a name that stands twice in one object is found, at any depth and however it is spelled", async () => {
   const found = (text: string) => repeatedName(Buffer.from(text));
   assert.equal(await found('{"a":1,"b":[{"x":1},{"x":2}],"c":{"a":1},"d":"a","e":["a","a"]}'), null);
   assert.equal(await found('{"a":{"z":","},"b" : "x", "\\u0061":2}'), "a");
   assert.equal(await found('{"__proto__":1,"__proto__":2}'), "__proto__");
   assert.equal(await found("{}"), null);
+  assert.equal(await found('{"a":[{"x":{"y":1}},{"file_id":"f","z":["x"],"file\\u005fid":null}]}'), "file_id");
+  assert.equal(await found('{"a":{"x":[{"a":1}],"y":{"a":{},"x":1}},"x":["a",{"a":1},"a"],"y":"x"}'), null);
 });
 
 test("one text of many megabytes is read in many steps, whatever is escaped in it", () => {

@@ -23,7 +23,7 @@ export async function assertShallow(bytes: Buffer, nesting: number): Promise<voi
     throw new ProblemError(400, "too-deep", `the body is nested deeper than ${nesting} levels`);
 }
 
-/** A name that stands twice in the object itself, however it is spelled; null: none does. Expects an object's JSON. */
+/** A name that stands twice in one object, at any depth and however it is spelled; null: none does. Expects an object's JSON. */
 export function repeatedName(bytes: Buffer): Promise<string | null> {
   return inTurns(repeatedSteps(bytes));
 }
@@ -60,24 +60,23 @@ function* deeperThan(bytes: Buffer, most: number): Generator<void, boolean> {
 }
 
 function* repeatedSteps(bytes: Buffer): Generator<void, string | null> {
-  const names = new Set<string>();
-  let depth = 0;
-  let isName = true;
+  const open: (Set<string> | null)[] = []; // the names of each open object; null for a list
+  let isName = false;
   let pause = STEP;
   for (let at = 0; at < bytes.length; at += 1) {
     const byte = bytes[at];
     if (byte === QUOTE) {
       const end = stringEnd(bytes, at);
-      if (isName && depth === 1) {
+      const names = isName ? open.at(-1) : null;
+      if (names != null) {
         const name = JSON.parse(bytes.toString("utf8", at, end)) as string;
-        if (names.has(name)) return name;
-        names.add(name);
+        if (names.size === names.add(name).size) return name;
         isName = false;
       }
       at = end - 1;
-    } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth += 1;
-    else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth -= 1;
-    else if (byte === COMMA && depth === 1) isName = true;
+    } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) open.push(byte === OPEN_BRACE ? new Set() : null);
+    else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) open.pop();
+    if (byte === OPEN_BRACE || byte === COMMA) isName = true;
     if (at < pause) continue;
     pause = at + STEP;
     yield;

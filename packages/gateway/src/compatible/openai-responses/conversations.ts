@@ -23,6 +23,7 @@ import type { Store, StoredRecord } from "palimpsest/stores";
 import { appendMessages, createThread, type RecordInput } from "palimpsest/threads";
 import type { JsonFields } from "../../http/read-json.ts";
 import { fieldsOf } from "../../http/read-json.ts";
+import { isItemReference } from "../account-ids.ts";
 import type { ServerThreadPlace } from "../answer.ts";
 import { keyed, type Secret } from "../match.ts";
 import { withOwnCalls } from "../own-tools/shown.ts";
@@ -374,8 +375,7 @@ export async function withoutReferences(
   threadId: string,
   items: readonly ResponsesItem[],
 ): Promise<readonly ResponsesItem[]> {
-  const isReference = (item: JsonFields) => item["type"] === "item_reference";
-  const missing = new Set(items.filter(isReference).map(({ id }) => String(id)));
+  const missing = new Set(items.filter(isItemReference).map(({ id }) => String(id)));
   if (missing.size === 0) return items;
   const query = { kinds: ["message"], order: "descending" } as const;
   for await (const { record } of store.records(threadId, query)) {
@@ -385,5 +385,5 @@ export async function withoutReferences(
   }
   const [unknown] = missing;
   if (unknown !== undefined) throw noItem(unknown, "input");
-  return items.filter((item) => !isReference(item));
+  return items.filter((item) => !isItemReference(item));
 }

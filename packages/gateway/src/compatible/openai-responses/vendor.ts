@@ -2,6 +2,7 @@
 
 import { type ResponsesItem, type ResponsesMessage, responsesItems, responsesTurns } from "@palimpsest/core/message";
 import { fieldsOf, type JsonFields, listIn, numberIn, objectOf } from "../../http/read-json.ts";
+import { isItemReference } from "../account-ids.ts";
 import type { AnswerPiece, AnswerWriter, PieceCall, PieceEnd } from "../converted-answer.ts";
 import { type CheckedMessages, common, leadingIn, readItems } from "../front.ts";
 import { openaiFailure } from "../openai-chat.ts";
@@ -67,7 +68,7 @@ function referenceIn(
 ): string | null {
   if (typeof previous === "string") return previous;
   if (conversation != null) return "conversation";
-  return items.some(({ type }) => type === "item_reference" || type === "compaction_trigger") ? "item" : null;
+  return items.some((item) => isItemReference(item) || item.type === "compaction_trigger") ? "item" : null;
 }
 
 /* Reads an answer of the Responses API, whole or while its events pass by: the items of one turn. */
