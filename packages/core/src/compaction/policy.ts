@@ -1,6 +1,6 @@
 /**
  * What a user may ask of compaction: thresholds, what is kept, what it comes to in tokens for one window, and whether a trigger
- * is reached (`isReached`). Nothing here looks at messages.
+ * is reached (`isReached`). Reads sizes of messages, never their words.
  */
 import type { Head } from "../log/head.ts";
 import type { PruneRecord, SummaryFormat } from "../log/record.ts";

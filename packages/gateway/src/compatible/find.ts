@@ -1,4 +1,7 @@
-/** Asks the store which threads a request may belong to, in as few reads as it takes, and has `match` decide. */
+/**
+ * Asks the store which threads a request may belong to, in as few reads as it takes, has `match` decide, and claims the thread.
+ * `claimMatch` forks it after all where another request holds it or it has moved on since.
+ */
 import type { MessageRecord } from "@palimpsest/core/log";
 import { convert, type Dialect, type Shape } from "@palimpsest/core/message";
 import { LeftOpen } from "palimpsest/internal/threads";
@@ -81,7 +84,7 @@ async function candidateOf<M extends object>(
   const { messages, shape } = identity;
   const depth = depthOf(identity, row.hash) ?? 0;
   const from: ChainState = { hash: row.hash, pending: [], calls: shape.calls(messages[depth - 1]!) };
-  return { ...row, tail: await tailOf(store, identity, { row, from }), state: "free" };
+  return { ...row, tail: await tailOf(store, identity, { row, from }) };
 }
 
 /** What stands behind a place, up to the next answer. */
@@ -126,7 +129,7 @@ async function runIn<M extends object>(store: MatchingStore, identity: RequestId
     if (!stands) continue;
     const from: ChainState = { hash: places[last.index]!.hash, pending: [], calls: shape.calls(messages[last.index]!) };
     const tail = await tailOf(store, { shape, secret }, { row, from });
-    return { ...row, tail, state: "free" as const, depth: last.index + 1 };
+    return { ...row, tail, depth: last.index + 1 };
   }
   return null;
 }
@@ -355,7 +358,6 @@ async function matchPlace<M extends object>(
     fixed,
     updatedAt: head?.updatedAt ?? "",
     tail,
-    state: "free",
   };
   return goOn(identity, candidate);
 }

@@ -28,7 +28,6 @@ function candidate(letters: string, depth: number, given: Partial<MatchCandidate
     version: 9,
     updatedAt: "2026-01-01T00:00:00.000Z",
     tail: answered === -1 ? later : later.slice(0, answered + 1),
-    state: "free",
     ...given,
   };
 }
@@ -73,12 +72,6 @@ const ROWS: readonly (readonly [string, RequestFingerprint, Partial<Findings>, R
     request("aBc"),
     { candidates: [candidate("aBcD", 2)] },
     { kind: "forked", thread: "aBcD", at: 2, known: 2 },
-  ],
-  [
-    "another request works on the same prefix",
-    request("aBc"),
-    { candidates: [candidate("aB", 2, { state: "busy" })] },
-    { kind: "forked", thread: "aB", at: 2, known: 2 },
   ],
   [
     "a title call in a group that has a thread",

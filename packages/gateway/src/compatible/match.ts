@@ -21,8 +21,6 @@ export interface RequestFingerprint {
 export interface MatchCandidate extends Omit<MatchRow, "answer"> {
   /** What the thread holds after that answer, as it continues the request's chain: up to its next answer. */
   readonly tail: readonly ChainPlace[];
-  /** Somebody writes to it at this moment. */
-  readonly state: "free" | "busy";
 }
 
 export type ThreadMatch =
@@ -87,8 +85,8 @@ function joining(
   request: RequestFingerprint,
   { candidate, depth, more }: MatchHit,
 ): Extract<ThreadMatch, { readonly thread: string }> {
-  const { threadId: thread, seq, state } = candidate;
-  if (more === null || state === "busy") return { kind: "forked", thread, at: seq, known: depth };
+  const { threadId: thread, seq } = candidate;
+  if (more === null) return { kind: "forked", thread, at: seq, known: depth };
   const known = Math.min(depth + more, request.places.length);
   return { kind: "extended", thread, known, instead: { at: seq, known: depth, version: candidate.version } };
 }

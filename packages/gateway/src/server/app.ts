@@ -289,7 +289,7 @@ async function keysFor(access: Access, find: () => Promise<KeyFacts>): Promise<K
   return find().catch(() => ({ exist: true, presented: "none", providerUser: null }));
 }
 
-/** What an answer may do in a browser: nothing. */
+/** Headers of every answer, also of `/v1`: a browser may do nothing with it. */
 const SAFE = {
   "cache-control": "no-store",
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'; form-action 'none'; base-uri 'none'",

@@ -45,14 +45,12 @@ export interface Conversation<M> {
     also?: Pick<AppendBatch, "jobs" | "prompts" | "matches" | "flush" | "leaseAfter">,
   ): Promise<Committed & { readonly records?: readonly LogRecord[] }>;
   /** Erases bodies for good, with a receipt: for words that were erased elsewhere while they were being written here. */
-  erase(bodies: readonly ErasedBody[], inputs: readonly RecordInput[]): Promise<Committed>;
+  erase(
+    bodies: readonly { readonly seq: number; readonly body: string }[],
+    inputs: readonly RecordInput[],
+  ): Promise<Committed>;
   /** Brings it to where the log stands now, with what others have written; what it knows is read anew only if it must. */
   catchUp(): Promise<"current" | "grown" | "reread" | "missing">;
-}
-
-interface ErasedBody {
-  readonly seq: number;
-  readonly body: string;
 }
 
 /** `before`: the same thread as it was opened earlier; where the log has only grown since, only what was added is read. */

@@ -58,7 +58,7 @@ export function size(bytes: number): string {
 export const MATCHES: Readonly<Record<string, string>> = {
   new: "A conversation that was not known yet: a new thread",
   extended: "Goes on where a known thread ends",
-  forked: "Goes another way than a known thread: a fork of it",
+  forked: "A fork of a known thread: it goes another way, or another request held the thread",
   joined: "The same request once more: one call for both",
   passed: "Passed on and not stored",
 };
