@@ -21,7 +21,7 @@ import {
   type PatchPrompt,
   type SummaryState,
 } from "@palimpsest/core/summary";
-import { pause } from "../long-work.ts";
+import { inTurns, pause } from "../long-work.ts";
 import { SUMMARIZER_BOUNDS } from "./summarization.ts";
 import type { SummaryCorrection, SummaryResult, SummaryWriter } from "./summarize.ts";
 import {
@@ -106,7 +106,8 @@ async function writeInChunks<M>(call: SummaryCall<M>): Promise<SummaryResult> {
     return failedResult(call, "error", detail);
   }
   const { entries } = job.input;
-  const chunked = chunkMessages(entries, job.shape, { count, maxTokens, maxCalls: options.maxSummarizerCalls });
+  const bounds = { count, maxTokens, maxCalls: options.maxSummarizerCalls };
+  const chunked = await inTurns(chunkMessages(entries, job.shape, bounds));
   const { chunks, digested } = chunked;
   if (chunks.length === 0) return failedResult(call, "empty", "the hidden messages hold no text");
   const answers = await askAll(call, chunks.length, (index) => questionFor(call, chunks[index]!));
@@ -224,7 +225,8 @@ async function writeProse<M>(call: SummaryCall<M>): Promise<SummaryResult> {
     return failedResult(call, "error", detail);
   }
   const { entries } = job.input;
-  const chunked = chunkMessages(entries, job.shape, { count, maxTokens, maxCalls: options.maxSummarizerCalls });
+  const bounds = { count, maxTokens, maxCalls: options.maxSummarizerCalls };
+  const chunked = await inTurns(chunkMessages(entries, job.shape, bounds));
   if (chunked.chunks.length === 0) return failedResult(call, "empty", "the hidden messages hold no text");
 
   const whole = { ...call, options: { ...options, trimTokensToSummarize: null } };

@@ -4,6 +4,7 @@
  */
 import { isCold } from "@palimpsest/core/internal/pricing";
 import { sizeOf } from "@palimpsest/core/internal/prompt";
+import { sampled } from "@palimpsest/core/internal/tokens";
 import type { UsageFlaw, UsageRecord } from "@palimpsest/core/log";
 import { type RuleSet, repair, type Shape } from "@palimpsest/core/message";
 import type { Prices } from "@palimpsest/core/pricing";
@@ -250,7 +251,8 @@ export function openCompactor<M extends object>(
   const { marks, prices, isKept } = cacheTerms(options.promptCache, options.prices);
   const cache = () => (isKept && !isCold(lastAt(), clock().getTime(), prices) ? "warm" : "cold");
   const table = draftTable(store.drafts, id, clock);
-  const count = (text: string): number => Math.ceil(counter.count(text) * counter.prior);
+  const bounded = sampled(counter.count);
+  const count = (text: string): number => Math.ceil(bounded(text) * counter.prior);
   const summaryWriter = writer({ prompt, drafts: table, cache, count, window: () => modelWindow.window().size });
   const summaries = summaryWriter === null ? "rules" : "model";
   return createCompactor({

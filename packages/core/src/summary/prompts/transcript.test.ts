@@ -1,8 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import type { OpenAiMessage } from "../../message/index.ts";
 import { anyLine, bash, count, shape, talk } from "../fixtures/conversations.ts";
-import { chunkMessages, digest, envelope, renderTranscript } from "./transcript.ts";
+import { type Chunked, chunkMessages, digest, envelope, renderTranscript } from "./transcript.ts";
+
+function chunked(...given: Parameters<typeof chunkMessages<OpenAiMessage>>): Chunked {
+  const work = chunkMessages(...given);
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value;
+  }
+}
 
 /** What a reader of the chunks has read: headers off, escapes off, blanks out. */
 const read = (text: string) =>
@@ -34,7 +43,7 @@ test("[F5] every word of user and assistant is read, whatever the bound; each ch
       fc.integer({ min: 40, max: 600 }),
       fc.integer({ min: 1, max: 8 }),
       (lines, maxTokens, maxCalls) => {
-        const { chunks, digested } = chunkMessages(talk(lines), shape, { count, maxTokens, maxCalls });
+        const { chunks, digested } = chunked(talk(lines), shape, { count, maxTokens, maxCalls });
         const all = read(chunks.map((chunk) => chunk.text).join(""));
         for (const line of lines) {
           const words =
@@ -51,7 +60,7 @@ test("[F5] every word of user and assistant is read, whatever the bound; each ch
 test("over the most calls, tool outputs are digested and said to be; words are not", () => {
   const words = "I want the whole of this read. ".repeat(40);
   const log = `${"compiling\n".repeat(3000)}error: module 'parser_x' not found\n${"linking\n".repeat(3000)}`;
-  const { chunks, digested } = chunkMessages(talk([{ user: words }, bash("make", log), { says: words }]), shape, {
+  const { chunks, digested } = chunked(talk([{ user: words }, bash("make", log), { says: words }]), shape, {
     count,
     maxTokens: 600,
     maxCalls: 2,
@@ -67,7 +76,7 @@ test("over the most calls, tool outputs are digested and said to be; words are n
 });
 
 test("words alone may take more calls than the maximum", () => {
-  const { chunks, digested } = chunkMessages(talk([{ user: "word ".repeat(4000) }]), shape, {
+  const { chunks, digested } = chunked(talk([{ user: "word ".repeat(4000) }]), shape, {
     count,
     maxTokens: 500,
     maxCalls: 2,
@@ -77,7 +86,7 @@ test("words alone may take more calls than the maximum", () => {
 });
 
 test("a message of 5 MB without a line break is split", () => {
-  const { chunks } = chunkMessages(talk([{ user: "😀x".repeat(1_700_000) }]), shape, {
+  const { chunks } = chunked(talk([{ user: "😀x".repeat(1_700_000) }]), shape, {
     count,
     maxTokens: 8000,
     maxCalls: 8,
@@ -86,8 +95,46 @@ test("a message of 5 MB without a line break is split", () => {
   assert.equal(read(chunks.map((chunk) => chunk.text).join("")).length, 5_100_000);
 });
 
+test("at most one text is counted or digested between two steps", () => {
+  fc.assert(
+    fc.property(fc.array(anyLine, { maxLength: 20 }), fc.integer({ min: 40, max: 600 }), (lines, maxTokens) => {
+      let counted = 0;
+      const counting = (text: string): number => {
+        counted += 1;
+        return count(text);
+      };
+      for (const _ of chunkMessages(talk(lines), shape, { count: counting, maxTokens, maxCalls: 2 })) {
+        assert.ok(counted <= 1, String(counted));
+        counted = 0;
+      }
+      assert.equal(counted, 0);
+    }),
+  );
+});
+
+test("after the sizes are known, no count reads more than fits one chunk", () => {
+  const lengths: number[] = [];
+  const counting = (text: string): number => {
+    lengths.push(text.length);
+    return count(text);
+  };
+  chunked(talk([{ user: "word ".repeat(200_000) }]), shape, { count: counting, maxTokens: 5000, maxCalls: 2 });
+  assert.ok(
+    lengths[0]! > 1_000_000 && lengths.slice(1).every((length) => length < 50_000),
+    String(lengths.slice(0, 9)),
+  );
+});
+
+test("the digest of a very long text is made of its two ends and says so", () => {
+  const long = `first\n${"x\n".repeat(600_000)}middle_name\n${"x\n".repeat(600_000)}last`;
+  assert.equal(
+    digest(long),
+    "first\nx\nx\n(digest of 499997 lines, the first and last 500000 of 2400022 characters)\nx\nx\nlast",
+  );
+});
+
 test("nothing gives no chunk", () => {
-  assert.deepEqual(chunkMessages([], shape, { count, maxTokens: 100, maxCalls: 8 }), { chunks: [], digested: [] });
+  assert.deepEqual(chunked([], shape, { count, maxTokens: 100, maxCalls: 8 }), { chunks: [], digested: [] });
 });
 
 test("[F50] a digest keeps both ends, the failing lines and the names, and is never longer", () => {

@@ -31,7 +31,11 @@ function transcriptBlocks<M>(entries: readonly NumberedMessage<M>[], shape: Shap
 }
 
 function renderBlock(block: TranscriptBlock): string {
-  return `[#${block.seq} ${block.label}]\n${escapeContent(block.text)}\n`;
+  return `${headerOf(block)}${escapeContent(block.text)}\n`;
+}
+
+function headerOf({ seq, label }: TranscriptBlock): string {
+  return `[#${seq} ${label}]\n`;
 }
 
 /** The whole transcript of some messages, for callers that need no chunks. */
@@ -115,84 +119,99 @@ interface TranscriptPiece {
 /** Chunks never come out full, since blocks don't divide evenly. */
 const USUAL_FILL = 0.85;
 
-export function chunkMessages<M>(
+/** Yields after each count, so that the caller decides when a long conversation is read on. */
+export function* chunkMessages<M>(
   entries: readonly NumberedMessage<M>[],
   shape: Shape<M>,
   options: ChunkOptions,
-): Chunked {
-  const { blocks, digested } = digestLargest(transcriptBlocks(entries, shape), options);
+): Generator<void, Chunked> {
+  const { blocks, digested } = yield* digestLargest(transcriptBlocks(entries, shape), options);
   const chunks: Chunk[] = [];
   let open: TranscriptPiece[] = [];
   let tokens = 0;
-  for (const piece of blocks.flatMap((block) => splitBlock(block, options))) {
-    if (open.length > 0 && tokens + piece.tokens > options.maxTokens) {
-      chunks.push(...close(open, options));
-      open = [];
-      tokens = 0;
+  for (const block of blocks) {
+    for (const piece of yield* splitBlock(block, options)) {
+      if (open.length > 0 && tokens + piece.tokens > options.maxTokens) {
+        chunks.push(...(yield* close(open, options)));
+        open = [];
+        tokens = 0;
+      }
+      open.push(piece);
+      tokens += piece.tokens;
     }
-    open.push(piece);
-    tokens += piece.tokens;
   }
-  if (open.length > 0) chunks.push(...close(open, options));
+  if (open.length > 0) chunks.push(...(yield* close(open, options)));
   return { chunks, digested };
 }
 
 /** Pieces that don't add up as counted are parted until each half fits. */
-function close(pieces: readonly TranscriptPiece[], options: ChunkOptions): Chunk[] {
+function* close(pieces: readonly TranscriptPiece[], options: ChunkOptions): Generator<void, Chunk[]> {
   const text = pieces.map((piece) => piece.text).join("");
-  const tokens = options.count(text);
+  const tokens = pieces.length === 1 ? pieces[0]!.tokens : options.count(text);
+  yield;
   if (tokens > options.maxTokens && pieces.length > 1) {
     const middle = Math.ceil(pieces.length / 2);
-    return [...close(pieces.slice(0, middle), options), ...close(pieces.slice(middle), options)];
+    const front = yield* close(pieces.slice(0, middle), options);
+    return [...front, ...(yield* close(pieces.slice(middle), options))];
   }
   return [{ first: pieces[0]!.seq, last: pieces.at(-1)!.seq, text, tokens }];
 }
 
-function digestLargest(
+interface SizedBlock extends TranscriptBlock {
+  /** About what it counts: of the text before its escapes. */
+  readonly tokens: number;
+}
+
+function* digestLargest(
   blocks: readonly TranscriptBlock[],
   { count, maxTokens, maxCalls }: ChunkOptions,
-): { blocks: readonly TranscriptBlock[]; digested: Chunked["digested"] } {
-  const sizes = blocks.map((block) => count(renderBlock(block)));
-  let total = sizes.reduce((sum, size) => sum + size, 0);
+): Generator<void, { blocks: readonly SizedBlock[]; digested: Chunked["digested"] }> {
+  const result: SizedBlock[] = [];
+  for (const block of blocks) {
+    result.push(sized(block, count));
+    yield;
+  }
+  let total = result.reduce((sum, { tokens }) => sum + tokens, 0);
   const room = maxTokens * maxCalls * (maxCalls === 1 ? 1 : USUAL_FILL);
-  if (total <= room) return { blocks, digested: [] };
-  const result = [...blocks];
   const digested: { seq: number; tokensBefore: number; tokensAfter: number }[] = [];
-  const largestFirst = [...blocks.keys()]
-    .filter((index) => blocks[index]!.kind === "tool")
-    .sort((a, b) => sizes[b]! - sizes[a]! || a - b);
-  for (const index of largestFirst) {
+  const largestFirst = [...result.entries()]
+    .filter(([, { kind }]) => kind === "tool")
+    .sort(([a, one], [b, other]) => other.tokens - one.tokens || a - b);
+  for (const [index, block] of largestFirst) {
     if (total <= room) break;
-    const block = blocks[index]!;
-    const reduced = { ...block, text: digest(block.text) };
-    const tokensAfter = count(renderBlock(reduced));
-    if (tokensAfter >= sizes[index]!) continue;
+    const reduced = sized({ ...block, text: digest(block.text) }, count);
+    yield;
+    if (reduced.tokens >= block.tokens) continue;
     result[index] = reduced;
-    total -= sizes[index]! - tokensAfter;
-    digested.push({ seq: block.seq, tokensBefore: sizes[index]!, tokensAfter });
+    total -= block.tokens - reduced.tokens;
+    digested.push({ seq: block.seq, tokensBefore: block.tokens, tokensAfter: reduced.tokens });
   }
   return { blocks: result, digested: digested.sort((a, b) => a.seq - b.seq) };
 }
 
-/** A block that is too long becomes several under the same number. */
-function splitBlock(block: TranscriptBlock, options: ChunkOptions): TranscriptPiece[] {
-  const text = renderBlock(block);
-  const tokens = options.count(text);
-  if (tokens <= options.maxTokens) return [{ seq: block.seq, text, tokens }];
+function sized(block: TranscriptBlock, count: ChunkOptions["count"]): SizedBlock {
+  return { ...block, tokens: count(`${headerOf(block)}${block.text}\n`) };
+}
+
+/** A block that is too long becomes several under the same number. Only what one of them holds is escaped at once. */
+function* splitBlock(block: SizedBlock, options: ChunkOptions): Generator<void, TranscriptPiece[]> {
   const pieces: TranscriptPiece[] = [];
-  let rest = block.text;
-  let chars = Math.max(1, Math.floor((rest.length * options.maxTokens * 0.9) / tokens));
-  while (rest !== "") {
+  const { text, tokens } = block;
+  const fits = tokens <= options.maxTokens;
+  let chars = fits ? text.length : Math.max(1, Math.floor((text.length * options.maxTokens * 0.9) / tokens));
+  for (let from = 0; from < text.length; ) {
     const label = pieces.length === 0 ? block.label : `${block.label}, continued`;
-    let end = cutPoint(rest, chars);
-    let piece = pieceOf({ ...block, label, text: rest.slice(0, end) }, options);
+    let end = cutPoint(text, from, chars);
+    let piece = pieceOf({ ...block, label, text: text.slice(from, end) }, options);
+    yield;
     // Dense passages count more per character than the whole: shorten until it fits or can't be shortened.
-    while (piece.tokens > options.maxTokens && end > 16) {
-      end = cutPoint(rest, Math.max(1, Math.floor(end * 0.6)));
-      piece = pieceOf({ ...block, label, text: rest.slice(0, end) }, options);
+    while (piece.tokens > options.maxTokens && end - from > 16) {
+      end = cutPoint(text, from, Math.max(1, Math.floor((end - from) * 0.6)));
+      piece = pieceOf({ ...block, label, text: text.slice(from, end) }, options);
+      yield;
     }
     pieces.push(piece);
-    rest = rest.slice(end);
+    from = end;
     chars = Math.max(16, Math.floor(piece.tokens > options.maxTokens * 0.5 ? chars : chars * 1.2));
   }
   return pieces;
@@ -204,14 +223,15 @@ function pieceOf(block: TranscriptBlock, options: ChunkOptions): TranscriptPiece
 }
 
 /** After a line break or a space in the last third if there is one, and never inside a character. */
-function cutPoint(text: string, chars: number): number {
-  if (text.length <= chars) return text.length;
+function cutPoint(text: string, from: number, chars: number): number {
+  if (text.length - from <= chars) return text.length;
+  const window = text.slice(from, from + chars);
   for (const mark of ["\n", " "]) {
-    const at = text.lastIndexOf(mark, chars - 1);
-    if (at > chars * (2 / 3)) return at + 1;
+    const at = window.lastIndexOf(mark);
+    if (at > chars * (2 / 3)) return from + at + 1;
   }
-  const unit = text.charCodeAt(chars - 1);
-  return unit >= 0xd800 && unit <= 0xdbff ? chars + 1 : chars;
+  const unit = window.charCodeAt(chars - 1);
+  return from + (unit >= 0xd800 && unit <= 0xdbff ? chars + 1 : chars);
 }
 
 /*
@@ -223,8 +243,19 @@ const EDGE_LINES = 3;
 const LINE_CHARS = 200;
 const FAILING = 8;
 const NAMES = 20;
+/** Characters of each end of a long text that are looked at. */
+const DIGEST_READ = 500_000;
 
 export function digest(text: string): string {
+  if (text.length > 2 * DIGEST_READ) {
+    const ends = `${text.slice(0, DIGEST_READ)}\n${text.slice(-DIGEST_READ)}`.toWellFormed();
+    return digestOf(ends, `the first and last ${DIGEST_READ} of ${text.length} characters`);
+  }
+  const reduced = digestOf(text, `${text.length} characters`);
+  return reduced.length < text.length ? reduced : text;
+}
+
+function digestOf(text: string, size: string): string {
   const lines = [...linesOf(text)].filter((line) => line.trim() !== "");
   const head = lines.slice(0, EDGE_LINES).map((line) => clip(line, LINE_CHARS));
   const tail = lines.slice(Math.max(EDGE_LINES, lines.length - EDGE_LINES)).map((line) => clip(line, LINE_CHARS));
@@ -233,9 +264,8 @@ export function digest(text: string): string {
   const names = frequentNames(text).filter(
     (name) => !excerpt.includes(name) && !failing.some((line) => line.includes(name)),
   );
-  const note = `(digest of ${lines.length} lines, ${text.length} characters${names.length === 0 ? "" : `; names: ${names.join(", ")}`})`;
-  const reduced = [...head, note, ...failing, ...tail].join("\n");
-  return reduced.length < text.length ? reduced : text;
+  const note = `(digest of ${lines.length} lines, ${size}${names.length === 0 ? "" : `; names: ${names.join(", ")}`})`;
+  return [...head, note, ...failing, ...tail].join("\n");
 }
 
 /** The names that occur most, in order of first occurrence. */
