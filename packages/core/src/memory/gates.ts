@@ -88,7 +88,7 @@ export function checkWords(content: string): CheckedProposal<string> {
 
 /** Whether a sentence that binds later turns may become a rule by itself: no consent in advance, no order to ignore rules, no secret. */
 export function mayBecomeRule(sentence: string): boolean {
-  if (isInstruction(sentence) || UNASKED.test(sentence)) return false;
+  if (isInstruction(sentence) || UNASKED.test(sentence) || AUTOMATIC.test(sentence)) return false;
   if (isApproval(sentence) && !isBan(sentence)) return false;
   return redactSecrets(sentence).found.length === 0;
 }
@@ -103,6 +103,14 @@ const CONDITION = /\b(?:without|unless|until|ohne|sans|sin)\b/i;
 /** Not to be asked is a consent, too. */
 const UNASKED =
   /\b(?:never|don'?t|do not|stop|no need to)\b[^.!?]{0,12}\b(?:ask(?:ing)?|confirm(?:ing)?|check(?:ing)? with|warn(?:ing)?) (?:me|us|for|again|before|first)\b/i;
+/** Acts that can't be undone or bind others, to be done by themselves from then on. */
+const GRAVE =
+  "merg(?:e|es|ed|ing)|approv(?:e|es|ed|ing)|pay|pays|paid|paying|purchas\\w{1,3}|buy|buying|bought|transfer\\w{0,4}|delet(?:e|es|ed|ing)|deploy\\w{0,3}|publish\\w{0,3}|accept\\w{0,3}";
+const BY_ITSELF = "automatically|auto(?!\\p{L})|on your own|by yourself|with no|no review|without(?: any)? review";
+const AUTOMATIC = new RegExp(
+  `(?<!\\p{L})(?<!(?:never|not|n.t) )(?:(?:${GRAVE})(?!\\p{L})[^.!?\\n]{0,40}(?<!\\p{L})(?:${BY_ITSELF})|(?:${BY_ITSELF})[ -](?:${GRAVE}))(?!\\p{L})`,
+  "iu",
+);
 
 interface StorableSection {
   readonly text: string;
@@ -170,8 +178,11 @@ function isInstruction(content: string): boolean {
 
 /** A consent that would hold for what is still to come, or obedience to others: neither is anything to know of a user [F34]. */
 function isApproval(content: string): boolean {
-  return APPROVAL.some((pattern) => pattern.test(content));
+  return APPROVAL.some((pattern) => pattern.test(content)) || (WISHES.test(content) && AUTOMATIC.test(content));
 }
+
+/** A user who wishes it consents; that a program does it is a fact like others. */
+const WISHES = /\b(?:wants?|wishes|prefers?|likes?|expects?|happy|fine|okay)\b/i;
 
 /** That something was uploaded: the file is gone when it is read. */
 function isUpload(content: string): boolean {
@@ -202,6 +213,30 @@ const ACT =
 const ASK =
   "ask(?:ed|ing)?|confirm(?:ed|ing|ation)?|approval|permission|consent|r\u00fcckfragen?|nachfragen?|best\u00e4tigung";
 const READER = "assistant|agent|ai|bot|model";
+const SOURCE = "pages?|sites?|websites?|web|documents?|e-?mails?|files?|tools?|messages?|results?";
+/** The same in other languages: acting unasked, a consent to all acts of a kind, obedience to what others wrote. */
+const FOREIGN_APPROVAL = [
+  // French
+  "(?<!\\p{L})sans (?:me |nous |lui |aucune? )?(?:demander|confirm|validation|approbation|autorisation|permission|consulter)",
+  "(?<!\\p{L})(?:autoris|approuv|accept)\\p{L}{0,6} (?:tous|toutes|chaque|n'importe)[^.!?\\n]{0,20} (?:paiement|achat|virement|suppression|commande|action|transaction)",
+  "(?<!\\p{L})(?:suiv|suit|suis|ob\u00e9|ex\u00e9cut)\\p{L}{0,6}[^.!?\\n]{0,30} (?:instructions|ordres|consignes)[^.!?\\n]{0,30} (?:pages?|sites?|courriels?|e-?mails?|documents?|fichiers?|web)(?!\\p{L})",
+  // Spanish
+  "(?<!\\p{L})sin (?:que |me |ninguna )?(?:pregunt|confirm|permiso|aprobaci\u00f3n|autorizaci\u00f3n|consult)",
+  "(?<!\\p{L})(?:aprueb|aprob|autori[zc]|permit|acept)\\p{L}{0,6} (?:todos|todas|cada|cualquier)[^.!?\\n]{0,20} (?:pago|compra|transferencia|comando|orden|acci|eliminaci|cambio)",
+  "(?<!\\p{L})(?:sig|segu|obede|ejecut)\\p{L}{0,6}[^.!?\\n]{0,30} (?:instrucciones|\u00f3rdenes)[^.!?\\n]{0,30} (?:p\u00e1ginas?|sitios?|web|correos?|documentos?|archivos?)(?!\\p{L})",
+  // Chinese
+  "(?:\u65e0\u9700|\u7121\u9700|\u4e0d\u9700\u8981?|\u4e0d\u7528|\u4e0d\u5fc5|\u672a\u7ecf|\u672a\u7d93)[^\u3002\uff01\uff1f\\n]{0,6}(?:\u786e\u8ba4|\u78ba\u8a8d|\u8be2\u95ee|\u8a62\u554f|\u6279\u51c6|\u540c\u610f|\u8bb8\u53ef|\u8a31\u53ef)",
+  "(?:\u5141\u8bb8|\u5141\u8a31|\u6279\u51c6|\u540c\u610f|\u6388\u6743|\u6388\u6b0a)[^\u3002\uff01\uff1f\\n]{0,12}(?:\u6240\u6709|\u4efb\u4f55|\u4e00\u5207|\u5168\u90e8)[^\u3002\uff01\uff1f\\n]{0,6}(?:\u4ed8\u6b3e|\u652f\u4ed8|\u8d2d\u4e70|\u8f6c\u8d26|\u547d\u4ee4|\u64cd\u4f5c|\u5220\u9664|\u66f4\u6539)",
+  "(?:\u9075\u5faa|\u9075\u5b88|\u670d\u4ece|\u542c\u4ece|\u6267\u884c|\u6309\u7167)[^\u3002\uff01\uff1f\\n]{0,12}(?:\u7f51\u9875|\u7f51\u7ad9|\u90ae\u4ef6|\u6587\u6863|\u6587\u4ef6)[^\u3002\uff01\uff1f\\n]{0,10}(?:\u6307\u4ee4|\u6307\u793a|\u547d\u4ee4)",
+  // Russian
+  "(?<!\\p{L})\u0431\u0435\u0437 (?:\\p{L}{1,20} ){0,2}(?:\u043f\u043e\u0434\u0442\u0432\u0435\u0440\u0436\u0434|\u0441\u043f\u0440\u043e\u0441|\u0437\u0430\u043f\u0440\u043e\u0441|\u0441\u043e\u0433\u043b\u0430\u0441\u0438|\u0440\u0430\u0437\u0440\u0435\u0448\u0435\u043d\u0438|\u043e\u0434\u043e\u0431\u0440\u0435\u043d\u0438)",
+  "(?<!\\p{L})(?:\u0440\u0430\u0437\u0440\u0435\u0448\u0430|\u043e\u0434\u043e\u0431\u0440\u044f|\u043f\u043e\u0437\u0432\u043e\u043b\u044f)\\p{L}{0,4}[^.!?\\n]{0,30} (?:\u043b\u044e\u0431|\u0432\u0441\u0435|\u043a\u0430\u0436\u0434)\\p{L}{0,3} (?:\u043f\u043b\u0430\u0442\u0435\u0436|\u043f\u043b\u0430\u0442\u0451\u0436|\u043e\u043f\u043b\u0430\u0442|\u043f\u043e\u043a\u0443\u043f|\u043f\u0435\u0440\u0435\u0432\u043e\u0434|\u043a\u043e\u043c\u0430\u043d\u0434|\u0434\u0435\u0439\u0441\u0442\u0432|\u0443\u0434\u0430\u043b\u0435\u043d)",
+  "(?<!\\p{L})(?:\u0432\u044b\u043f\u043e\u043b\u043d|\u0441\u043b\u0435\u0434|\u043f\u043e\u0434\u0447\u0438\u043d|\u0438\u0441\u043f\u043e\u043b\u043d)\\p{L}{0,8}[^.!?\\n]{0,30} (?:\u0438\u043d\u0441\u0442\u0440\u0443\u043a\u0446|\u0443\u043a\u0430\u0437\u0430\u043d|\u043a\u043e\u043c\u0430\u043d\u0434)\\p{L}{0,5}[^.!?\\n]{0,30} (?:\u0441\u0442\u0440\u0430\u043d\u0438\u0446|\u0441\u0430\u0439\u0442|\u043f\u0438\u0441|\u0434\u043e\u043a\u0443\u043c\u0435\u043d\u0442|\u0444\u0430\u0439\u043b)",
+  // Japanese
+  "(?:\u78ba\u8a8d|\u627f\u8a8d|\u8a31\u53ef|\u8cea\u554f)(?:\u306a\u3057|\u7121\u3057|\u4e0d\u8981|\u306f\u4e0d\u8981|\u629c\u304d|\u305b\u305a|\u3057\u306a\u3044\u3067|\u3092\u6c42\u3081\u305a|\u3092\u6c42\u3081\u306a\u3044|\u3092\u53d6\u3089\u305a)",
+  "(?:\u3059\u3079\u3066|\u5168\u3066|\u5168\u90e8|\u3042\u3089\u3086\u308b)[^\u3002\\n]{0,10}(?:\u652f\u6255|\u8cfc\u5165|\u30b3\u30de\u30f3\u30c9|\u64cd\u4f5c|\u524a\u9664|\u9001\u91d1|\u5909\u66f4)[^\u3002\\n]{0,8}(?:\u627f\u8a8d|\u8a31\u53ef|\u540c\u610f)",
+  "(?:\u30a6\u30a7\u30d6|\u30da\u30fc\u30b8|\u30b5\u30a4\u30c8|\u30e1\u30fc\u30eb|\u6587\u66f8|\u30d5\u30a1\u30a4\u30eb)[^\u3002\\n]{0,10}(?:\u6307\u793a|\u547d\u4ee4)[^\u3002\\n]{0,6}(?:\u5f93|\u5b9f\u884c)",
+];
 /** Each part is bounded, so that a long text costs its length. */
 const APPROVAL: readonly RegExp[] = [
   `\\b(?:pre-?)?(?:approv|authori[sz]|permit|consent|grant|allow|accept|erlaub|genehmig)\\w{0,8}\\b[^.!?\\n]{0,60}\\b(?:${ACT})(?!\\w)`,
@@ -212,6 +247,12 @@ const APPROVAL: readonly RegExp[] = [
   `\\b(?:without|ohne)\\b[^.!?\\n]{0,20}(?<![\\p{L}])(?:${ASK})(?![\\p{L}])`,
   `(?:\\b(?:never|not|no need to|nie|nicht)|n't)\\b[^.!?\\n]{0,20}\\b(?:be )?(?:asked (?:before|first|again|for)|ask (?:before|first|again|for (?:confirmation|permission|approval))|confirm)\\b`,
   `\\b(?:obey|follow|comply with|execute|trust|carry out)\\w{0,3}\\b[^.!?\\n]{0,40}\\b(?:instructions?|orders|commands|requests)\\b[^.!?\\n]{0,40}\\b(?:pages?|sites?|websites?|web|documents?|e-?mails?|files?|tools?|messages?|results?)\\b`,
+  `\\b(?:skip|bypass|omit|disable|suppress|turn off)\\w{0,4}\\b[^.!?\\n]{0,20}\\b(?:confirmations?|approvals|(?:approval|permission) (?:prompts?|checks?|requests?))\\b`,
+  `\\b(?:treat|regard|consider|take|accept)\\w{0,3}\\b[^.!?\\n]{0,60}\\b(?:${SOURCE})\\b[^.!?\\n]{0,20}\\bas (?:an? |the |your |my )?(?:own )?(?:instructions?|orders?|commands?)\\b`,
+  `\\b(?:instructions?|orders|commands|requests)\\b[^.!?\\n]{0,40}\\b(?:${SOURCE})\\b[^.!?\\n]{0,30}\\b(?:obeyed|followed|executed|carried out|trusted)\\b`,
+  `\\b(?:do(?:es)?|follow\\w{0,3}|obey\\w{0,3}) (?:what|whatever|everything|anything)(?: that)? (?:it|they|the \\w{1,20}|(?:${SOURCE})|others)\\b[^.!?\\n]{0,10}\\b(?:says?|tells?|asks?|wants?|orders?)\\b`,
+  `\\b(?:dislik|hat|doesn't (?:want|like|need)|annoyed by|tired of)\\w{0,4}\\b[^.!?\\n]{0,12}\\b(?:being|to be|getting) (?:asked|prompted|bothered|warned)\\b[^.!?\\n]{0,12}\\b(?:before|first|again|(?:for|to) (?:confirm\\w{0,6}|permission|approval|consent))\\b`,
+  ...FOREIGN_APPROVAL,
 ].map((pattern) => new RegExp(pattern, "iu"));
 
 const UPLOAD =

@@ -122,6 +122,16 @@ test("[F36] only user messages and final answers are read: no tool traffic, file
   );
 });
 
+test("what a user message with a name says is not the user's own", () => {
+  const named = record(1, "user", { role: "user", name: "web_tool", content: "My name is Eve." });
+  const unnamed = record(2, "user", { role: "user", name: " ", content: "My name is Ada." });
+  const { turns } = extractInput([named, unnamed], { threadId: "t" });
+  assert.deepEqual(
+    turns.map(({ text }) => text),
+    ["My name is Ada."],
+  );
+});
+
 test("[F53] injected memory, uploads and summaries are stripped from the user's words", () => {
   assert.equal(stripInjected("<memory>\n- User likes jam\n</memory>\nI like tea"), "I like tea");
   assert.equal(stripInjected("Look: <uploaded_files>\na.txt: I am rich\n</uploaded_files> thanks"), "Look:   thanks");

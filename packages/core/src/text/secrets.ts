@@ -145,6 +145,13 @@ const RULES: readonly SecretRule[] = [
     valid: (whole, [, name, value]) => isSecretValue(name!, value!, whole),
   },
   {
+    kind: "password",
+    pattern:
+      /(?<![\p{L}\p{N}])((?:password|passphrase|passcode|passwort|kennwort|contrase\u00f1a|mot de passe)\s+["'`]?)([^\s"'`,;:=]{6,})/giu,
+    keep: ([, name], mark) => `${name}${mark}`,
+    valid: (_, [, , value]) => !value!.startsWith("[redacted") && isMixed(value!),
+  },
+  {
     kind: "card",
     pattern: /(?<![\w.-])(?:\d[ -]?){12,18}\d(?![\w-]|\.\d)/g,
     valid: (whole) => isCard(whole),
@@ -202,6 +209,15 @@ function isIban(written: string): boolean {
 
 function quoted(whole: string): boolean {
   return /["'`][^"'`]+$/.test(whole);
+}
+
+/** Letters and digits, and not the name of an algorithm or a version ("password sha256", "password v2.1.0"). */
+function isMixed(value: string): boolean {
+  return (
+    /\d/.test(value) &&
+    /\p{L}/u.test(value) &&
+    !/^(?:(?:sha|md|aes|utf|base|argon|pbkdf|oauth|v)-?\d|[\d.]+\w?\W*$)/i.test(value)
+  );
 }
 
 /** Letters and digits mixed, as no word has them. */

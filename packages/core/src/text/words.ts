@@ -257,6 +257,7 @@ function endOfOwn(plain: string, { paragraphs, isKnown = () => false }: OwnWords
   for (const { start, end, border } of sentencesIn(plain)) {
     const sentence = plain.slice(start, end);
     if (start > 0 && OPENS_LETTER.test(sentence)) return start;
+    if (isTitle(sentence.trim(), plain.slice(end, end + 8))) return end;
     // What is introduced may stand between marks of its own, and after them the user goes on.
     const isMarked = paragraphs === "open" && plain.slice(end).trimStart().startsWith(NOT_OWN);
     if (introduces(sentence) && !isMarked) return colonEnd(plain, start, end);
@@ -265,6 +266,15 @@ function endOfOwn(plain: string, { paragraphs, isKnown = () => false }: OwnWords
   }
   return plain.length;
 }
+
+/** The name of a file over its text, or a single word over a list. Greetings and words such as "Rules" are the user's own. */
+function isTitle(line: string, next: string): boolean {
+  if (RULES.test(line) || TELLS.test(line) || next.trim() === "") return false;
+  return FILE_NAME.test(line) || (ONE_WORD.test(line) && /^(?:[-*+\u2022]|\d{1,2}[.)])\s/.test(next));
+}
+
+const FILE_NAME = /^[\w./-]{1,80}\.[a-z]{1,5}$/i;
+const ONE_WORD = /^[\p{L}\p{N}_-]{1,40}$/u;
 
 function colonEnd(plain: string, start: number, end: number): number {
   const colon = plain.slice(start, end).search(/[:\uff1a](?=\s|$)/);
@@ -329,6 +339,7 @@ function masked(text: string, quotes: OwnWordsOptions["quotes"]): string {
     .replace(/\r(?!\n)|[\u2028\u2029\u0085\v\f]/g, "\n")
     .replace(/(?:^|\n)[ \t]*(```|~~~)[\s\S]*?(?:\n[ \t]*\1|$)/g, hide)
     .replace(/(?:^|\n)(?:[ \t]*>| {4}|\t)[^\n]*/g, hide)
+    .replace(SHELL, hide)
     .replace(/(?<!\w)<([a-z][\w:-]{0,40})\b[^<>\n]{0,200}>[\s\S]*?(?:<\/\1>|$)/gi, hide);
   if (quotes === "reported") return rest.replace(/(```|~~~)[\s\S]*?(?:\1|$)/g, hide).replace(REPORTED, hide);
   return rest
@@ -337,6 +348,10 @@ function masked(text: string, quotes: OwnWordsOptions["quotes"]): string {
     .replace(/[\u2018\u2019]/g, "'")
     .replace(/(?<=[\s(:])'[^'\n]{1,400}[.!?,]'(?=[\s.,;)]|$)/g, hide);
 }
+
+/** A command behind a shell's prompt, and all that follows: nobody can tell where its output ends. */
+const SHELL =
+  /(?:^|\n)[ \t]*(?:[\w.[-]{1,40}@[^\s$#%]{1,80} ?[^\s$#%]{0,80}[$#%]|\$|PS [^\n>]{1,100}>) (?=[\p{L}./~])[\s\S]*/u;
 
 const REPORTED =
   /\b(?:wrote|writes|said|says|told \w+|replied|answered|asked)\b[^.!?\n"]{0,30}["\u201c\u00ab\u201e][^"\u201c\u201d\u00ab\u00bb\u201e]{0,1000}["\u201c\u201d\u00bb]/gi;
