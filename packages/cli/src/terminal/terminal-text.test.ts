@@ -4,8 +4,9 @@ import fc from "fast-check";
 import { plain, printable, safeJson } from "./text.ts";
 
 const JOINED = "👨‍👩‍👧 می‌خواهم क्‍ष \u200e";
-const NASTY = "\u001b]0;owned\u0007 \u009b2J \r over \u202e gnp.exe \u2066 \u007f \b";
-const STEERS = /(?![\n\t])[\p{Cc}\u202a-\u202e\u2066-\u2069]/u;
+const NASTY =
+  "\u001b]0;owned\u0007 \u009b2J \r over \u202e gnp.exe \u2066 \u007f \b \u200b \u2028 \u2029 \u2060 \ufeff";
+const STEERS = /(?![\n\t])[\p{Cc}\u200b\u2028-\u202e\u2060\u2066-\u2069\ufeff]/u;
 
 test("joined emoji and letters are printed as they are", () => {
   assert.deepEqual([printable(JOINED), plain(JOINED), safeJson(JOINED)], [JOINED, JOINED, JOINED]);

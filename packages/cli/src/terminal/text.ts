@@ -6,8 +6,8 @@
 import { stripVTControlCharacters } from "node:util";
 import type { ThreadCost } from "palimpsest/home";
 
-/** Control characters of both sets, and what turns the direction of the text around. */
-const STEERING = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
+/** Control characters of both sets, line ends of Unicode, what turns the direction of the text around and what hides in it. */
+const STEERING = /[\p{Cc}\u200b\u2028-\u202e\u2060\u2066-\u2069\ufeff]/gu;
 
 /** For one line. */
 export function printable(text: string): string {
@@ -22,7 +22,7 @@ export function plain(text: string): string {
 /** The same JSON, whose strings show these characters as escapes; `JSON.stringify` does it for the first set alone. */
 export function safeJson(json: string): string {
   return json.replace(STEERING, (char) =>
-    /\s/.test(char) ? char : `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
+    /[\t\n\r]/.test(char) ? char : `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }
 

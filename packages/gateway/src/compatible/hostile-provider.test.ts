@@ -86,6 +86,7 @@ test("a page of the provider's is plain text here, and nothing of its headers is
     outgoing.writeHead(200, {
       "content-type": "text/html",
       "clear-site-data": '"cookies"',
+      "x-frame-options": "ALLOWALL",
       "access-control-allow-origin": "*",
       refresh: "0;url=http://evil.test/",
       "www-authenticate": "Basic",
@@ -100,7 +101,14 @@ test("a page of the provider's is plain text here, and nothing of its headers is
     assert.doesNotMatch(headers.get("content-type") ?? "", /html/, way.join(" "));
     assert.equal(headers.get("x-content-type-options"), "nosniff");
     assert.match(headers.get("content-security-policy") ?? "", /^default-src 'none'/);
-    for (const name of ["clear-site-data", "access-control-allow-origin", "refresh", "www-authenticate", "set-cookie"])
+    for (const name of [
+      "clear-site-data",
+      "x-frame-options",
+      "access-control-allow-origin",
+      "refresh",
+      "www-authenticate",
+      "set-cookie",
+    ])
       assert.equal(headers.get(name), null, `${way.join(" ")} ${name}`);
   }
 });

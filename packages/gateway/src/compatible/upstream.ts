@@ -101,7 +101,7 @@ const HOP_BY_HOP = [
 
 /** What a browser would do or keep for our address, which is not the provider's; and what only we say. */
 const NOT_ANSWERED =
-  /^(?:x-palimpsest-.*|set-cookie2?|location|refresh|link|alt-svc|clear-site-data|service-worker-allowed|strict-transport-security|www-authenticate|report-to|reporting-endpoints|nel|sourcemap|access-control-.*|content-security-policy.*)$/;
+  /^(?:x-palimpsest-.*|set-cookie2?|location|refresh|link|alt-svc|clear-site-data|service-worker-allowed|strict-transport-security|www-authenticate|report-to|reporting-endpoints|nel|sourcemap|access-control-.*|content-security-policy.*|x-frame-options)$/;
 
 function answerHeaders({ headers }: IncomingMessage): UpstreamAnswer["headers"] {
   const kept = Object.entries(headers).filter(

@@ -8,6 +8,7 @@ import { openSqlite } from "../stores/sqlite.ts";
 import { replay } from "../thread/audit.ts";
 import { threadDeps } from "../thread/writer.ts";
 import { type ExportFormat, exportThread } from "./export-thread.ts";
+import { htmlHead } from "./html.ts";
 
 const MESSAGES = [
   { role: "user", content: "Is <b>a & b</b> safe?" },
@@ -63,3 +64,7 @@ async function all<T>(pieces: AsyncIterable<T>): Promise<T[]> {
   for await (const piece of pieces) found.push(piece);
   return found;
 }
+
+test("signs that turn or hide words don't reach the title of an exported page", () => {
+  assert.match(htmlHead("a\u202eb\u200bc\u2028d"), /<title>a\ufffdb\ufffdc\ufffdd<\/title>/);
+});

@@ -9,7 +9,7 @@ export function htmlHead(title: string): string {
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escaped(title)}</title>
+<title>${escaped(title.replace(TURNING, "\ufffd"))}</title>
 <style>
 :root { color-scheme: light dark; background: light-dark(#fff, #16171b); color: light-dark(#1d1f24, #e7e7e2); }
 a { color: inherit; }
@@ -35,6 +35,9 @@ svg { width: 100%; height: auto; }
 <h1>${escaped(title)}</h1>
 `;
 }
+
+/** What turns or hides the words of a title, where no style can keep it apart. */
+const TURNING = /[\p{Cc}\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff]/gu;
 
 export function htmlMessage({ seq, at, role, parts }: ExportedMessage): string {
   const when = `<time datetime="${escaped(at)}">${escaped(at.slice(0, 16).replace("T", " "))}</time>`;

@@ -45,6 +45,7 @@ test("a line has no line ends, nothing hidden, and at most its length", () => {
 
 test("what would hide or turn text is shown as a sign", () => {
   assert.equal(visible("a\u0000b\u001bc\u202ed\n\te\u007f"), "a\u2400b\u241bc\ufffdd\n\te\u2421");
+  assert.equal(visible("a\u200bb\u2028c\u2060d\ufeffe"), "a\ufffdb\ufffdc\ufffdd\ufffde");
 });
 
 test("a moment among others is a second, a minute or a day, whichever tells them apart", () => {

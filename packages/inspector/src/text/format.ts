@@ -73,7 +73,7 @@ export function bothEnds(text: string, most: number): string {
   return `${text.slice(0, most - tail)}\n\n… ${grouped(left)} characters left out …\n\n${text.slice(-tail)}`;
 }
 
-/** Control characters and those that turn the direction of text, as signs that can be seen. Tabs and line ends stay. */
+/** Control characters, those that turn the direction of text and those that take no room, as signs that can be seen. Tabs and line ends stay. */
 export function visible(text: string): string {
   return text.replaceAll(HIDDEN, (sign) => {
     const code = sign.codePointAt(0)!;
@@ -81,5 +81,4 @@ export function visible(text: string): string {
   });
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
-const HIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const HIDDEN = /(?![\t\n\r])[\p{Cc}\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff]/gu;
