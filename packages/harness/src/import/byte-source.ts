@@ -1,6 +1,6 @@
 /** Where a file's bytes come from: the disk, memory, or an archive. They can be read any number of times. */
 import { createReadStream } from "node:fs";
-import { open } from "node:fs/promises";
+import { open, stat as statOf } from "node:fs/promises";
 
 export interface ByteSource {
   /** For people, and for the receipt. */
@@ -22,6 +22,8 @@ export function bytesSource(name: string, bytes: Buffer): ByteSource {
 /** Or what is wrong with the path. */
 export async function fileSource(path: string): Promise<ByteSource | string> {
   try {
+    // To open a pipe would wait for its writer, perhaps for ever, and a file is read more than once.
+    if ((await statOf(path)).isFIFO()) return `${path} is a pipe: write its content into a file first`;
     const file = await open(path);
     try {
       const stat = await file.stat();

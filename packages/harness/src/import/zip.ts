@@ -50,6 +50,8 @@ export function archiveBytes(name: string, bytes: Buffer): Archive {
 }
 
 export async function isZip(path: string): Promise<boolean> {
+  // To open a pipe would wait for its writer.
+  if ((await stat(path).catch(() => null))?.isFIFO() === true) return false;
   const beginning = await archiveFile(path)
     .read(0, 4)
     .catch(() => null);
