@@ -61,6 +61,17 @@ test("an archive that unpacks to too much, holds nothing to read or is damaged i
   assert.ok(!threads.some(({ id }) => id.startsWith("no")));
 });
 
+test("a line in an archive that is longer than a body may be is refused with the setting, without being parsed", async (t) => {
+  const at = await world(t, { config: "gateway: {body_limit_mb: 1}\n" });
+  const client = createClient({ url: at.url, key: at.keys.ada });
+  const archive = zip({ "a.jsonl": `${JSON.stringify({ role: "user", content: "a".repeat(3 << 20) })}\n` });
+  const body = new Blob([new Uint8Array(archive)]);
+  await assert.rejects(client.call("POST /api/threads/{id}/import", { params: { id: "long" }, body }), {
+    code: "invalid-messages",
+    message: /line 1: it is one value of over 1 MB \(gateway\.body_limit_mb\)/,
+  });
+});
+
 test("the lab plays each file of a zip archive, tells which it can't read, and refuses one that holds nothing to play", async (t) => {
   const at = await world(t);
   const client = createClient({ url: at.url, key: at.keys.ada });

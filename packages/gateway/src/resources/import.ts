@@ -7,6 +7,7 @@ import { route } from "../http/route.ts";
 import { agent, flag, list, thread } from "../http/schemas.ts";
 import { importQuota } from "./import-quota.ts";
 import { busy, newThreadId } from "./own-thread.ts";
+import { unpackingRoom } from "./unpacking-room.ts";
 
 const problems = list(z.strictObject({ place: z.string(), message: z.string() }));
 const file = z.strictObject({ file: z.string(), imported: z.int(), problem: z.string().nullable() });
@@ -15,6 +16,7 @@ const file = z.strictObject({ file: z.string(), imported: z.int(), problem: z.st
 const MOST = { files: 10_000, bytes: 256 << 20 };
 
 const quota = importQuota();
+const unpacking = unpackingRoom();
 
 export const importRoute = route({
   method: "POST",
@@ -55,7 +57,13 @@ export const importRoute = route({
       signal,
     } as const;
     if (typeof body === "string") return importDocument(id, imported(await importFile(home, "the body", options)));
-    const folder = await importFolder(home, "the body", { ...options, most: MOST });
+    const value = { bytes: Math.floor(gateway.body_limit_mb * 1024 * 1024), setting: "gateway.body_limit_mb" };
+    const place = unpacking.place(value.bytes);
+    const folder = await importFolder(home, "the body", {
+      ...options,
+      most: { ...MOST, value },
+      onLargest: place.take,
+    }).finally(place.leave);
     const document = folderDocument(id, folder);
     if (document.threads.length > 0) return document;
     // A single file of an archive fails as it would alone; of several the first says why.

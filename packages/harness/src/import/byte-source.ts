@@ -1,11 +1,14 @@
 /** Where a file's bytes come from: the disk, memory, or an archive. They can be read any number of times. */
 import { createReadStream } from "node:fs";
 import { open, stat as statOf } from "node:fs/promises";
+import type { ValueLimit } from "./value-splitter.ts";
 
 export interface ByteSource {
   /** For people, and for the receipt. */
   readonly name: string;
   readonly size: number;
+  /** Where one value in it may be no longer than this. */
+  readonly mostOfValue?: ValueLimit | undefined;
   chunks(): AsyncIterable<Buffer>;
 }
 

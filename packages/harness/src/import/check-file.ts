@@ -53,7 +53,7 @@ export async function checkFile(
 ): Promise<Checked> {
   const digest = createHash("sha256");
   const votes = dialectVotes();
-  const stream = pieceStream();
+  const stream = pieceStream(undefined, source.mostOfValue);
   let early: ImportPiece[] = [];
   let check: Checker | null = null;
   const dialect = (): Dialect => stream.format()?.dialect ?? votes.detection().dialect;
@@ -83,7 +83,7 @@ export async function checkFile(
   const first = check ?? settle();
   if (first.dialect === dialect()) return first.result(ending);
   const second = checker(dialect(), held, stream.format() !== null);
-  for await (const pieces of streamed(source, pieceStream(), onBytes)) second.add(pieces);
+  for await (const pieces of streamed(source, pieceStream(undefined, source.mostOfValue), onBytes)) second.add(pieces);
   return second.result(ending);
 }
 
@@ -164,7 +164,7 @@ function checker(dialect: Dialect, held: number, isFormat: boolean) {
         digest,
         pieces: (onBytes) =>
           validPieces(
-            whole === null ? streamed(source, pieceStream(), onBytes) : slicesOf(whole),
+            whole === null ? streamed(source, pieceStream(undefined, source.mostOfValue), onBytes) : slicesOf(whole),
             (piece) =>
               depths.isTaken(piece) && (piece.kind !== "message" || !problemOf(piece.message, dialect, isFormat)),
           ),

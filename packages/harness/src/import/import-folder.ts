@@ -15,6 +15,7 @@ import {
   importFile,
   importSource,
 } from "./import-file.ts";
+import type { ValueLimit } from "./value-splitter.ts";
 import { type Archive, archiveBytes, archiveFile, isZip, zipEntries } from "./zip.ts";
 
 export interface FolderOutcome {
@@ -31,17 +32,21 @@ export interface FileOutcome {
 export interface FolderOptions extends ImportOptions {
   /** Of an archive: so many files, and so many bytes unpacked, and no more; else nothing of it is read. */
   readonly most?: ArchiveLimits;
+  /** Told the size of the largest file before one is read. It may throw: then nothing is read. */
+  readonly onLargest?: (bytes: number) => void;
 }
 
 export interface ArchiveLimits {
   readonly files: number;
   readonly bytes: number;
+  readonly value?: ValueLimit;
 }
 
 /** With `bytes`, those of a zip archive, whose name the path is. */
 export async function importFolder(deps: ThreadDeps, path: string, options: FolderOptions): Promise<FolderOutcome> {
   const files: FileOutcome[] = [];
   const sessions = await sessionsIn(path, options);
+  options.onLargest?.(sessions.reduce((most, { source }) => Math.max(most, sizeOf(source)), 0));
   for (const [index, { file, source }] of sessions.entries()) {
     options.signal?.throwIfAborted();
     const own = {
@@ -55,6 +60,9 @@ export async function importFolder(deps: ThreadDeps, path: string, options: Fold
   }
   return { kind: "folder", files };
 }
+
+const sizeOf = (source: SessionFile["source"]): number =>
+  source === null || typeof source === "string" ? 0 : source.size;
 
 interface SessionFile {
   /** Its path in the folder or the archive. */
@@ -108,7 +116,10 @@ export async function archivedFiles(archive: Archive, most?: ArchiveLimits): Pro
   const size = sessions.reduce((sum, entry) => sum + entry.size, 0);
   if (most !== undefined && size > most.bytes)
     return [{ file: archive.name, source: `${archive.name} unpacks to more than ${most.bytes} bytes` }];
-  return sessions.map((entry) => ({ file: entry.name, source: entry.problem ?? entry }));
+  return sessions.map((entry) => ({
+    file: entry.name,
+    source: entry.problem ?? { ...entry, mostOfValue: most?.value },
+  }));
 }
 
 const SESSION = /\.jsonl?$/i;

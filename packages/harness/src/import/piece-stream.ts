@@ -4,7 +4,7 @@ import type { Format, PieceReader, PlacedValue } from "./formats/format.ts";
 import { formatOf, notRecognized } from "./formats/index.ts";
 import { openMessages } from "./formats/messages.ts";
 import type { ImportPiece } from "./piece.ts";
-import { type ValueCut, type ValueSplitter, valueSplitter } from "./value-splitter.ts";
+import { type ValueCut, type ValueLimit, type ValueSplitter, valueSplitter } from "./value-splitter.ts";
 
 /** Pieces are made while they are asked for, all of which has to be done before the next call: a conversation may have very many. */
 export interface PieceStream {
@@ -22,8 +22,8 @@ export interface PieceStream {
   holdsJson(): boolean;
 }
 
-export function pieceStream(given?: Format): PieceStream {
-  const splitter: ValueSplitter = valueSplitter();
+export function pieceStream(given?: Format, most?: ValueLimit): PieceStream {
+  const splitter: ValueSplitter = valueSplitter(most);
   let format: Format | null = given ?? null;
   let reader: PieceReader | null = given?.open() ?? null;
   let first: unknown;

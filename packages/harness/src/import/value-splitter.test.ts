@@ -65,3 +65,29 @@ test("while a file may still grow, a half line waits and a whole one without its
   assert.deepEqual(valuesIn(cut('{"a":1}\n{"b":2}', [3], "wait")), [{ a: 1 }, { b: 2 }]);
   assert.deepEqual(valuesIn(cut('{\n"a":1', [3], "wait")), []);
 });
+
+test("a value over the limit is named with the setting and not kept, and what follows it is read", () => {
+  const long = JSON.stringify({ text: "x".repeat(40) });
+  const cases = [
+    [`${long}\n{"a":1}\n`, "line 1", [{ a: 1 }]],
+    [`{"a":1}\n${long}\n{"b":2}`, "line 2", [{ a: 1 }, { b: 2 }]],
+    [`[{"a":1},${long},{"b":2}]`, "message 2", [{ a: 1 }, { b: 2 }]],
+    [`{\n"text":\n"${"x".repeat(40)}"}`, "", []],
+  ] as const;
+  for (const [text, place, values] of cases)
+    for (const size of [3, 1000]) {
+      const splitter = valueSplitter({ bytes: 32, setting: "a.key" });
+      const cuts = [];
+      const bytes = Buffer.from(text);
+      for (let start = 0; start < bytes.length; start += size)
+        cuts.push(...splitter.push(bytes.subarray(start, start + size)));
+      cuts.push(...splitter.end());
+      const problems = cuts.flatMap((one) => ("problem" in one ? [one.problem] : []));
+      assert.deepEqual(
+        [problems.map((one) => one.place), cuts.flatMap((one) => ("problem" in one ? [] : [one.value]))],
+        [[place], values],
+        text,
+      );
+      assert.match(problems[0]!.message, /one value of over 0 MB \(a\.key\)/);
+    }
+});

@@ -27,16 +27,29 @@ type Rest = "report" | "wait";
 
 type Layout = "unknown" | "lines" | "array" | "document";
 
-export function valueSplitter(): ValueSplitter {
+/** The most bytes of one line, element or document. */
+export interface ValueLimit {
+  readonly bytes: number;
+  /** The setting that changes it; null: none does. */
+  readonly setting: string | null;
+}
+
+/** No longer text can be held in one string. */
+const LONGEST: ValueLimit = { bytes: 500 * 1024 * 1024, setting: null };
+
+export function valueSplitter(most: ValueLimit = LONGEST): ValueSplitter {
   let layout: Layout = "unknown";
-  let head = new SplitPieces();
+  let head = new SplitPieces(most);
   let splitter: ValueSplitter | null = null;
   const settle = (isWhole: boolean): readonly ValueCut[] => {
     const bytes = withoutByteOrderMark(head.joined());
-    layout = layoutOf(bytes, isWhole);
+    layout = layoutOf(bytes, isWhole && !head.isTooLong);
+    // Too long to wait for more of it: it is refused as what it seems to be.
+    if (layout === "unknown" && head.isTooLong) layout = bytes.includes(NEWLINE) ? layoutOf(bytes, true) : "lines";
     if (layout === "unknown") return [];
-    splitter = layout === "array" ? new ArraySplitter() : layout === "lines" ? lineSplitter() : documentSplitter();
-    head = new SplitPieces();
+    splitter =
+      layout === "array" ? new ArraySplitter(most) : layout === "lines" ? lineSplitter(most) : documentSplitter(most);
+    head = new SplitPieces(most);
     return splitter.push(bytes);
   };
   return {
@@ -45,7 +58,7 @@ export function valueSplitter(): ValueSplitter {
       const isFirst = head.length === 0;
       head.add(chunk);
       // A first line can be long: it is looked at again only where a line has ended.
-      return isFirst || chunk.includes(NEWLINE) ? settle(false) : [];
+      return isFirst || head.isTooLong || chunk.includes(NEWLINE) ? settle(false) : [];
     },
     end(rest) {
       const cuts = splitter === null ? settle(true) : [];
@@ -77,13 +90,13 @@ function layoutOf(bytes: Buffer, isWhole: boolean): Layout {
   return second?.startsWith("{") === true && isJson(second) ? "lines" : "document";
 }
 
-function lineSplitter(): ValueSplitter {
-  let line = new SplitPieces();
+function lineSplitter(most: ValueLimit): ValueSplitter {
+  let line = new SplitPieces(most);
   let number = 0;
   const take = (): ValueCut[] => {
     number += 1;
     const place = `line ${number}`;
-    if (line.length > LONGEST) return [{ problem: tooLong(place) }];
+    if (line.isTooLong) return [{ problem: tooLong(place, most) }];
     const bytes = line.joined();
     const text = decoded(bytes);
     if (text === null) return [{ problem: notUtf8(place, firstBadByte(bytes)) }];
@@ -96,7 +109,7 @@ function lineSplitter(): ValueSplitter {
       for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
         line.add(chunk.subarray(start, end));
         cuts.push(...take());
-        line = new SplitPieces();
+        line = new SplitPieces(most);
         start = end + 1;
       }
       if (start < chunk.length) line.add(chunk.subarray(start));
@@ -112,7 +125,8 @@ function lineSplitter(): ValueSplitter {
 
 /** Depth and strings are followed byte by byte; what an element is, `JSON.parse` says. */
 class ArraySplitter implements ValueSplitter {
-  #element = new SplitPieces();
+  readonly #most: ValueLimit;
+  #element: SplitPieces;
   #state: "before" | "between" | "value" | "after" = "before";
   #depth = 0;
   #inString = false;
@@ -128,6 +142,11 @@ class ArraySplitter implements ValueSplitter {
   #fromLine = 1;
   #fromColumn = 0;
   readonly #problems: ValueCut[] = [];
+
+  constructor(most: ValueLimit) {
+    this.#most = most;
+    this.#element = new SplitPieces(most);
+  }
 
   push(chunk: Buffer): readonly ValueCut[] {
     const cuts: ValueCut[] = [];
@@ -195,8 +214,8 @@ class ArraySplitter implements ValueSplitter {
     this.#count += 1;
     const place = `message ${this.#count}`;
     const element = this.#element;
-    this.#element = new SplitPieces();
-    if (element.length > LONGEST) return { problem: tooLong(place) };
+    this.#element = new SplitPieces(this.#most);
+    if (element.isTooLong) return { problem: tooLong(place, this.#most) };
     const bytes = element.joined();
     const text = decoded(bytes);
     return text === null ? { problem: badByteIn(bytes, this.#fromLine, this.#fromColumn) } : parsed(text, place);
@@ -208,15 +227,15 @@ class ArraySplitter implements ValueSplitter {
   }
 }
 
-function documentSplitter(): ValueSplitter {
-  const whole = new SplitPieces();
+function documentSplitter(most: ValueLimit): ValueSplitter {
+  const whole = new SplitPieces(most);
   return {
     push(chunk) {
       whole.add(chunk);
       return [];
     },
     end(rest = "report") {
-      if (whole.length > LONGEST) return [{ problem: tooLong("") }];
+      if (whole.isTooLong) return [{ problem: tooLong("", most) }];
       const bytes = whole.joined();
       const text = decoded(bytes);
       const cut = text === null ? { problem: badByteIn(bytes, 1, 0) } : parsed(text, "");
@@ -225,13 +244,22 @@ function documentSplitter(): ValueSplitter {
   };
 }
 
-/** Bytes that come in pieces and are joined once. */
+/** Bytes that come in pieces and are joined once. What is beyond the limit is counted and not kept. */
 class SplitPieces {
   length = 0;
+  readonly #most: number;
   readonly #pieces: Buffer[] = [];
 
+  constructor(most: ValueLimit) {
+    this.#most = most.bytes;
+  }
+
+  get isTooLong(): boolean {
+    return this.length > this.#most;
+  }
+
   add(piece: Buffer): void {
-    if (this.length <= LONGEST) this.#pieces.push(piece);
+    if (!this.isTooLong) this.#pieces.push(piece);
     this.length += piece.length;
   }
 
@@ -241,12 +269,9 @@ class SplitPieces {
   }
 }
 
-/** No longer text can be held in one string. */
-const LONGEST = 500 * 1024 * 1024;
-
-const tooLong = (place: string): Problem => ({
+const tooLong = (place: string, { bytes, setting }: ValueLimit): Problem => ({
   place,
-  message: "it is one value of over 500 MB, which is more than can be read at once: split it",
+  message: `it is one value of over ${Math.round(bytes / 2 ** 14) / 64} MB${setting === null ? "" : ` (${setting})`}, which is more than can be read at once: split it`,
 });
 
 const notUtf8 = (place: string, byte: number): Problem => ({
