@@ -224,6 +224,7 @@ function resolve(options: AgentOptions): AgentSetup {
   for (const one of fallbacks) assertModelOptions(one);
   assertDistinct(options.tools ?? {}, middleware);
   const store = options.store ?? openSqlite({ path: ":memory:" });
+  assertStore(store);
   const registry = toolRegistry();
   registry.learn(options.tools ?? {});
   const tools = factsFrom(registry, options.deps?.tools);
@@ -262,6 +263,20 @@ function resolve(options: AgentOptions): AgentSetup {
     sleep: options.sleep ?? (async (ms, signal) => void (await wait(ms, undefined, { signal }))),
     random: options.random ?? Math.random,
   };
+}
+
+/** A path, or a promise that wasn't awaited, would fail in the first run, with words about something else. */
+function assertStore(given: Store): void {
+  if (typeof given.userId === "string") return;
+  throw new AgentError(
+    "bad-store",
+    `\`store\` takes a store that is open, and ${said(given)} was given: for example await openStore("threads.db").`,
+  );
+}
+
+function said(given: unknown): string {
+  if (given instanceof Promise) return "a promise";
+  return typeof given === "string" ? `the text ${JSON.stringify(given)}` : typeof given;
 }
 
 /** Made here, where nothing else is at hand: threads that are left open keep it, and must not keep an agent with it. */

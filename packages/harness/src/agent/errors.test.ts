@@ -4,9 +4,12 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import { createDeepAgent } from "../home/create-deep-agent.ts";
+import { openStore } from "../stores/open.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import { StoreError } from "../stores/store-error.ts";
 import { agentKit } from "../testing/agent-kit.ts";
+import { scriptedModel } from "../testing/scripted-model.ts";
 import { createAgent } from "./agent.ts";
 import { AgentError } from "./errors.ts";
 
@@ -14,6 +17,9 @@ test("what a program in plain JavaScript gives by mistake is refused with a code
   const untyped = createAgent as (options?: unknown) => unknown;
   assert.throws(() => untyped(), { code: "bad-model" });
   assert.throws(() => untyped(null), { code: "bad-model" });
+  const deep = createDeepAgent as (options?: unknown) => unknown;
+  assert.throws(() => deep(), { code: "bad-model", message: /takes a model object/ });
+  assert.throws(() => deep(null), { code: "bad-model" });
   const { agent } = agentKit([]);
   t.after(() => agent.close());
   assert.throws(() => agent.stream(undefined as never), { code: "empty-prompt" });
@@ -23,6 +29,24 @@ test("what a program in plain JavaScript gives by mistake is refused with a code
     code: "bad-thread-id",
     message: /a thread id is a text, and a number/,
   });
+});
+
+test("a path, or a store that wasn't awaited, is refused as a store when the agent is made", async () => {
+  const model = scriptedModel([]);
+  const opening = openStore(":memory:");
+  for (const create of [createAgent, createDeepAgent]) {
+    const made = (store: unknown) => () => create({ model, store: store as never });
+    const path = { code: "bad-store", message: /and the text "threads\.db" was given.*await openStore/ };
+    assert.throws(made("threads.db"), path);
+    assert.throws(made(opening), { code: "bad-store", message: /and a promise was given/ });
+  }
+  await (await opening).close();
+});
+
+test("openStore without a path or an address says what it takes", async () => {
+  const untyped = openStore as (target?: unknown) => Promise<unknown>;
+  for (const given of [undefined, null, { path: "threads.db" }])
+    await assert.rejects(untyped(given), { code: "bad-url", message: /openStore takes the path of a SQLite file/ });
 });
 
 const refusals = [

@@ -31,6 +31,8 @@ export type AgentErrorCode =
   | "bad-thread-id"
   | "bad-user-id"
   | "bad-model"
+  /** What was given for a store isn't an opened one. */
+  | "bad-store"
   | "bad-budget"
   /** The model's answer does not fit the schema that the run asked for. */
   | "bad-output"

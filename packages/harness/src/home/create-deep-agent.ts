@@ -3,7 +3,7 @@
 import { rm } from "node:fs/promises";
 import type { ThreadName } from "@palimpsest/core/log";
 import { type Agent, type AgentOptions, createAgent } from "../agent/agent.ts";
-import type { Summarizer } from "../agent/model.ts";
+import { assertModelOptions, type Summarizer } from "../agent/model.ts";
 import type { Middleware, Run } from "../agent/run.ts";
 import { compactTool, summarizationWith } from "../compaction/middleware.ts";
 import {
@@ -54,6 +54,7 @@ export interface DeepAgentOptions extends AgentOptions {
 }
 
 export function createDeepAgent(all: DeepAgentOptions): Agent {
+  assertModelOptions(all);
   const {
     recall: recalls,
     todos: plans,

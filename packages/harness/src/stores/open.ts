@@ -22,6 +22,11 @@ export interface OpenOptions {
 }
 
 export async function openStore(target: string, options: OpenOptions = {}): Promise<FullStore> {
+  if (typeof target !== "string")
+    throw new StoreError(
+      "bad-url",
+      'openStore takes the path of a SQLite file or postgres://user@host/database: for example openStore("threads.db").',
+    );
   const { access = "write", listenUrl = null, ...postgres } = options;
   const { connections, partitions, distributed } = postgres;
   if (connections !== undefined && !(Number.isInteger(connections) && connections > 0))
