@@ -3,7 +3,7 @@
 import { rm } from "node:fs/promises";
 import type { ThreadName } from "@palimpsest/core/log";
 import { type Agent, type AgentOptions, createAgent } from "../agent/agent.ts";
-import { assertModelOptions, type Summarizer } from "../agent/model.ts";
+import type { Summarizer } from "../agent/model.ts";
 import type { Middleware, Run } from "../agent/run.ts";
 import { compactTool, summarizationWith } from "../compaction/middleware.ts";
 import {
@@ -53,8 +53,9 @@ export interface DeepAgentOptions extends AgentOptions {
   readonly files?: DeepFilesOptions;
 }
 
-export function createDeepAgent(all: DeepAgentOptions): Agent {
-  assertModelOptions(all);
+export function createDeepAgent(deepOptions: DeepAgentOptions): Agent {
+  // A program in plain JavaScript may give none: createAgent says that the model is missing.
+  const all = { ...deepOptions };
   const {
     recall: recalls,
     todos: plans,
