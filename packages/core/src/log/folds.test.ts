@@ -105,3 +105,14 @@ test("showing what is not hidden is refused", () => {
   const plan = planShow(LIVE, { seq: 4, part: null });
   assert.equal(plan.kind === "refused" && plan.reason, "not-hidden");
 });
+
+test("showing what a summary hides names its compaction and undo; what still stands is just not hidden", () => {
+  const compaction = { seq: 11, covers: [1, 5], systems: [1], request: null } as unknown as CompactionRecord;
+  const live = { ...LIVE, compaction, systems: [TAIL[0]!], tail: TAIL.slice(5) };
+  const problem = "message 4 is behind the summary of #11; undo takes that back";
+  assert.deepEqual(planShow(live, { seq: 4, part: null }), { kind: "refused", reason: "behind-summary", problem });
+  for (const seq of [1, 6]) {
+    const plan = planShow(live, { seq, part: null });
+    assert.equal(plan.kind === "refused" && plan.reason, "not-hidden");
+  }
+});

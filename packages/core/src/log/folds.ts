@@ -182,8 +182,12 @@ export function planShow(
     entries.some(({ from, target }) => from !== undefined && from <= seq && seq <= target),
   );
   const found = hides.length > 0 ? hides : folds.slice(-1);
-  if (found.length === 0) return refused("not-hidden", `message ${seq} is not hidden`);
-  return { kind: "undo", of: found.map((record) => record.seq) };
+  if (found.length > 0) return { kind: "undo", of: found.map((record) => record.seq) };
+  const { compaction, systems, request } = live;
+  const stands = [...systems, request].some((record) => record?.seq === seq);
+  return compaction !== null && seq <= compaction.covers[1] && !stands
+    ? refused("behind-summary", `message ${seq} is behind the summary of #${compaction.seq}; undo takes that back`)
+    : refused("not-hidden", `message ${seq} is not hidden`);
 }
 
 function refused(reason: CutRefusal, problem: string): Extract<ChosenCut, { kind: "refused" }> {
