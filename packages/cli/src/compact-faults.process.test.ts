@@ -34,6 +34,7 @@ for (const { what, messages, code, reason } of table) {
     await importMessages(at, "a", messages);
     const result = await at.json("compact", "a");
     assert.deepEqual([result.code, result.document["kind"], result.document["reason"]], [code, "unchanged", reason]);
+    assert.match(String(result.document["detail"]), /^nothing is old enough to hide/);
     assert.equal(typeof result.document["tokens"], "number");
     assert.equal((await at.run("verify", "a")).code, 0);
     assert.deepEqual((await at.json("replay", "a")).document["messages"], messages);

@@ -289,7 +289,7 @@ export function unchanged(reason: Unchanged["reason"], tokens: number): Unchange
 const WHY: Readonly<Record<Unchanged["reason"], string>> = {
   "below-trigger": "no threshold is reached and the view fits the window",
   waiting: "the view has not grown by the minimum gain since the last attempt, and it fits",
-  "nothing-to-cut": "everything that could be hidden is already hidden or must be kept",
+  "nothing-to-cut": "nothing is old enough to hide, or what is must be kept or is hidden already",
   "no-shrink": "the result would not be smaller than what it replaces, or hardly",
   aborted: "it was stopped before anything was written",
   busy: "another run holds the thread",
