@@ -61,7 +61,10 @@ export const commands: readonly Command[] = [
     interrupt: "at-once",
     positionals: ["FILE|DIR"],
     options: {
-      thread: text("T", "the new thread's id (required); a file of conversations makes T-1 ... T-n"),
+      thread: {
+        ...text("T", "the new thread's id (required); a file of conversations makes T-1 ... T-n"),
+        required: true,
+      },
       learn: flag("let memory learn from the user's words in it; without this nothing is learned from an import"),
       "skip-invalid": flag("import what is valid and report the rest, instead of importing nothing"),
       agent: text("A", "which agent's thread it is (default: default)"),
@@ -208,7 +211,7 @@ export const commands: readonly Command[] = [
     examples: ["fork notes --at 12 --as notes-again"],
     positionals: ["T"],
     options: {
-      at: whole("SEQ", { min: 0 }, "the last record to share (required)"),
+      at: { ...whole("SEQ", { min: 0 }, "the last record to share (required)"), required: true },
       as: text("T2", "the new thread's id (default: T-fork-SEQ, numbered if taken)"),
     },
     load: async () => (await import("./commands/acts.ts")).forking,

@@ -1,11 +1,11 @@
 /** The help texts, made from the table of commands so that they can't differ from what is accepted. */
 
 import type { CommandOption } from "./command/arguments.ts";
-import { GLOBAL_OPTIONS } from "./command/arguments.ts";
+import { GLOBAL_OPTIONS, usageOf } from "./command/arguments.ts";
 import type { Command, CommandModule } from "./command/command.ts";
 
 export function generalHelp(commands: readonly Command[]): string {
-  const rows = commands.map((command) => [usage(command), command.summary] as const);
+  const rows = commands.map((command) => [usageOf(command), command.summary] as const);
   return [
     "palimpsest: conversations of any length in any window, and nothing ever lost.",
     "",
@@ -25,7 +25,7 @@ export function groupHelp(group: readonly Command[]): string {
   return [
     `Usage: palimpsest ${word} COMMAND [options]`,
     "",
-    ...columns(group.map((command) => [usage(command), command.summary] as const)),
+    ...columns(group.map((command) => [usageOf(command), command.summary] as const)),
     "",
     `"palimpsest ${word} COMMAND --help" tells more.`,
   ].join("\n");
@@ -33,7 +33,7 @@ export function groupHelp(group: readonly Command[]): string {
 
 export function commandHelp(command: Command, { remote }: CommandModule<never>): string {
   return [
-    `Usage: palimpsest ${usage(command)} [options]`,
+    `Usage: palimpsest ${usageOf(command)} [options]`,
     "",
     `${command.summary}.`,
     "",
@@ -48,10 +48,6 @@ export function commandHelp(command: Command, { remote }: CommandModule<never>):
 function globalsOf({ withoutJson }: Command, remote: boolean): Readonly<Record<string, CommandOption>> {
   const refused = [...(withoutJson === undefined ? [] : ["json"]), ...(remote ? [] : ["server", "key"])];
   return Object.fromEntries(Object.entries(GLOBAL_OPTIONS).filter(([name]) => !refused.includes(name)));
-}
-
-function usage({ name, positionals }: Command): string {
-  return [name, ...positionals].join(" ");
 }
 
 function optionRows(options: Readonly<Record<string, CommandOption>>): string[] {

@@ -24,7 +24,7 @@ test("a command's help shows its options", async () => {
   ]) {
     const { code, stdout } = await palimpsest(args);
     assert.equal(code, 0);
-    assert.match(stdout, /Usage: palimpsest import FILE/);
+    assert.match(stdout, /Usage: palimpsest import FILE\|DIR --thread T \[options\]/);
     assert.match(stdout, /--skip-invalid/);
     assert.match(stdout, /--home DIR/);
   }
@@ -61,7 +61,9 @@ test("bad usage exits with 2 and names the nearest command or option, without a 
     [["view", "a", "--window", "0"], /--window must be a whole number of 1 or more/],
     [["pin", "a", "-1"], /option|SEQ/i],
     [["pin", "a", "x"], /SEQ must be a whole number/],
+    [["import"], /FILE\|DIR is missing\. Usage: palimpsest import FILE\|DIR --thread T/],
     [["import", "file"], /--thread/],
+    [["fork"], /T is missing\. Usage: palimpsest fork T --at SEQ/],
     [["fork", "a"], /--at/],
     [["threads", "--home"], /--home/],
   ] as const) {

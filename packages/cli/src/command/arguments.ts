@@ -161,12 +161,20 @@ function valueProblem({ name, rawName, value, inlineValue }: OptionToken, option
 function checkPositionals(command: Command, positionals: readonly string[]): void {
   const required = command.positionals.filter((name) => !name.startsWith("["));
   const missing = required[positionals.length];
-  const usage = `Usage: palimpsest ${[command.name, ...command.positionals].join(" ")}`;
+  const usage = `Usage: palimpsest ${usageOf(command)}`;
   if (missing !== undefined) throw new UsageError(`${missing.replace("...", "")} is missing. ${usage}`);
   const open = command.positionals.some((name) => /\.\.\.\]?$/.test(name));
   const extra = open ? undefined : positionals[command.positionals.length];
   if (extra !== undefined)
     throw new UsageError(`"${extra}" is one argument too many; put words that belong together in quotes. ${usage}`);
+}
+
+/** How a command is called: its name, its positionals, and the options that it can't do without. */
+export function usageOf({ name, positionals, options }: Pick<Command, "name" | "positionals" | "options">): string {
+  const required = Object.entries(options).flatMap(([key, option]) =>
+    option.kind !== "flag" && option.required ? [`--${key} ${option.value}`] : [],
+  );
+  return [name, ...positionals, ...required].join(" ");
 }
 
 function parserOptions(options: Readonly<Record<string, CommandOption>>): ParseArgsOptionsConfig {
@@ -198,6 +206,8 @@ export interface Flag extends OptionText {
 interface Valued extends OptionText {
   /** The name of its value in the help: `N`, `DIR`. */
   readonly value: string;
+  /** The command's `run` refuses to go without it. */
+  readonly required?: true;
 }
 
 export interface Text extends Valued {
