@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type EntryFacts, whyOf } from "./why.ts";
+import { type EntryFacts, keptOf, whyOf } from "./why.ts";
 
 test("each entry has one reason, the strangest first", () => {
   const entry: EntryFacts = { seq: 4, source: "message", role: "tool", tokens: 9 };
@@ -23,4 +23,18 @@ test("each entry has one reason, the strangest first", () => {
       "with evidence",
     ],
   );
+});
+
+test("a message speaks of the last compaction only where one stands", () => {
+  const entry: EntryFacts = { seq: 4, source: "message", role: "user", tokens: 9 };
+  assert.deepEqual(
+    [whyOf(entry, 0).sentence, whyOf(entry, 3).sentence],
+    ["As it was said.", "As it was said: newer than what the last compaction hid."],
+  );
+});
+
+test("of a redacted message behind a summary it is said that its words were erased", () => {
+  assert.equal(keptOf([{ text: "[redacted]" }]), "Its words were erased, in the log too.");
+  const quoted = [{ text: "what does [redacted] mean?" }];
+  assert.equal(keptOf(quoted), "The log has it word for word.");
 });

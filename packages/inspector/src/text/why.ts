@@ -56,7 +56,14 @@ export function whyOf({ source, shortened, pinned, evidence, folded }: EntryFact
     };
   if (pinned)
     return { label: "pinned", sentence: "Verbatim now; every summary will quote it word for word.", tone: "hot" };
-  return { label: "verbatim", sentence: "As it was said: newer than what the last compaction hid.", tone: "quiet" };
+  const newer = hidden === 0 ? "" : ": newer than what the last compaction hid";
+  return { label: "verbatim", sentence: `As it was said${newer}.`, tone: "quiet" };
+}
+
+/** What the log has of a message that isn't in the window: its words, unless they were erased. */
+export function keptOf(parts: readonly { readonly text: string }[]): string {
+  const isErased = parts.some(({ text }) => text === "[redacted]");
+  return isErased ? "Its words were erased, in the log too." : "The log has it word for word.";
 }
 
 const WORDS: Readonly<Record<string, string>> = {

@@ -86,11 +86,10 @@ function HiddenDetail({
   return (
     <div class="stack">
       <p class="dim">
-        #{seq} is not in the window: compaction #{window.compaction?.seq} hides it behind the summary. The log has it
-        word for word.
+        #{seq} is not in the window: compaction #{window.compaction?.seq} hides it behind the summary.
       </p>
       <MessageActs id={id} seq={seq} isPinned={window.pins.includes(seq)} />
-      <MessageDetail key={seq} threadId={id} seq={seq} />
+      <MessageDetail key={seq} threadId={id} seq={seq} isHidden />
     </div>
   );
 }

@@ -5,16 +5,19 @@ import { ask } from "../../api/ask.ts";
 import { linesForgotten, type StreamLine } from "../../api/lines.ts";
 import { ProblemNote } from "../../parts/problem.tsx";
 import { ago, grouped, visible } from "../../text/format.ts";
+import { keptOf } from "../../text/why.ts";
 
 interface MessageDetailProps {
   readonly threadId: string;
   readonly seq: number;
+  /** It isn't in the window: what the log has of it is said above it. */
+  readonly isHidden?: boolean;
 }
 
 const FIRST = 4000;
 const WHOLE = 5_000_000;
 
-export function MessageDetail({ threadId, seq }: MessageDetailProps) {
+export function MessageDetail({ threadId, seq, isHidden = false }: MessageDetailProps) {
   const [length, setLength] = useState(FIRST);
   const { value, problem, reload } = useAnswer(`message ${threadId} ${seq} ${length} ${linesForgotten.value}`, () =>
     ask("GET /api/threads/{id}/lines", { params: { id: threadId }, query: { seqs: seq, length } }),
@@ -23,7 +26,12 @@ export function MessageDetail({ threadId, seq }: MessageDetailProps) {
   const [said] = value?.lines ?? [];
   if (value === null) return <p class="dim">Reading…</p>;
   if (said === undefined) return <p class="dim">There is no message at #{seq}.</p>;
-  return <Said line={said} onMore={() => setLength(WHOLE)} />;
+  return (
+    <>
+      {isHidden && <p class="dim">{keptOf(said.parts)}</p>}
+      <Said line={said} onMore={() => setLength(WHOLE)} />
+    </>
+  );
 }
 
 /** Origins that say nothing new: who spoke stands beside them, and an imported thread is imported throughout. */
