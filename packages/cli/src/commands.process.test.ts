@@ -1,6 +1,7 @@
 // The commands on threads, through the real binary.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { closeSync, mkdirSync, openSync, readSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -209,7 +210,9 @@ test("a locked, a newer and a damaged database are one clear sentence each, and 
 
 test("a disk that takes no more leaves nothing half-written", async (t) => {
   const at = await deskWithThread(t);
-  const file = at.file("big.jsonl", `${JSON.stringify({ role: "user", content: "x".repeat(3_000_000) })}\n`);
+  // Long bodies are compressed, which must not make this one fit.
+  const content = randomBytes(2_250_000).toString("base64");
+  const file = at.file("big.jsonl", `${JSON.stringify({ role: "user", content })}\n`);
   const full = await shell(
     at,
     `trap "" XFSZ; ulimit -f 1000; "$NODE" --conditions=palimpsest-source "$BINARY" import "${file}" --thread b`,
