@@ -3,7 +3,7 @@
  * alone does one, as long as nobody is typing.
  */
 import { signal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 
 export interface Action {
   readonly name: string;
@@ -14,9 +14,9 @@ export interface Action {
 
 export const offered = signal<readonly Action[]>([]);
 
-/** While the component is shown. `when` names what the actions depend on. */
+/** While the component is shown, from the moment its buttons are: no key is lost. `when` names what the actions depend on. */
 export function useActions(actions: readonly Action[], when: string): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     offered.value = [...offered.peek(), ...actions];
     return () => {
       offered.value = offered.peek().filter((action) => !actions.includes(action));
