@@ -8,12 +8,12 @@ import { copyFileSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { scriptedModel } from "@palimpsest/testing";
+import { startPostgres } from "@palimpsest/testing/internal/postgres-server";
 import { createDeepAgent } from "palimpsest";
 import { type FullStore, openSqlite, openStore } from "palimpsest/stores";
-import { scriptedModel } from "palimpsest/testing";
 import { Client } from "pg";
 import { catchUp } from "../packages/harness/src/recall/catch-up.ts";
-import { startPostgres } from "../packages/harness/src/testing/postgres-server.ts";
 import type { Bench } from "./bench.ts";
 import { generator, sentence } from "./search.ts";
 

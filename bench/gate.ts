@@ -6,7 +6,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { randomLogs } from "../packages/harness/src/testing/random-logs.ts";
+import { randomLogs } from "../packages/harness/test/playback/random-logs.ts";
 import append from "./append.ts";
 import { type Bench, BenchInputError } from "./bench.ts";
 import bytes from "./bytes.ts";

@@ -11,11 +11,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { getRequestListener } from "@hono/node-server";
 import { createGateway } from "@palimpsest/gateway";
+import { scriptedModel } from "@palimpsest/testing";
+import { startPostgres } from "@palimpsest/testing/internal/postgres-server";
 import { Hono } from "hono";
 import { createKey } from "palimpsest/internal/key-operations";
 import { type FullStore, openSqlite, openStore } from "palimpsest/stores";
-import { scriptedModel } from "palimpsest/testing";
-import { startPostgres } from "../packages/harness/src/testing/postgres-server.ts";
 import { type Bench, quantile } from "./bench.ts";
 
 const WARM_UP = 20;

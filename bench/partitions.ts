@@ -3,12 +3,13 @@
  * one, loads, searches, and what the server has to clean up behind them; then jobs beside many that wait, with and without the
  * index that came later. `npm run bench -- partitions [--messages N] [--threads N] [--parts N] [--waiting N]`
  */
+
+import { startPostgres } from "@palimpsest/testing/internal/postgres-server";
+import { say, writeThread } from "@palimpsest/testing/internal/thread-writer";
 import { searchThread } from "palimpsest/recall";
 import { type FullStore, openStore } from "palimpsest/stores";
 import { Client } from "pg";
 import { catchUp } from "../packages/harness/src/recall/catch-up.ts";
-import { startPostgres } from "../packages/harness/src/testing/postgres-server.ts";
-import { say, writeThread } from "../packages/harness/src/testing/thread-writer.ts";
 import { type Bench, quantile } from "./bench.ts";
 
 const partitions: Bench = async (_args, options) => {

@@ -15,10 +15,9 @@ import { join } from "node:path";
 import { openaiRules } from "@palimpsest/core/internal/message";
 import { forRequest, type OpenAiMessage, openaiShape, repair, violations } from "@palimpsest/core/message";
 import { answerReserve, createMeter, type Meter } from "@palimpsest/core/tokens";
-import type { SummarizerName } from "palimpsest/testing";
 import { type AgentTally, playTranscript } from "../packages/adapters-langchain/test/play-transcript.ts";
 import { exactCounterFor } from "../packages/harness/src/models/tokenizers.ts";
-import { misbehavingWriter, SUMMARIZERS } from "../packages/harness/src/testing/summarizers.ts";
+import { misbehavingWriter, SUMMARIZERS, type SummarizerName } from "../packages/harness/test/playback/summarizers.ts";
 import { type Bench, BenchInputError, onHeldOut } from "./bench.ts";
 import { type FakeSummarizer, fakeSummarizer } from "./playback/fake-summarizer.ts";
 import {

@@ -10,14 +10,13 @@ import { convert, type Dialect, type OpenAiMessage, rulesOf, type Shape, shapeOf
 import { answerReserve, createMeter } from "@palimpsest/core/tokens";
 import { withWriter } from "palimpsest/internal/threads";
 import { openSqlite } from "palimpsest/stores";
-import type { PlaybackReport, PlayedThread, SummarizerName } from "palimpsest/testing";
 import { createThread, replay, threadDeps } from "palimpsest/threads";
 import { DIALECTS } from "../packages/core/src/message/dialects.ts";
 import { summarizationFromOptions } from "../packages/harness/src/compaction/summarization.ts";
 import { exactCounterFor } from "../packages/harness/src/models/tokenizers.ts";
-import { playback } from "../packages/harness/src/testing/playback.ts";
-import { misbehavingWriter, SUMMARIZERS } from "../packages/harness/src/testing/summarizers.ts";
 import { openConversation } from "../packages/harness/src/thread/conversation.ts";
+import { type PlaybackReport, type PlayedThread, playback } from "../packages/harness/test/playback/playback.ts";
+import { misbehavingWriter, SUMMARIZERS, type SummarizerName } from "../packages/harness/test/playback/summarizers.ts";
 import { type Bench, BenchInputError } from "./bench.ts";
 import { toldIn } from "./playback/lost.ts";
 import { transcripts } from "./playback/transcripts.ts";

@@ -5,10 +5,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { startPostgres } from "@palimpsest/testing/internal/postgres-server";
 import { createMemoryQueue } from "palimpsest/internal/memory";
 import { openSqlite, openStore, type Store } from "palimpsest/stores";
 import { createThread, threadDeps, type Writer } from "palimpsest/threads";
-import { startPostgres } from "../packages/harness/src/testing/postgres-server.ts";
 import { prepare } from "../packages/harness/src/thread/writer.ts";
 import { type Bench, quantile } from "./bench.ts";
 

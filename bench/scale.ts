@@ -12,9 +12,9 @@ import { cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { type PostgresServer, startPostgres } from "@palimpsest/testing/internal/postgres-server";
 import { openStore } from "palimpsest/stores";
 import { Client } from "pg";
-import { type PostgresServer, startPostgres } from "../packages/harness/src/testing/postgres-server.ts";
 import { type Bench, quantile } from "./bench.ts";
 
 const PROCESS = fileURLToPath(new URL("../packages/gateway/test/serving-process.ts", import.meta.url));

@@ -8,11 +8,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { startPostgres } from "@palimpsest/testing/internal/postgres-server";
 import { searchThread } from "palimpsest/recall";
 import { type FullStore, openStore } from "palimpsest/stores";
 import { createThread, threadDeps, type Writer } from "palimpsest/threads";
 import { catchUp, EAGER_MESSAGES } from "../packages/harness/src/recall/catch-up.ts";
-import { startPostgres } from "../packages/harness/src/testing/postgres-server.ts";
 import { prepare } from "../packages/harness/src/thread/writer.ts";
 import { type Bench, BenchInputError, quantile } from "./bench.ts";
 import { serverCpu } from "./server-cpu.ts";

@@ -1,7 +1,7 @@
 /** What the processes of a PostgreSQL that a bench started have taken of the processor, where the system says so (Linux). */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { PostgresServer } from "../packages/harness/src/testing/postgres-server.ts";
+import type { PostgresServer } from "@palimpsest/testing/internal/postgres-server";
 
 /** Milliseconds so far, of those that run. */
 export function serverCpu({ folder }: PostgresServer): () => number {

@@ -9,11 +9,10 @@ import { isCeilings } from "@palimpsest/core/internal/compaction";
 import { openaiRules } from "@palimpsest/core/internal/message";
 import { type OpenAiMessage, type Shape, shapeOf } from "@palimpsest/core/message";
 import { answerReserve, charsPerToken, createMeter } from "@palimpsest/core/tokens";
-import type { SettingsReport } from "palimpsest/testing";
 import { summarizationFromOptions } from "../packages/harness/src/compaction/summarization.ts";
-import { brokenSettings } from "../packages/harness/src/testing/settings-judge.ts";
-import { inUnit, playSettings } from "../packages/harness/src/testing/settings-playback.ts";
-import { misbehavingWriter } from "../packages/harness/src/testing/summarizers.ts";
+import { brokenSettings } from "../packages/harness/test/playback/settings-judge.ts";
+import { inUnit, playSettings, type SettingsReport } from "../packages/harness/test/playback/settings-playback.ts";
+import { misbehavingWriter } from "../packages/harness/test/playback/summarizers.ts";
 import { type Bench, BenchInputError } from "./bench.ts";
 
 const WINDOWS = [8_000, 32_000, 128_000, 200_000];

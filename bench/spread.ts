@@ -2,10 +2,11 @@
  * How evenly users lie on the nodes of a Citus: turns of many users, then what each node and each shard holds.
  * `PALIMPSEST_CITUS_URL=postgres://... npm run bench -- spread [--users 300] [--turns 20000]`; the schema is dropped at the end.
  */
+
+import { scriptedModel } from "@palimpsest/testing";
+import { citusStore, noCitus } from "@palimpsest/testing/internal/citus";
 import { createDeepAgent } from "palimpsest";
 import { openStore } from "palimpsest/stores";
-import { scriptedModel } from "palimpsest/testing";
-import { citusStore, noCitus } from "../packages/harness/src/testing/citus.ts";
 import { type Bench, BenchInputError } from "./bench.ts";
 import { generator, sentence } from "./search.ts";
 

@@ -7,7 +7,7 @@
 import { openSqlite } from "palimpsest/stores";
 import { createThread, threadDeps } from "palimpsest/threads";
 import { draftTable } from "../packages/harness/src/compaction/drafts.ts";
-import { summarizeLongThread } from "../packages/harness/src/testing/long-summary.ts";
+import { summarizeLongThread } from "../packages/harness/test/playback/long-summary.ts";
 import { type Bench, BenchInputError } from "./bench.ts";
 
 const bench: Bench = async (_args, options) => {

@@ -3,9 +3,9 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { scriptedModel } from "@palimpsest/testing";
 import { createDeepAgent } from "palimpsest";
 import { subagentLogLines, treeUsage } from "palimpsest/subagents";
-import { scriptedModel } from "palimpsest/testing";
 
 const base = await mkdtemp(join(tmpdir(), "palimpsest-example-"));
 const uploads = join(base, "threads/sales/uploads");

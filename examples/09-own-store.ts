@@ -1,4 +1,4 @@
-// A store of your own: the log on a Map. It passes the suite that SQLite and PostgreSQL pass (palimpsest/testing/conformance).
+// A store of your own: the log on a Map. It passes the suite that SQLite and PostgreSQL pass (@palimpsest/testing/conformance).
 import type { ChainedRecord, Head, ThreadHeader } from "@palimpsest/core/log";
 import { createDeepAgent } from "palimpsest";
 import { offlineModel } from "palimpsest/models";

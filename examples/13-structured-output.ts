@@ -1,7 +1,8 @@
 // An answer as data: the last answer of a run is read by a schema, typed, and sent back once when it doesn't fit.
+
+import { scriptedModel } from "@palimpsest/testing";
 import { tool } from "ai";
 import { createAgent } from "palimpsest";
-import { scriptedModel } from "palimpsest/testing";
 import { z } from "zod";
 
 const tides = tool({

@@ -1,7 +1,8 @@
 // A server that remembers its users: one call, whatever their ids, learned behind the turns while it runs.
+
+import { scriptedModel } from "@palimpsest/testing";
 import { createDeepAgent, createMemory } from "palimpsest";
 import { openStore } from "palimpsest/stores";
-import { scriptedModel } from "palimpsest/testing";
 
 // Take models of yours here, such as openai("gpt-5") from @ai-sdk/openai; a small one does for memory.
 const small = scriptedModel([

@@ -77,7 +77,7 @@ function drawnRows(text: string): Map<string, number> {
   let name = "";
   for (const [row, line] of text.split("\n").entries()) {
     const words = line.replace(/\(.*?\)/g, "").match(/[\w-]+/g) ?? [];
-    if (/^(?:core|harness|lab|gateway|inspector|cli) {2,}\w/.test(line)) name = words.shift()!;
+    if (/^(?:core|harness|testing|lab|gateway|inspector|cli) {2,}\w/.test(line)) name = words.shift()!;
     else if (!/^ {4,}\w/.test(line)) continue;
     for (const folder of words) rows.set(`${name}/${folder}`, row);
   }

@@ -61,7 +61,16 @@ test("an arrow between folders that nobody listed, one that nothing needs and on
 
 test("every package of ours and a good many files are read", () => {
   const folders = repository.packages.map(({ folder }) => folder);
-  for (const folder of ["core", "harness", "lab", "gateway", "adapters-langchain", "adapters-openai-agents", "cli"])
+  for (const folder of [
+    "core",
+    "harness",
+    "testing",
+    "lab",
+    "gateway",
+    "adapters-langchain",
+    "adapters-openai-agents",
+    "cli",
+  ])
     assert.ok(folders.includes(folder), `${folder} is missing`);
   assert.ok(repository.files.some(({ path }) => path === "packages/core/src/message/shape.ts"));
 });

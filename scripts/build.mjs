@@ -12,7 +12,16 @@ const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
 // The client's types are made from the gateway's routes, before anything is compiled.
 const routes = join(root, "scripts", "client-routes", "write.ts");
 execFileSync(process.execPath, ["--conditions=palimpsest-source", routes], { stdio: "inherit" });
-for (const name of ["core", "harness", "lab", "gateway", "adapters-langchain", "adapters-openai-agents", "cli"]) {
+for (const name of [
+  "core",
+  "harness",
+  "testing",
+  "lab",
+  "gateway",
+  "adapters-langchain",
+  "adapters-openai-agents",
+  "cli",
+]) {
   const folder = join(root, "packages", name);
   if (!existsSync(folder)) continue;
   rmSync(join(folder, "dist"), { recursive: true, force: true });

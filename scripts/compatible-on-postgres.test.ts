@@ -1,9 +1,9 @@
 // The compatible endpoints on PostgreSQL: what clients do with their history and what is held for them, as on SQLite.
 import { after, before } from "node:test";
+import { type PostgresServer, startPostgres } from "@palimpsest/testing/internal/postgres-server";
 import { heldMessagesSuite } from "../packages/gateway/test/held-messages-suite.ts";
 import { heldSuite } from "../packages/gateway/test/held-suite.ts";
 import { matchedSuite } from "../packages/gateway/test/matched-suite.ts";
-import { type PostgresServer, startPostgres } from "../packages/harness/src/testing/postgres-server.ts";
 
 let postgres: PostgresServer;
 before(async () => {

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { storeConformance } from "palimpsest/testing/conformance";
+import { storeConformance } from "@palimpsest/testing/conformance";
 import { mapStore } from "../examples/09-own-store.ts";
 import { EXPECTED_ADAPTERS, EXPECTED_EXAMPLES } from "./expected-examples.ts";
 

@@ -1,11 +1,11 @@
 // Gateways and a real PostgreSQL meet here: runs, chats and what two instances of one database know of each other.
 import assert from "node:assert/strict";
 import { after, before, type TestContext, test } from "node:test";
+import { type PostgresServer, startPostgres } from "@palimpsest/testing/internal/postgres-server";
 import { Chat } from "../packages/gateway/test/chat.ts";
 import { running } from "../packages/gateway/test/running.ts";
 import { upstream } from "../packages/gateway/test/upstream.ts";
 import { createClient } from "../packages/harness/src/client/index.ts";
-import { type PostgresServer, startPostgres } from "../packages/harness/src/testing/postgres-server.ts";
 
 let server: PostgresServer;
 before(async () => {

@@ -33,7 +33,8 @@ interface Found {
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const files = loadWorkspace(root).files.filter(
-  ({ path, package: owner }) => owner !== null && !isTest(path) && !/\.property\.ts$|\/testing\/|-suite\//.test(path),
+  ({ path, package: owner }) =>
+    owner !== null && !isTest(path) && !/\.property\.ts$|^packages\/testing\/|-suite\//.test(path),
 );
 
 function expressionsIn(path: string, text: string): Found[] {

@@ -1,10 +1,10 @@
 // The command and a real PostgreSQL meet here: no package may know both the binary and the test server.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { type PostgresServer, startPostgres } from "@palimpsest/testing/internal/postgres-server";
 import { Client } from "pg";
 import { desk, type Ended } from "../packages/cli/test/binary.ts";
 import { openPostgres } from "../packages/harness/src/stores/postgres.ts";
-import { type PostgresServer, startPostgres } from "../packages/harness/src/testing/postgres-server.ts";
 
 let server: PostgresServer;
 before(async () => {

@@ -11,7 +11,8 @@ import { isTest, loadWorkspace } from "./architecture/workspace.ts";
 const UNREAD: Readonly<Record<string, string>> = {};
 
 const sources = loadWorkspace(join(dirname(fileURLToPath(import.meta.url)), "..")).files.filter(
-  ({ path, package: owner }) => owner !== null && !isTest(path) && !/home\/(?:schema|fixtures)|\/testing\//.test(path),
+  ({ path, package: owner }) =>
+    owner !== null && !isTest(path) && !/home\/(?:schema|fixtures)|^packages\/testing\//.test(path),
 );
 const texts = sources.map(({ text }) => withoutComments(text));
 

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { startPostgres } from "../../packages/harness/src/testing/postgres-server.ts";
+import { startPostgres } from "@palimpsest/testing/internal/postgres-server";
 
 export interface Subject {
   readonly name: string;

@@ -2,9 +2,7 @@
  * One of our test summarizers as the chat model a peer's middleware expects: the few members it uses. It reads the peer's own
  * prompt, remembers it, and refuses one longer than its window, as a provider would.
  */
-
-import type { SummarizerName } from "palimpsest/testing";
-import { SUMMARIZERS } from "../../packages/harness/src/testing/summarizers.ts";
+import { SUMMARIZERS, type SummarizerName } from "../../packages/harness/test/playback/summarizers.ts";
 
 export interface FakeSummarizer {
   readonly profile: { readonly maxInputTokens: number };

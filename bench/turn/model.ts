@@ -2,7 +2,7 @@
  * A model that answers at once and costs next to nothing: it reads no message. The size it reports grows with the
  * questions by about what was said, as a provider's would.
  */
-import type { ScriptedModel } from "palimpsest/testing";
+import type { ScriptedModel } from "@palimpsest/testing";
 import { answerParts, type Playing, wholeAnswer } from "../../packages/harness/src/models/offline/played-answer.ts";
 import { ANSWER } from "./case.ts";
 

@@ -7,11 +7,11 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { startPostgres } from "@palimpsest/testing/internal/postgres-server";
 import { createDeepAgent } from "palimpsest";
 import { openSqlite, openStore, type Store } from "palimpsest/stores";
 import { appendMessages, createThread, threadDeps } from "palimpsest/threads";
 import { Client } from "pg";
-import { startPostgres } from "../../packages/harness/src/testing/postgres-server.ts";
 import { question, said, type TurnCase } from "./case.ts";
 import { plainModel } from "./model.ts";
 

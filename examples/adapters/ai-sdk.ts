@@ -1,9 +1,10 @@
 // The AI SDK's own loop on a thread: `generateText` runs the model and the tools as ever, each step sends what fits the
 // window, and the log keeps every word. The model here is a scripted one; yours goes in its place.
+
+import { scriptedModel } from "@palimpsest/testing";
 import { generateText, isStepCount, jsonSchema, tool, wrapLanguageModel } from "ai";
 import { compactionMiddleware, palimpsest } from "palimpsest/ai-sdk";
 import { openSqlite } from "palimpsest/stores";
-import { scriptedModel } from "palimpsest/testing";
 
 const store = openSqlite({ path: ":memory:" });
 const scripted = scriptedModel(({ index }) => (index % 2 === 0 ? { calls: [CALL] } : "Four fathoms. Yes."));

@@ -6,7 +6,14 @@ import { join, relative } from "node:path";
  * Dependencies point from right to left; what stands side by side doesn't know of each other. The inspector speaks HTTP
  * only: of them it imports the client and how the lab's report is drawn.
  */
-const ARROWS = [["core"], ["harness"], ["lab"], ["gateway", "adapters-langchain", "adapters-openai-agents"], ["cli"]];
+const ARROWS = [
+  ["core"],
+  ["harness"],
+  ["testing"],
+  ["lab"],
+  ["gateway", "adapters-langchain", "adapters-openai-agents"],
+  ["cli"],
+];
 
 /** Our own name: packages we depend on have a `source` that Node can't run. */
 const SOURCE = "palimpsest-source";

@@ -7,10 +7,10 @@ import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, type TestContext } from "node:test";
+import { type PostgresServer, startPostgres } from "@palimpsest/testing/internal/postgres-server";
 import axe, { type AxeResults } from "axe-core";
 import type { Browser, Page } from "playwright-core";
 import { type Running, type RunningOptions, running } from "../../packages/gateway/test/running.ts";
-import { type PostgresServer, startPostgres } from "../../packages/harness/src/testing/postgres-server.ts";
 import { launchChromium } from "./chromium.ts";
 
 interface VisitOptions extends Omit<RunningOptions, "store"> {

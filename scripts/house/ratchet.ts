@@ -40,7 +40,7 @@ const OBJECTS = [
 ];
 const OBJECT_FOLDERS = /^packages\/harness\/src\/(?:stores|threads?|session|agent)\//;
 /** Those of the instruments prove nothing about the product. */
-const INSTRUMENTS = /^packages\/(?:testing|lab)\/|^packages\/harness\/src\/(?:testing|lab)\//;
+const INSTRUMENTS = /^packages\/(?:testing|lab)\//;
 
 export function committedRatchet(): Ratchet {
   return JSON.parse(readFileSync(RATCHET, "utf8")) as Ratchet;

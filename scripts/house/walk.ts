@@ -17,7 +17,7 @@ const checkout = resolve(args[0] ?? fileURLToPath(new URL("../..", import.meta.u
 const packages = join(checkout, "packages");
 instrument(`${pathToFileURL(packages).href}/`);
 /** No part of a way. How an answer is played is one: the scripted model of programs' own tests speaks through it too. */
-const LEFT_OUT = /\/models\/offline\/(?!played-answer)|^harness\/src\/testing\/|^testing\/|^[^/]+\/test\//;
+const LEFT_OUT = /\/models\/offline\/(?!played-answer)|^testing\/|^[^/]+\/test\//;
 
 interface Way {
   readonly files: number;

@@ -33,7 +33,8 @@ const BESIDE = [
 const TYPES = ["typescript@7.0.2", "@types/node@24.19.2"];
 
 let tarballs: ReadonlyMap<string, string>;
-const libraries = (): string[] => ["@palimpsest/core", "palimpsest"].map((name) => tarballs.get(name)!);
+const libraries = (): string[] =>
+  ["@palimpsest/core", "palimpsest", "@palimpsest/testing"].map((name) => tarballs.get(name)!);
 const bare = join(folder, "bare");
 
 before(async () => {

@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { MemorySaver } from "@langchain/langgraph";
 import { charsPerToken } from "@palimpsest/core/tokens";
+import { threadConformance } from "@palimpsest/testing/conformance";
 import { createAgent } from "langchain";
 import type { Store } from "palimpsest/stores";
-import { threadConformance } from "palimpsest/testing/conformance";
 import { StrictModel } from "../test/strict-model.ts";
 import { palimpsestMiddleware } from "./palimpsest-middleware.ts";
 

@@ -1,7 +1,7 @@
 import { Agent, type AgentInputItem, Runner } from "@openai/agents-core";
 import { assistantMessage, modelResponder, ScriptedModel } from "@openai/agents-core/testing";
 import { charsPerToken } from "@palimpsest/core/tokens";
-import { threadConformance } from "palimpsest/testing/conformance";
+import { threadConformance } from "@palimpsest/testing/conformance";
 import { PalimpsestSession } from "./palimpsest-session.ts";
 
 const CALLS = 60;

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { type TestContext, test } from "node:test";
-import { type ProviderServerOptions, startProviderServer } from "palimpsest/testing";
+import { type ProviderServerOptions, startProviderServer } from "@palimpsest/testing";
 import { type Desk, desk } from "../test/binary.ts";
 import { CTRL_C, CTRL_D, openTerminal } from "../test/terminal.ts";
 

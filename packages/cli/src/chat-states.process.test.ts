@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { type TestContext, test } from "node:test";
-import { type ProviderServerOptions, startProviderServer } from "palimpsest/testing";
+import { type ProviderServerOptions, startProviderServer } from "@palimpsest/testing";
 import { desk } from "../test/binary.ts";
 import { exchanges, importMessages } from "../test/conversations.ts";
 import { CTRL_C, CTRL_D, LEFT, openTerminal, type Terminal } from "../test/terminal.ts";

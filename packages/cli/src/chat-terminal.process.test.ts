@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { type TestContext, test } from "node:test";
-import { startProviderServer } from "palimpsest/testing";
+import { startProviderServer } from "@palimpsest/testing";
 import { type Desk, desk } from "../test/binary.ts";
 import { CTRL_C, CTRL_D, LEFT, openTerminal } from "../test/terminal.ts";
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { startProviderServer } from "palimpsest/testing";
+import { startProviderServer } from "@palimpsest/testing";
 import { desk } from "../test/binary.ts";
 
 test("the offline chat answers the first questions a newcomer asks out of what they said, in any language", async (t) => {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { startProviderServer } from "palimpsest/testing";
+import { startProviderServer } from "@palimpsest/testing";
 import { type Desk, desk, palimpsest } from "../test/binary.ts";
 
 async function provider(t: TestContext, at: Desk, more = "", window?: number): Promise<string> {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { type ProviderServerOptions, startProviderServer } from "palimpsest/testing";
+import { type ProviderServerOptions, startProviderServer } from "@palimpsest/testing";
 import { type Desk, desk } from "../test/binary.ts";
 
 /** A title, a cleared screen, a link, C1, a carriage return, and text turned around. */

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { startProviderServer } from "palimpsest/testing";
+import { startProviderServer } from "@palimpsest/testing";
 import { desk } from "../test/binary.ts";
 
 const WORDS = "the parser reads tokens one by one and keeps a stack of what is open ".repeat(60);

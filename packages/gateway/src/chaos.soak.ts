@@ -1,7 +1,7 @@
 // Ten minutes with 300 threads: PALIMPSEST_CHAOS_SECONDS=600 PALIMPSEST_CHAOS_THREADS=300.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { noCitus } from "palimpsest/internal/citus";
+import { noCitus } from "@palimpsest/testing/internal/citus";
 import { chaos } from "../test/chaos.ts";
 
 const seconds = Number(process.env["PALIMPSEST_CHAOS_SECONDS"] ?? 30);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { type CitusStore, citusStore, noCitus, nodeOf, takeAway } from "palimpsest/internal/citus";
+import { type CitusStore, citusStore, noCitus, nodeOf, takeAway } from "@palimpsest/testing/internal/citus";
 import { chaosProvider } from "../test/chaos-provider.ts";
 import { keyed } from "../test/keyed.ts";
 

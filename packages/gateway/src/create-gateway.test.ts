@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { scriptedModel } from "@palimpsest/testing";
 import { createKey } from "palimpsest/internal/key-operations";
 import { openSqlite } from "palimpsest/stores";
-import { scriptedModel } from "palimpsest/testing";
 import { codeOf, running, sent } from "../test/running.ts";
 import { createGateway } from "./index.ts";
 

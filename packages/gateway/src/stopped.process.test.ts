@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { startPostgres } from "palimpsest/internal/postgres-server";
+import { startPostgres } from "@palimpsest/testing/internal/postgres-server";
 import { openStore } from "palimpsest/stores";
 import { threadDeps, verify } from "palimpsest/threads";
 import { Client } from "pg";

@@ -1,6 +1,6 @@
 /** A gateway before a strict provider, for the tests of the compatible endpoints. */
 import type { TestContext } from "node:test";
-import { type ProviderServer, type ProviderServerOptions, startProviderServer } from "palimpsest/testing";
+import { type ProviderServer, type ProviderServerOptions, startProviderServer } from "@palimpsest/testing";
 import { type Running, type RunningOptions, running } from "./running.ts";
 
 export interface BeforeProvider extends Running {

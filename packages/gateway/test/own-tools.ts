@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import Anthropic from "@anthropic-ai/sdk";
+import type { PlayedAnswer, ProviderRequest } from "@palimpsest/testing";
 import OpenAI from "openai";
-import type { PlayedAnswer, ProviderRequest } from "palimpsest/testing";
 import { replay, verify } from "palimpsest/threads";
 import { type BeforeProvider, type BeforeProviderOptions, beforeProvider } from "./before-provider.ts";
 

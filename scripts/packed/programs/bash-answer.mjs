@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { scriptedModel } from "@palimpsest/testing";
 import { createDeepAgent } from "palimpsest";
-import { scriptedModel } from "palimpsest/testing";
 
 export async function bashAnswer() {
   const base = mkdtempSync(join(tmpdir(), "palimpsest-packed-files-"));

@@ -1,11 +1,11 @@
 // Uses each optional peer in the oldest version that our ranges let in: a PostgreSQL store, a tool of an MCP server and spans.
 import { trace } from "@opentelemetry/api";
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
+import { scriptedModel } from "@palimpsest/testing";
+import { startPostgres } from "@palimpsest/testing/internal/postgres-server";
 import { createAgentFromConfig, parseConfig } from "palimpsest/home";
-import { startPostgres } from "palimpsest/internal/postgres-server";
 import { openStore } from "palimpsest/stores";
 import { telemetry } from "palimpsest/telemetry";
-import { scriptedModel } from "palimpsest/testing";
 
 const exporter = new InMemorySpanExporter();
 const provider = new BasicTracerProvider();

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { randomConversation, render } from "@palimpsest/testing/internal/shapes";
 import fc from "fast-check";
 import type { LogRecord, MessageRecord } from "../log/record.ts";
 import { liveAfter, NOTHING_LIVE } from "../log/structure.ts";
@@ -10,7 +11,6 @@ import { createSizer, fixedSize, sizesOf } from "../prompt/sizer.ts";
 import { extractSummary } from "../summary/index.ts";
 import { NOWHERE } from "../summary/render-lines.ts";
 import { NO_QUOTES } from "../summary/work.ts";
-import { randomConversation, render } from "../testing/index.ts";
 import { createAccount } from "../tokens/account.ts";
 import { charsPerToken, createMeter } from "../tokens/counter.ts";
 import { type Applied, applyPlan, applyUntilFits, type CutSummary, coveredBy, type PlannedThread } from "./apply.ts";

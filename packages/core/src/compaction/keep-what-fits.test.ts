@@ -1,9 +1,9 @@
 // Where nobody says what to keep: how much stays, what is quoted beside the summary, and when prices ask for it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { plainPrompt } from "@palimpsest/testing/internal/shapes";
 import { type OpenAiMessage, openaiShape } from "../message/openai.ts";
 import { RELATIVE_PRICES } from "../pricing/prices.ts";
-import { plainPrompt } from "../testing/prompt.ts";
 import { type CompactPlan, type Plan, type PlanOptions, planCompaction } from "./plan.ts";
 import { limitsOf, type Policy } from "./policy.ts";
 

@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { plainPrompt, randomConversation, render } from "@palimpsest/testing/internal/shapes";
 import fc from "fast-check";
 import type { MessageRecord } from "../log/record.ts";
 import { NOTHING_LIVE } from "../log/structure.ts";
 import { type LiveRecords, type ViewEntry, view } from "../log/view.ts";
 import { type Dialect, shapeOf } from "../message/dialects.ts";
 import type { Shape } from "../message/shape.ts";
-import { randomConversation, render } from "../testing/index.ts";
-import { plainPrompt } from "../testing/prompt.ts";
 import { charsPerToken, createMeter } from "../tokens/counter.ts";
 import { type CompactPlan, type Plan, planCompaction } from "./plan.ts";
 import { type Keep, policyProblems } from "./policy.ts";

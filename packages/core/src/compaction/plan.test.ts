@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { plainPrompt } from "@palimpsest/testing/internal/shapes";
 import type { CompactionRecord, MessageRecord, PruneRecord } from "../log/record.ts";
 import { liveAfter, NOTHING_LIVE, sent } from "../log/structure.ts";
 import { type LiveRecords, view } from "../log/view.ts";
 import { type OpenAiMessage, openaiShape } from "../message/openai.ts";
-import { plainPrompt } from "../testing/prompt.ts";
 import { charsPerToken, createMeter } from "../tokens/counter.ts";
 import { type CompactPlan, type Plan, planCompaction } from "./plan.ts";
 import type { Keep, Policy, Threshold } from "./policy.ts";

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { plainPrompt } from "@palimpsest/testing/internal/shapes";
 import fc from "fast-check";
 import { applyPrune } from "../log/apply-prune.ts";
 import { type AnthropicMessage, anthropicShape } from "../message/anthropic.ts";
@@ -7,7 +8,6 @@ import { type OpenAiMessage, openaiShape } from "../message/openai.ts";
 import type { Shape } from "../message/shape.ts";
 import { RELATIVE_PRICES } from "../pricing/prices.ts";
 import { RECALL } from "../summary/render-lines.ts";
-import { plainPrompt } from "../testing/prompt.ts";
 import { charsPerToken, createMeter } from "../tokens/counter.ts";
 import { decidePrune, type PruneDecision, type PruneOptions } from "./prune.ts";
 

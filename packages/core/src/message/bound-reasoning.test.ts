@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { randomConversation, render } from "@palimpsest/testing/internal/shapes";
 import fc from "fast-check";
-import { randomConversation, render } from "../testing/conversation.ts";
 import { boundReasoning, signaturesOf } from "./bound-reasoning.ts";
 import { shapeOf } from "./dialects.ts";
 import { repair } from "./repair.ts";

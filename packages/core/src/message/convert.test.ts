@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { randomConversation, render } from "@palimpsest/testing/internal/shapes";
 import fc from "fast-check";
-import { randomConversation, render } from "../testing/conversation.ts";
 import type { AiSdkMessage } from "./ai-sdk.ts";
 import type { AnthropicMessage } from "./anthropic.ts";
 import { convert } from "./convert.ts";

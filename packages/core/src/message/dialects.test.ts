@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { randomConversation, render } from "@palimpsest/testing/internal/shapes";
 import fc from "fast-check";
-import { randomConversation, render } from "../testing/conversation.ts";
 import { DIALECTS, type Dialect, detectDialect, readMessage, shapeOf, unreadable } from "./dialects.ts";
 import type { Shape } from "./shape.ts";
 

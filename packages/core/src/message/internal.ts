@@ -3,5 +3,5 @@
 export { boundReasoning, reasoningBinder, signaturesOf } from "./bound-reasoning.ts";
 export { DIALECTS, definitionOf, dialectVotes, readMessage, unreadable } from "./dialects.ts";
 export { anthropicRules, googleRules, openaiResponsesRules, openaiRules, withToolFacts } from "./rules.ts";
-export { isNestedTooDeeply } from "./schema.ts";
+export { base64, isNestedTooDeeply, text } from "./schema.ts";
 export { isUiMessage } from "./ui-messages.ts";

@@ -1,7 +1,7 @@
 // Rare combinations of damage that the short run of repair.test.ts may miss.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { randomConversation, render } from "../testing/conversation.ts";
+import { randomConversation, render } from "@palimpsest/testing/internal/shapes";
 import { DIALECTS, shapeOf } from "./dialects.ts";
 import { repair } from "./repair.ts";
 import { anthropicRules, googleRules, openaiRules, violations } from "./rules.ts";

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { random, randomConversation, render } from "@palimpsest/testing/internal/shapes";
 import fc from "fast-check";
-import { randomConversation, render } from "../testing/conversation.ts";
-import { random } from "../testing/random.ts";
 import type { AnthropicMessage } from "./anthropic.ts";
 import { DIALECTS, definitionOf, shapeOf } from "./dialects.ts";
 import type { OpenAiMessage } from "./openai.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { randomConversation, render, type ScriptMessage } from "../testing/conversation.ts";
+import { randomConversation, render, type ScriptMessage } from "@palimpsest/testing/internal/shapes";
 import { DIALECTS, shapeOf } from "./dialects.ts";
 import { repair } from "./repair.ts";
 import {

@@ -1,7 +1,7 @@
 // The same conversation, written by hand as each provider writes it, must look the same through the port.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { changed } from "../testing/shape-suite.ts";
+import { changed } from "@palimpsest/testing/internal/shapes";
 import { DIALECTS, type MessageOf, rulesOf, shapeOf } from "./dialects.ts";
 import { openaiRules, violations } from "./rules.ts";
 import { file, image, text } from "./schema.ts";

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { plainPrompt } from "@palimpsest/testing/internal/shapes";
 import { quote } from "../compaction/apply.ts";
 import { clampEntry } from "../compaction/clamp.ts";
 import { type AiSdkMessage, aiSdkShape } from "../message/ai-sdk.ts";
 import { file, image } from "../message/schema.ts";
 import type { FilePart, ImagePart } from "../message/shape.ts";
 import { sizesOf } from "../prompt/sizer.ts";
-import { plainPrompt } from "../testing/prompt.ts";
 import { charsPerToken } from "../tokens/counter.ts";
 import { extractSummary } from "./extract.ts";
 import { renderTranscript } from "./prompts/transcript.ts";

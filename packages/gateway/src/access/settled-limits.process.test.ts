@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { startPostgres } from "palimpsest/internal/postgres-server";
+import { startPostgres } from "@palimpsest/testing/internal/postgres-server";
 import { openStore } from "palimpsest/stores";
 import { createLimits } from "./limits.ts";
 import { keepSettled } from "./settled-limits.ts";

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { test } from "node:test";
 import { DIALECTS } from "@palimpsest/core/internal/message";
-import { randomConversation, render } from "@palimpsest/core/internal/testing";
 import { type Dialect, responsesTurns, type Shape, shapeOf } from "@palimpsest/core/message";
+import { randomConversation, render } from "@palimpsest/testing/internal/shapes";
 import { chainOf, chainSteps, keyed, START } from "./match.ts";
 
 const SECRET = "a secret of this test";

@@ -1,7 +1,7 @@
 // The embedder of the configuration on the compatible endpoints: what it is asked for, who pays, and that it may fail.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { startEmbeddingsServer } from "palimpsest/internal/embeddings-server";
+import { startEmbeddingsServer } from "@palimpsest/testing/internal/embeddings-server";
 import { createKey } from "palimpsest/internal/key-operations";
 import { ask, talk, user } from "../../test/asking.ts";
 import { beforeProvider } from "../../test/before-provider.ts";

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { startPostgres } from "palimpsest/internal/postgres-server";
+import { startPostgres } from "@palimpsest/testing/internal/postgres-server";
 import { ManualTime } from "../../test/manual-time.ts";
 import { running } from "../../test/running.ts";
 

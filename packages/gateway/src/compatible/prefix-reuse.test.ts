@@ -1,7 +1,7 @@
 /** What a prompt cache finds again: of each request to the provider, the bytes of the messages of the one before it. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { startProviderServer } from "palimpsest/testing";
+import { startProviderServer } from "@palimpsest/testing";
 import { TALKERS } from "../../test/any-length.ts";
 import { modelsFor } from "../../test/before-provider.ts";
 import { recorder } from "../../test/recorder.ts";

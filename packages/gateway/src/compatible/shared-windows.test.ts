@@ -1,8 +1,8 @@
 // Two gateways on one PostgreSQL before a provider whose window is smaller than anybody has configured.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { startPostgres } from "palimpsest/internal/postgres-server";
-import { startProviderServer } from "palimpsest/testing";
+import { startProviderServer } from "@palimpsest/testing";
+import { startPostgres } from "@palimpsest/testing/internal/postgres-server";
 import { modelsFor } from "../../test/before-provider.ts";
 import { running } from "../../test/running.ts";
 

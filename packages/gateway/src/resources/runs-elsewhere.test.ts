@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { after, before, type TestContext, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
+import { type PostgresServer, startPostgres } from "@palimpsest/testing/internal/postgres-server";
 import type { UIMessage } from "ai";
-import { type PostgresServer, startPostgres } from "palimpsest/internal/postgres-server";
 import { openStore } from "palimpsest/stores";
 import { Client } from "pg";
 import { Chat } from "../../test/chat.ts";

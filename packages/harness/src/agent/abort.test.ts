@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { tool } from "ai";
 import { z } from "zod";
-import { agentKit } from "../testing/agent-kit.ts";
+import { agentKit } from "../../test/agent/agent-kit.ts";
 import type { AgentEvent } from "./events.ts";
 import type { Middleware, Run } from "./run.ts";
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { scriptedModel } from "@palimpsest/testing";
 import { tool } from "ai";
 import { z } from "zod";
 import { openSqlite } from "../stores/sqlite.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
 import { createAgent } from "./agent.ts";
 
 test("a run logs the prompt, the answer, the results and the last answer, each before the next step", async (t) => {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { createAnthropic } from "@ai-sdk/anthropic";
+import { startProviderServer } from "@palimpsest/testing";
+import { plainCounter } from "../../test/agent/agent-kit.ts";
 import { openSqlite } from "../stores/sqlite.ts";
-import { plainCounter } from "../testing/agent-kit.ts";
-import { startProviderServer } from "../testing/provider-server.ts";
 import { createAgent } from "./agent.ts";
 import type { Middleware } from "./run.ts";
 

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { tool } from "ai";
 import { z } from "zod";
-import { agentKit } from "../testing/agent-kit.ts";
-import { subagentKit, taskCall } from "../testing/subagent-kit.ts";
+import { agentKit } from "../../test/agent/agent-kit.ts";
+import { subagentKit, taskCall } from "../../test/subagents/subagent-kit.ts";
 
 const look = tool({ inputSchema: z.object({}), execute: () => "seen ".repeat(50) });
 const forever = () => ({ calls: [{ name: "look", input: {} }] });

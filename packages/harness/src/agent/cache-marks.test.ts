@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import { startProviderServer } from "@palimpsest/testing";
 import { tool } from "ai";
 import { z } from "zod";
 import { summarization } from "../compaction/middleware.ts";
 import { openSqlite } from "../stores/sqlite.ts";
-import { startProviderServer } from "../testing/provider-server.ts";
 import { replay } from "../thread/audit.ts";
 import { createAgent } from "./agent.ts";
 

@@ -3,14 +3,14 @@ import { type TestContext, test } from "node:test";
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import { agentKit } from "../testing/agent-kit.ts";
-import type { Fault } from "../testing/provider/fault.ts";
+import type { Fault } from "@palimpsest/testing";
 import {
   type ProviderRequest,
   type ProviderServer,
   type ProviderServerOptions,
   startProviderServer,
-} from "../testing/provider-server.ts";
+} from "@palimpsest/testing";
+import { agentKit } from "../../test/agent/agent-kit.ts";
 import { type AgentOptions, createAgent } from "./agent.ts";
 import type { AgentEvent } from "./events.ts";
 import type { ModelObject } from "./model.ts";

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { type AiSdkMessage, aiSdkShape, assertValid, rulesOf } from "@palimpsest/core/message";
 import { type ToolSet, tool } from "ai";
 import { z } from "zod";
-import { agentKit, textOf } from "../testing/agent-kit.ts";
+import { agentKit, textOf } from "../../test/agent/agent-kit.ts";
 
 test("a tool without execute ends the run for the client, whose result is the next message", async (t) => {
   const tools = {

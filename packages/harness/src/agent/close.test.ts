@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { tool } from "ai";
 import { z } from "zod";
+import { agentKit, deepAgentKit, type Kit, textOf } from "../../test/agent/agent-kit.ts";
 import { openSqlite } from "../stores/sqlite.ts";
-import { agentKit, deepAgentKit, type Kit, textOf } from "../testing/agent-kit.ts";
 import type { AgentEvent } from "./events.ts";
 import type { Middleware, Run } from "./run.ts";
 

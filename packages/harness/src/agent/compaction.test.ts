@@ -3,13 +3,13 @@ import { test } from "node:test";
 import { APICallError } from "@ai-sdk/provider";
 import { SUMMARY_END } from "@palimpsest/core/log";
 import { type AiSdkMessage, aiSdkShape, assertValid, rulesOf } from "@palimpsest/core/message";
+import type { ScriptedCall } from "@palimpsest/testing";
 import { tool } from "ai";
 import { z } from "zod";
+import { agentKit, deepAgentKit, type Kit, textOf } from "../../test/agent/agent-kit.ts";
 import { summarization } from "../compaction/middleware.ts";
 import { SettingsError } from "../compaction/summarization.ts";
 import type { SummaryWriter } from "../compaction/summarize.ts";
-import { agentKit, deepAgentKit, type Kit, textOf } from "../testing/agent-kit.ts";
-import type { ScriptedCall } from "../testing/scripted-model.ts";
 import type { Middleware } from "./run.ts";
 
 const WORDS = "the parser reads tokens one by one and keeps a stack of what is open ".repeat(12);

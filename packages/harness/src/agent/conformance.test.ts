@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import type { LanguageModelV4Message } from "@ai-sdk/provider";
 import { charsPerToken } from "@palimpsest/core/tokens";
+import { type ScriptedStep, scriptedModel } from "@palimpsest/testing";
+import { threadConformance } from "@palimpsest/testing/conformance";
 import { summarization } from "../compaction/middleware.ts";
-import { threadConformance } from "../testing/conformance.ts";
-import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
 import { createAgent } from "./agent.ts";
 
 const textOf = ({ role, content }: LanguageModelV4Message) => ({

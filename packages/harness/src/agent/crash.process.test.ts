@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { type AiSdkMessage, aiSdkShape, assertValid, rulesOf } from "@palimpsest/core/message";
+import { deepAgentKit, textOf } from "../../test/agent/agent-kit.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { Store } from "../stores/store.ts";
-import { deepAgentKit, textOf } from "../testing/agent-kit.ts";
 import { verify } from "../thread/audit.ts";
 import { threadDeps } from "../thread/writer.ts";
 

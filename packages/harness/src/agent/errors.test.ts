@@ -4,12 +4,12 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import { scriptedModel } from "@palimpsest/testing";
+import { agentKit } from "../../test/agent/agent-kit.ts";
 import { createDeepAgent } from "../home/create-deep-agent.ts";
 import { openStore } from "../stores/open.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import { StoreError } from "../stores/store-error.ts";
-import { agentKit } from "../testing/agent-kit.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
 import { createAgent } from "./agent.ts";
 import { AgentError } from "./errors.ts";
 

@@ -5,7 +5,7 @@ import { APICallError } from "@ai-sdk/provider";
 import { type AiSdkMessage, aiSdkShape, assertValid, rulesOf } from "@palimpsest/core/message";
 import { type Tool, tool } from "ai";
 import { z } from "zod";
-import { agentKit, deepAgentKit, type Kit, textOf } from "../testing/agent-kit.ts";
+import { agentKit, deepAgentKit, type Kit, textOf } from "../../test/agent/agent-kit.ts";
 import { verify } from "../thread/audit.ts";
 import { threadDeps } from "../thread/writer.ts";
 

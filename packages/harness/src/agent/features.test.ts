@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { tool } from "ai";
 import { z } from "zod";
-import { agentKit } from "../testing/agent-kit.ts";
+import { agentKit } from "../../test/agent/agent-kit.ts";
 import { AgentError } from "./errors.ts";
 import type { Middleware } from "./run.ts";
 

@@ -6,7 +6,7 @@ import { charsPerToken, createMeter } from "@palimpsest/core/tokens";
 import { jsonSchema, type ToolSet, tool } from "ai";
 import fc from "fast-check";
 import { z } from "zod/v4";
-import { agentKit } from "../testing/agent-kit.ts";
+import { agentKit } from "../../test/agent/agent-kit.ts";
 import { toolRegistry } from "../tool-facts.ts";
 import type { PromptSection } from "./fixed-part.ts";
 import { fixedSizes, renderFixed } from "./fixed-part.ts";

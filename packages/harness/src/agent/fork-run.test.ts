@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { tool } from "ai";
 import { z } from "zod";
+import { agentKit, type Kit, textOf } from "../../test/agent/agent-kit.ts";
 import { Chat, textsOf } from "../../test/agent/chat.ts";
-import { agentKit, type Kit, textOf } from "../testing/agent-kit.ts";
 
 const texts = async (kit: Kit, threadId: string) => (await kit.said(threadId)).map(textOf);
 

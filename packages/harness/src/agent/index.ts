@@ -1,6 +1,6 @@
 export type { ToolAct, ToolFacts } from "@palimpsest/core/message";
 // By this the events, ends and error codes of our own features are in the types of whoever imports this.
-export type {} from "../middleware/index.ts";
+
 export type { RequestParameters } from "../thread/fixed-request.ts";
 export { toolFacts } from "../tool-facts.ts";
 export type { Agent, AgentOptions, CompactOptions } from "./agent.ts";

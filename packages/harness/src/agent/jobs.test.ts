@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { tool } from "ai";
 import { z } from "zod";
+import { agentKit } from "../../test/agent/agent-kit.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { AppendBatch, Store } from "../stores/store.ts";
-import { agentKit } from "../testing/agent-kit.ts";
 import type { Middleware } from "./run.ts";
 
 const learning: Middleware = {

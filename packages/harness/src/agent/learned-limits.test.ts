@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import { type ProviderServer, startProviderServer } from "@palimpsest/testing";
+import { plainCounter } from "../../test/agent/agent-kit.ts";
 import { createDeepAgent } from "../home/create-deep-agent.ts";
 import { limitsIn } from "../models/learned-limits.ts";
 import { openSqlite } from "../stores/sqlite.ts";
-import { plainCounter } from "../testing/agent-kit.ts";
-import { type ProviderServer, startProviderServer } from "../testing/provider-server.ts";
 
 const WORDS = "the parser reads tokens one by one and keeps a stack of what is open ".repeat(60);
 

@@ -6,10 +6,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { until } from "@palimpsest/testing/internal/queue-kit";
 import { createAgentFromConfig } from "../home/from-config.ts";
 import { configSchema } from "../home/schema.ts";
 import { openSqlite } from "../stores/sqlite.ts";
-import { until } from "../testing/conformance/queue/kit.ts";
 
 const TOLD = "My name is Ada and I prefer short answers.";
 

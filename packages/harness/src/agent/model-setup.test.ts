@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { APICallError } from "@ai-sdk/provider";
+import { scriptedModel } from "@palimpsest/testing";
 import { tool } from "ai";
 import { z } from "zod";
-import { agentKit, deepAgentKit, textOf } from "../testing/agent-kit.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
+import { agentKit, deepAgentKit, textOf } from "../../test/agent/agent-kit.ts";
 import type { Middleware } from "./run.ts";
 
 const look = tool({ inputSchema: z.object({}), execute: () => "seen" });

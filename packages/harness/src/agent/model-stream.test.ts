@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { describe, it, test } from "node:test";
 import type { LanguageModelV4, LanguageModelV4StreamPart, LanguageModelV4Usage } from "@ai-sdk/provider";
+import { scriptedModel } from "@palimpsest/testing";
 import { type ToolSet, tool } from "ai";
 import { z } from "zod";
-import { scriptedModel } from "../testing/scripted-model.ts";
 import { bodyOf } from "../thread/log.ts";
 import { type ModelCall, type ModelStream, openModelStream, streamConversation, streamSingleCall } from "./stream.ts";
 

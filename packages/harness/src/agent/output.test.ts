@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Script } from "@palimpsest/testing";
 import { jsonSchema, Output, tool } from "ai";
 import { z } from "zod";
-import { agentKit } from "../testing/agent-kit.ts";
-import type { Script } from "../testing/scripted-model.ts";
+import { agentKit } from "../../test/agent/agent-kit.ts";
 
 const weather = z.object({ city: z.string(), degrees: z.number() });
 const KYIV = '{"city":"Kyiv","degrees":21}';

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { agentKit } from "../../test/agent/agent-kit.ts";
 import { openSqlite } from "../stores/sqlite.ts";
-import { agentKit } from "../testing/agent-kit.ts";
 import { rememberCounts } from "./model.ts";
 
 test("a text is counted once while it is remembered, and always the same", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { APICallError } from "@ai-sdk/provider";
-import { agentKit } from "../testing/agent-kit.ts";
+import { agentKit } from "../../test/agent/agent-kit.ts";
 import { RETRY_DEFAULTS, retryDelay } from "./run.ts";
 
 function status(statusCode: number | undefined, responseHeaders: Record<string, string> = {}): APICallError {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { tool } from "ai";
 import { z } from "zod";
-import { agentKit, deepAgentKit } from "../testing/agent-kit.ts";
+import { agentKit, deepAgentKit } from "../../test/agent/agent-kit.ts";
 
 const wait = (until: Promise<void>) => tool({ inputSchema: z.object({}), execute: () => until.then(() => "seen") });
 

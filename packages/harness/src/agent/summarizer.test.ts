@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { deepAgentKit, type Kit, textOf } from "../testing/agent-kit.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
+import { scriptedModel } from "@palimpsest/testing";
+import { deepAgentKit, type Kit, textOf } from "../../test/agent/agent-kit.ts";
 
 const WORDS = "the parser reads tokens one by one and keeps a stack of what is open ".repeat(12);
 const PATCH = JSON.stringify({

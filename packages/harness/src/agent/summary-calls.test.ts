@@ -3,9 +3,9 @@ import { type TestContext, test } from "node:test";
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import { type ProviderServer, startProviderServer } from "@palimpsest/testing";
+import { plainCounter } from "../../test/agent/agent-kit.ts";
 import { createDeepAgent, type DeepAgentOptions } from "../home/create-deep-agent.ts";
-import { plainCounter } from "../testing/agent-kit.ts";
-import { type ProviderServer, startProviderServer } from "../testing/provider-server.ts";
 
 const WORDS = "the parser reads tokens one by one and keeps a stack of what is open ".repeat(12);
 const PATCH = JSON.stringify({ add: { now: [{ text: "The quicksilver parser is half read.", seqs: [] }] } });

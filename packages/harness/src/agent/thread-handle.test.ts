@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { scriptedModel } from "@palimpsest/testing";
+import { writeThread } from "@palimpsest/testing/internal/thread-writer";
 import { modelMessageSchema, tool } from "ai";
 import { z } from "zod";
+import { agentKit, deepAgentKit, textOf } from "../../test/agent/agent-kit.ts";
 import { appendUnindexed } from "../../test/recall/unindexed.ts";
 import { createDeepAgent } from "../home/create-deep-agent.ts";
 import { SHARE_RECORDS } from "../recall/stored-index.ts";
 import { openSqlite } from "../stores/sqlite.ts";
-import { agentKit, deepAgentKit, textOf } from "../testing/agent-kit.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
-import { writeThread } from "../testing/thread-writer.ts";
 import { withWriter } from "../thread/acts.ts";
 import { createThread, threadDeps } from "../thread/threads.ts";
 import { commit } from "../thread/writer.ts";

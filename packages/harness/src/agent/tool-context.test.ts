@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { tool } from "ai";
 import { z } from "zod";
-import { agentKit, textOf } from "../testing/agent-kit.ts";
+import { agentKit, textOf } from "../../test/agent/agent-kit.ts";
 import type { Middleware } from "./run.ts";
 import { runOf, type ToolRun } from "./tools.ts";
 

@@ -5,9 +5,9 @@ import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { deepAgentKit } from "../testing/agent-kit.ts";
-import { collect } from "../testing/conformance/kit.ts";
-import { subagentKit } from "../testing/subagent-kit.ts";
+import { collect } from "@palimpsest/testing/internal/kit";
+import { deepAgentKit } from "../../test/agent/agent-kit.ts";
+import { subagentKit } from "../../test/subagents/subagent-kit.ts";
 
 test("a run on another user's thread id is a thread of one's own, and sees nothing of the other", async () => {
   const kit = deepAgentKit(() => "noted");

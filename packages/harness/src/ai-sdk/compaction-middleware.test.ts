@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { scriptedModel } from "@palimpsest/testing";
 import {
   APICallError,
   generateText,
@@ -10,7 +11,6 @@ import {
   tool,
   wrapLanguageModel,
 } from "ai";
-import { scriptedModel } from "../testing/scripted-model.ts";
 import { compactionMiddleware } from "./compaction-middleware.ts";
 
 const sound = tool({

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { summarizeLongThread } from "../../test/playback/long-summary.ts";
 import { openSqlite } from "../stores/sqlite.ts";
-import { summarizeLongThread } from "../testing/long-summary.ts";
 import { createThread, threadDeps } from "../thread/writer.ts";
 import { draftTable } from "./drafts.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { summarizeLongThread } from "../../test/playback/long-summary.ts";
 import { openSqlite } from "../stores/sqlite.ts";
-import { summarizeLongThread } from "../testing/long-summary.ts";
 import { createThread, threadDeps } from "../thread/writer.ts";
 import { draftTable } from "./drafts.ts";
 

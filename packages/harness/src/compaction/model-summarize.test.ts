@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { APICallError } from "@ai-sdk/provider";
 import { PATCH_SCHEMA } from "@palimpsest/core/internal/summary";
+import { type ScriptedStep, scriptedModel } from "@palimpsest/testing";
 import { jsonSchema, tool } from "ai";
 import { withSettings } from "../models/wrap.ts";
-import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
 import { modelSummarize } from "./model-summarize.ts";
 import { SummarizeError, type SummaryRequest } from "./summarize.ts";
 

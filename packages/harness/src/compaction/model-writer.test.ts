@@ -6,7 +6,7 @@ import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
 import { emptyState, SECTIONS, type SummaryState } from "@palimpsest/core/summary";
 import { charsPerToken } from "@palimpsest/core/tokens";
 import fc from "fast-check";
-import { SUMMARIZERS, type SummarizerName } from "../testing/summarizers.ts";
+import { SUMMARIZERS, type SummarizerName } from "../../test/playback/summarizers.ts";
 import type { DraftTable } from "./drafts.ts";
 import { createModelWriter, type ModelWriterOptions } from "./model-writer.ts";
 import { SUMMARIZER_BOUNDS } from "./summarization.ts";

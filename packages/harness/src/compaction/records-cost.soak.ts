@@ -3,6 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { assertSound } from "@palimpsest/testing/internal/kit";
+import { writeThread } from "@palimpsest/testing/internal/thread-writer";
 import {
   LONG_LEASE_MS,
   playLongThread,
@@ -11,8 +13,6 @@ import {
   weighRecords,
 } from "../../test/compaction/records-cost.property.ts";
 import { openSqlite } from "../stores/sqlite.ts";
-import { assertSound } from "../testing/conformance/kit.ts";
-import { writeThread } from "../testing/thread-writer.ts";
 
 for (const summaries of ["model", "extract"] as const) {
   test(`5,000 turns in 8,000 tokens, summaries by ${summaries}: what they weigh, and all taken back one by one`, async (t) => {

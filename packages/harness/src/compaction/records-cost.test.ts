@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { assertSound } from "@palimpsest/testing/internal/kit";
+import { writeThread } from "@palimpsest/testing/internal/thread-writer";
 import {
   LONG_LEASE_MS,
   playLongThread,
@@ -7,8 +9,6 @@ import {
   weighRecords,
 } from "../../test/compaction/records-cost.property.ts";
 import { openSqlite } from "../stores/sqlite.ts";
-import { assertSound } from "../testing/conformance/kit.ts";
-import { writeThread } from "../testing/thread-writer.ts";
 
 for (const summaries of ["model", "extract"] as const) {
   test(`compactions by ${summaries} take no more bytes than the messages, and all can be taken back`, async (t) => {

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { startEmbeddingsServer } from "@palimpsest/testing/internal/embeddings-server";
 import { searchThread } from "../recall/search.ts";
-import { startEmbeddingsServer } from "../testing/embeddings-server.ts";
 import { type Home, openHome } from "./open-home.ts";
 
 const SECRET = "sk-very-secret-0123456789";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { tool } from "ai";
 import { z } from "zod";
-import { deepAgentKit } from "../testing/agent-kit.ts";
+import { deepAgentKit } from "../../test/agent/agent-kit.ts";
 import { threadWorkspace } from "../workspace/workspace.ts";
 import { createDeepAgent } from "./create-deep-agent.ts";
 

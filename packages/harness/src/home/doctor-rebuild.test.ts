@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
+import { freshThread, say } from "@palimpsest/testing/internal/kit";
 import { searchThread } from "../recall/index.ts";
 import { openSqlite } from "../stores/index.ts";
-import { freshThread, say } from "../testing/conformance/kit.ts";
 import { threadDeps, verify } from "../thread/threads.ts";
 import { checkHome } from "./doctor.ts";
 

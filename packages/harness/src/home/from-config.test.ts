@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { startProviderServer } from "@palimpsest/testing";
 import { tool } from "ai";
 import { z } from "zod";
 import { openSqlite } from "../stores/sqlite.ts";
-import { startProviderServer } from "../testing/provider-server.ts";
 import { createAgentFromConfig } from "./from-config.ts";
 import { configSchema } from "./schema.ts";
 

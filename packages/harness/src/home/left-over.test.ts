@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { freshThread, say } from "@palimpsest/testing/internal/kit";
 import { openSqlite } from "../stores/sqlite.ts";
-import { freshThread, say } from "../testing/conformance/kit.ts";
 import { withWriter } from "../thread/acts.ts";
 import { createThread, fork, redact, threadDeps } from "../thread/threads.ts";
 import { commit } from "../thread/writer.ts";

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { startProviderServer } from "../testing/provider-server.ts";
+import { startProviderServer } from "@palimpsest/testing";
 import { HomeError, locateHome, openHome } from "./open-home.ts";
 
 /** A machine of somebody's: their home directory, a project, and nothing of this process's environment. */

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { asSchema, type ToolSet, tool } from "ai";
 import { z } from "zod";
+import { agentKit, deepAgentKit } from "../../test/agent/agent-kit.ts";
 import type { Middleware } from "../agent/run.ts";
 import { recall } from "../recall/middleware.ts";
-import { agentKit, deepAgentKit } from "../testing/agent-kit.ts";
 import { factsOfTool, toolFacts } from "../tool-facts.ts";
 
 test("every tool of the whole assistant says what it is", async (t) => {

@@ -4,13 +4,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { scriptedModel } from "@palimpsest/testing";
+import { startPostgres } from "@palimpsest/testing/internal/postgres-server";
 import { Client } from "pg";
+import { plainCounter } from "../../test/agent/agent-kit.ts";
 import { type Heard, heardBySqlite, listenToPostgres, transactionsOf } from "../../test/stores/heard-statements.ts";
 import { openStore } from "../stores/open.ts";
 import type { Store } from "../stores/store.ts";
-import { plainCounter } from "../testing/agent-kit.ts";
-import { startPostgres } from "../testing/postgres-server.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
 import { createDeepAgent } from "./create-deep-agent.ts";
 
 test("statements and transactions of one turn in SQLite", async (t) => {

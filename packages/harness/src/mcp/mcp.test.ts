@@ -5,11 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { scriptedModel } from "@palimpsest/testing";
 import { createAgentFromConfig } from "../home/from-config.ts";
 import { powersOf } from "../home/powers.ts";
 import { configSchema } from "../home/schema.ts";
 import { openSqlite } from "../stores/sqlite.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
 import { modelParts, textOf, toolNames } from "./middleware.ts";
 
 const SERVER = fileURLToPath(new URL("../../test/mcp/server.ts", import.meta.url));

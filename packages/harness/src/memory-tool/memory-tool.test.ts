@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { BetaLocalFilesystemMemoryTool, betaMemoryTool } from "@anthropic-ai/sdk/tools/memory/node";
+import { scriptedModel } from "@palimpsest/testing";
 import { createDeepAgent } from "../home/create-deep-agent.ts";
 import { openStore } from "../stores/open.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
 import type { MemoryCommand } from "./commands.ts";
 import { createMemoryTool, type MemoryTool } from "./create-memory-tool.ts";
 

@@ -1,10 +1,10 @@
 // A correction wins over every turn that still says the old value, whoever corrected it, wherever it was said and for every agent that reads it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { scriptedModel } from "@palimpsest/testing";
 import fc from "fast-check";
 import { createDeepAgent } from "../home/create-deep-agent.ts";
 import { openSqlite } from "../stores/sqlite.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
 import { storeStorage } from "./create-memory.ts";
 import { memory } from "./middleware.ts";
 import type { ScopeName } from "./repository.ts";

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
+import { scriptedModel } from "@palimpsest/testing";
 import { createAgent } from "../agent/agent.ts";
 import { createDeepAgent } from "../home/create-deep-agent.ts";
 import { openSqlite } from "../stores/sqlite.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
 import { createMemory } from "./create-memory.ts";
 import type { MemoryEvent } from "./storage.ts";
 

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { startPostgres } from "@palimpsest/testing/internal/postgres-server";
 import pg from "pg";
 import { eraseSuite } from "../../test/memory/erase-suite.ts";
 import { openPostgres } from "../stores/postgres.ts";
-import { startPostgres } from "../testing/postgres-server.ts";
 import { storeStorage } from "./create-memory.ts";
 
 eraseSuite("PostgreSQL, memory in the database", async () => {

@@ -2,7 +2,9 @@
 
 export { eraseMessage, forgetEverywhere } from "./erase-message.ts";
 export { addQuestionEvidence, type QuestionRequest } from "./evidence.ts";
-export { createMemoryQueue } from "./queue.ts";
+export { createMemoryQueue, type MemoryJob, type MemoryQueue, type MemoryQueueOptions, memoryJob } from "./queue.ts";
 export { checkScope, givenBlockTokens } from "./repository.ts";
 export { memoryService } from "./service.ts";
 export { correctedHits, forgetThread } from "./source-turns.ts";
+export { memoryLogLine } from "./storage.ts";
+export type { UpdateOutcome } from "./updater.ts";

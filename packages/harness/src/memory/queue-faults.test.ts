@@ -1,16 +1,16 @@
 /** What a network between a worker and its PostgreSQL may do to it, one fault at a time. */
 import assert from "node:assert/strict";
 import { after, before, type TestContext, test } from "node:test";
+import { openHasty, type PostgresProxy, startPostgresProxy } from "@palimpsest/testing/internal/postgres-faults";
+import { type PostgresServer, startPostgres } from "@palimpsest/testing/internal/postgres-server";
+import { until } from "@palimpsest/testing/internal/queue-kit";
+import { learn, learned, takeTurn } from "@palimpsest/testing/internal/queue-learner";
+import { writeThread } from "@palimpsest/testing/internal/thread-writer";
 import pg from "pg";
 import type { JobEvent } from "../stores/outbox.ts";
 import type { ConnectionOptions } from "../stores/postgres/connection.ts";
 import { openPostgres } from "../stores/postgres.ts";
 import { StoreError } from "../stores/store-error.ts";
-import { until } from "../testing/conformance/queue/kit.ts";
-import { openHasty, type PostgresProxy, startPostgresProxy } from "../testing/postgres-proxy.ts";
-import { type PostgresServer, startPostgres } from "../testing/postgres-server.ts";
-import { learn, learned, takeTurn } from "../testing/queue-learner.ts";
-import { writeThread } from "../testing/thread-writer.ts";
 import { createMemoryQueue, type MemoryQueueOptions } from "./queue.ts";
 
 let server: PostgresServer;

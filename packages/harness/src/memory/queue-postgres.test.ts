@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
+import { queueConformance } from "@palimpsest/testing/conformance";
+import { startPostgres } from "@palimpsest/testing/internal/postgres-server";
 import pg from "pg";
 import { listenToPostgres } from "../../test/stores/heard-statements.ts";
 import { judgeUserStatements } from "../../test/stores/user-statements.ts";
 import { openPostgres } from "../stores/postgres.ts";
-import { queueConformance } from "../testing/conformance.ts";
-import { startPostgres } from "../testing/postgres-server.ts";
 
 queueConformance("PostgreSQL", async () => {
   const server = await startPostgres();

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
+import { bothEngines, ENGINES } from "@palimpsest/testing/internal/both-engines";
+import { until } from "@palimpsest/testing/internal/queue-kit";
+import { learn, learned, takeTurn } from "@palimpsest/testing/internal/queue-learner";
+import { writeThread } from "@palimpsest/testing/internal/thread-writer";
 import { checkQueueCrashes } from "../../test/memory/queue-crash-check.ts";
 import { sharing } from "../../test/memory/queue-sharing.ts";
 import { openPostgres } from "../stores/postgres.ts";
-import { bothEngines, ENGINES } from "../testing/both-engines.ts";
-import { until } from "../testing/conformance/queue/kit.ts";
-import { learn, learned, takeTurn } from "../testing/queue-learner.ts";
-import { writeThread } from "../testing/thread-writer.ts";
 import { createMemoryQueue } from "./queue.ts";
 
 const engines = bothEngines();

@@ -4,12 +4,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { type PostgresServer, startPostgres } from "@palimpsest/testing/internal/postgres-server";
+import { until } from "@palimpsest/testing/internal/queue-kit";
+import { learn, learned, takeTurn } from "@palimpsest/testing/internal/queue-learner";
+import { writeThread } from "@palimpsest/testing/internal/thread-writer";
 import { checkQueueCrashes } from "../../test/memory/queue-crash-check.ts";
 import { openPostgres } from "../stores/postgres.ts";
-import { until } from "../testing/conformance/queue/kit.ts";
-import { type PostgresServer, startPostgres } from "../testing/postgres-server.ts";
-import { learn, learned, takeTurn } from "../testing/queue-learner.ts";
-import { writeThread } from "../testing/thread-writer.ts";
 import { createMemoryQueue } from "./queue.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "palimpsest-queue-"));

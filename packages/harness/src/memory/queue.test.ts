@@ -1,5 +1,5 @@
+import { queueConformance } from "@palimpsest/testing/conformance";
 import { openSqlite } from "../stores/sqlite.ts";
-import { queueConformance } from "../testing/conformance.ts";
 
 queueConformance("SQLite", async () => {
   const store = openSqlite({ path: ":memory:" }).forUser("ada");

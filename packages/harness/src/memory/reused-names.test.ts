@@ -1,8 +1,8 @@
 import type { TestContext } from "node:test";
+import { bothEngines, ENGINES } from "@palimpsest/testing/internal/both-engines";
 import { deletedThreads, reusedNames } from "../../test/memory/reused-names-suite.ts";
 import { openStore } from "../stores/open.ts";
 import type { FullStore } from "../stores/store.ts";
-import { bothEngines, ENGINES } from "../testing/both-engines.ts";
 
 const engines = bothEngines();
 

@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { startPostgres } from "@palimpsest/testing/internal/postgres-server";
 import { openStore } from "../stores/open.ts";
-import { startPostgres } from "../testing/postgres-server.ts";
 import { storeStorage } from "./create-memory.ts";
 import { fileStorage } from "./file-storage.ts";
 

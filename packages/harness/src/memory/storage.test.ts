@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFil
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { emptyDocument, type MemoryDocument, writeDocument } from "@palimpsest/core/memory";
+import { bothEngines } from "@palimpsest/testing/internal/both-engines";
 import { openStore } from "../stores/open.ts";
-import { bothEngines } from "../testing/both-engines.ts";
 import { customStorage, openStorage, storeStorage } from "./create-memory.ts";
 import { fileStorage } from "./file-storage.ts";
 import { checkScope, type MemoryScope, memoryPath, openRepository } from "./repository.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { randomConversation, render } from "@palimpsest/core/internal/testing";
 import { FORMAT_VERSION } from "@palimpsest/core/log";
 import { type Dialect, rulesOf, type Shape, shapeOf, violations } from "@palimpsest/core/message";
+import { randomConversation, render } from "@palimpsest/testing/internal/shapes";
 import fc from "fast-check";
 import { createModelWriter } from "../compaction/model-writer.ts";
 import { compactMessages } from "./compact-messages.ts";

@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
+import { scriptedModel } from "@palimpsest/testing";
 import { summarizationForThreads, summarizationFromOptions } from "../compaction/summarization.ts";
 import { createDeepAgent } from "../home/create-deep-agent.ts";
 import { configSchema } from "../home/schema.ts";
 import { openSqlite } from "../stores/sqlite.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
 import { appendMessages, withWriter } from "../thread/acts.ts";
 import { openThread } from "../thread/open-thread.ts";
 import { createThread, threadDeps } from "../thread/writer.ts";

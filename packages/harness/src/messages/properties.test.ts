@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DIALECTS } from "@palimpsest/core/internal/message";
-import { randomConversation, render } from "@palimpsest/core/internal/testing";
 import {
   type Dialect,
   type OpenAiMessage,
@@ -14,6 +13,7 @@ import {
   shapeOf,
   violations,
 } from "@palimpsest/core/message";
+import { randomConversation, render } from "@palimpsest/testing/internal/shapes";
 import fc from "fast-check";
 import { FloorError } from "../compaction/summarization.ts";
 import { type CompactedMessages, compactMessages } from "./compact-messages.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { deepAgentKit } from "../testing/agent-kit.ts";
+import { deepAgentKit } from "../../test/agent/agent-kit.ts";
 
 test("a question to the person ends the run; the next message is its answer", async () => {
   const ask = { calls: [{ name: "ask_clarification", input: { question: "Which one?", options: ["a", "b"] } }] };

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { ScriptedAnswer } from "@palimpsest/testing";
 import { tool } from "ai";
 import { z } from "zod/v4";
+import { agentKit } from "../../test/agent/agent-kit.ts";
 import { summarization } from "../compaction/middleware.ts";
-import { agentKit } from "../testing/agent-kit.ts";
-import type { ScriptedAnswer } from "../testing/scripted-model.ts";
 import { contextTools } from "./context-tools.ts";
 
 const LINES = "src/cart.ts line 7: total is not rounded, so the discount is lost. ".repeat(60);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { agentKit } from "../testing/agent-kit.ts";
+import { agentKit } from "../../test/agent/agent-kit.ts";
 import { title } from "./basics.ts";
 
 test("a thread is named after its first exchange, from the user's words, and keeps the name", async () => {

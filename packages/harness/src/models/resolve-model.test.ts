@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { inspect } from "node:util";
+import { startProviderServer } from "@palimpsest/testing";
 import { generateText, streamText } from "ai";
 import { parseConfig } from "../home/config.ts";
-import { startProviderServer } from "../testing/provider-server.ts";
 import type { ModelsConfig } from "./facts.ts";
 import { lightweightModel, ModelError, resolveModel } from "./resolve.ts";
 

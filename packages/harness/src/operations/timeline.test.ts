@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { freshThread, seqOf } from "@palimpsest/testing/internal/kit";
 import { configSchema } from "../home/schema.ts";
 import { openSqlite } from "../stores/index.ts";
-import { freshThread, seqOf } from "../testing/conformance/kit.ts";
 import { commit } from "../thread/writer.ts";
 import { timelineDocument } from "./timeline.ts";
 

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { EmbeddingModelV4 } from "@ai-sdk/provider";
+import { scriptedModel } from "@palimpsest/testing";
+import { bothEngines, ENGINES } from "@palimpsest/testing/internal/both-engines";
+import { say, writeThread } from "@palimpsest/testing/internal/thread-writer";
 import { createAgent } from "../agent/agent.ts";
 import { openStore } from "../stores/open.ts";
 import type { FullStore } from "../stores/store.ts";
-import { bothEngines, ENGINES } from "../testing/both-engines.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
-import { say, writeThread } from "../testing/thread-writer.ts";
 import { fork, redact, threadDeps } from "../thread/threads.ts";
 import { keepEmbedded, type OnEmbedding } from "./embedder.ts";
 import { searchAll, searchThread } from "./search.ts";

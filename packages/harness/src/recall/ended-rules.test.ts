@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { endRule, restoreRule } from "@palimpsest/core/internal/log";
+import { say, writeThread } from "@palimpsest/testing/internal/thread-writer";
 import { openStore } from "../stores/open.ts";
 import type { Store } from "../stores/store.ts";
-import { say, writeThread } from "../testing/thread-writer.ts";
 import { changeRules } from "../thread/chosen.ts";
 import { findText } from "./answers.ts";
 

@@ -1,8 +1,8 @@
 // How much of an index one transaction writes: nobody else is served meanwhile.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { say, writeThread } from "@palimpsest/testing/internal/thread-writer";
 import { openSqlite } from "../stores/sqlite.ts";
-import { say, writeThread } from "../testing/thread-writer.ts";
 import { catchUp } from "./catch-up.ts";
 import { searchThread } from "./search.ts";
 

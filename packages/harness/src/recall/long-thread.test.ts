@@ -4,6 +4,8 @@ import { describe, test } from "node:test";
 import { place } from "@palimpsest/core/internal/recall";
 import { type IndexEntry, indexEntry, MemoryIndex, type Placement } from "@palimpsest/core/recall";
 import { differences } from "@palimpsest/core/recall/conformance";
+import { bothEngines, ENGINES } from "@palimpsest/testing/internal/both-engines";
+import { say, writeThread } from "@palimpsest/testing/internal/thread-writer";
 import { openStore } from "../stores/open.ts";
 import {
   blockMark,
@@ -15,8 +17,6 @@ import {
 } from "../stores/posting-text.ts";
 import type { IndexBatch } from "../stores/search-tables.ts";
 import type { FullStore } from "../stores/store.ts";
-import { bothEngines, ENGINES } from "../testing/both-engines.ts";
-import { say, writeThread } from "../testing/thread-writer.ts";
 import { fork, redact, threadDeps } from "../thread/threads.ts";
 import { catchUp } from "./catch-up.ts";
 import { partSize, storedIndex } from "./stored-index.ts";

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { bothEngines, ENGINES } from "@palimpsest/testing/internal/both-engines";
+import { say, writeThread } from "@palimpsest/testing/internal/thread-writer";
 import { openStore } from "../stores/open.ts";
 import type { PostingCount } from "../stores/search-tables.ts";
 import type { FullStore, Store } from "../stores/store.ts";
-import { bothEngines, ENGINES } from "../testing/both-engines.ts";
-import { say, writeThread } from "../testing/thread-writer.ts";
 import { fork, redact, threadDeps } from "../thread/threads.ts";
 import { rebuildIndex } from "./catch-up.ts";
 import { searchAll, searchThread } from "./search.ts";

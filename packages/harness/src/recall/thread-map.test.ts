@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { say, writeThread } from "@palimpsest/testing/internal/thread-writer";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { Store } from "../stores/store.ts";
-import { say, writeThread } from "../testing/thread-writer.ts";
 import { fork, redact } from "../thread/threads.ts";
 import { findText, mapOfThread } from "./answers.ts";
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { after, test } from "node:test";
-import { assertSound, collect, textsOf } from "../testing/conformance/kit.ts";
+import { assertSound, collect, textsOf } from "@palimpsest/testing/internal/kit";
 import { createThread, threadDeps } from "../thread/threads.ts";
 import { everyThread, everyUser } from "./driver-rules.ts";
 import { MIGRATIONS } from "./sqlite/schema.ts";

@@ -1,8 +1,8 @@
 /** A node that comes to a Citus that is in use: until shards are moved to it everything works and `doctor` says so; while they are, too. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type CitusStore, citusStore, noCitus, onCitus } from "../testing/citus.ts";
-import { freshThread, say, textsOf } from "../testing/conformance/kit.ts";
+import { type CitusStore, citusStore, noCitus, onCitus } from "@palimpsest/testing/internal/citus";
+import { freshThread, say, textsOf } from "@palimpsest/testing/internal/kit";
 import { verify } from "../thread/threads.ts";
 import { openPostgres } from "./postgres.ts";
 

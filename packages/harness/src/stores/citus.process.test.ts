@@ -1,13 +1,13 @@
 /** The suites of stores and queues on a real Citus, and which of its shards the statements of a turn go to. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { scriptedModel } from "@palimpsest/testing";
+import { queueConformance, storeConformance } from "@palimpsest/testing/conformance";
+import { type CitusStore, citusStore, noCitus } from "@palimpsest/testing/internal/citus";
 import pg from "pg";
+import { plainCounter } from "../../test/agent/agent-kit.ts";
 import { createDeepAgent } from "../home/create-deep-agent.ts";
 import { searchThread } from "../recall/search.ts";
-import { plainCounter } from "../testing/agent-kit.ts";
-import { type CitusStore, citusStore, noCitus } from "../testing/citus.ts";
-import { queueConformance, storeConformance } from "../testing/conformance.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
 import { openStore } from "./open.ts";
 import { openPostgres } from "./postgres.ts";
 

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { freshThread } from "../testing/conformance/kit.ts";
+import { freshThread } from "@palimpsest/testing/internal/kit";
 import { prepare } from "../thread/writer.ts";
 import { claimLease } from "./leases.ts";
 import { openSqlite } from "./sqlite.ts";

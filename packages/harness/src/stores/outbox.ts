@@ -2,7 +2,7 @@
  * The outbox: jobs that an append asks for, written with it, and a worker that carries them out. A job is only a reason to
  * look: its worker reads the log from a watermark of its own, so a job may come twice and do its work once.
  * What a job is about is its queue's business; the store keeps the payload as it is. Each engine keeps and schedules
- * jobs its own way; what they promise is one suite (testing/conformance/queue.ts).
+ * jobs its own way; what they promise is one suite (`queueConformance` of `@palimpsest/testing/conformance`).
  */
 import type { Json } from "@palimpsest/core/log";
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
+import { storeConformance } from "@palimpsest/testing/conformance";
+import { startPostgres } from "@palimpsest/testing/internal/postgres-server";
 import pg from "pg";
 import { listenToPostgres } from "../../test/stores/heard-statements.ts";
 import { judgeUserStatements } from "../../test/stores/user-statements.ts";
-import { storeConformance } from "../testing/conformance.ts";
-import { startPostgres } from "../testing/postgres-server.ts";
 import { openPostgres } from "./postgres.ts";
 
 storeConformance("PostgreSQL", async () => {

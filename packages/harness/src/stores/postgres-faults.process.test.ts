@@ -3,9 +3,9 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { after, before, beforeEach, type TestContext, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { openHasty, startPostgresProxy } from "../testing/postgres-proxy.ts";
-import { type PostgresServer, startPostgres } from "../testing/postgres-server.ts";
-import { say, writeThread } from "../testing/thread-writer.ts";
+import { openHasty, startPostgresProxy } from "@palimpsest/testing/internal/postgres-faults";
+import { type PostgresServer, startPostgres } from "@palimpsest/testing/internal/postgres-server";
+import { say, writeThread } from "@palimpsest/testing/internal/thread-writer";
 import { threadDeps, verify } from "../thread/threads.ts";
 import { prepare } from "../thread/writer.ts";
 import type { ConnectionOptions } from "./postgres/connection.ts";
@@ -205,9 +205,8 @@ async function behindProxy(t: TestContext, options: ConnectionOptions = {}) {
 
 /** Resolves to the last version the writer was told of before it was killed. */
 async function writeUntilKilled(round: number): Promise<number> {
-  const local = (path: string) => JSON.stringify(new URL(path, import.meta.url));
-  const script = `import { openPostgres } from ${local("./postgres.ts")};
-    import { say, writeThread } from ${local("../testing/thread-writer.ts")};
+  const script = `import { openPostgres } from ${JSON.stringify(import.meta.resolve("./postgres.ts"))};
+    import { say, writeThread } from ${JSON.stringify(import.meta.resolve("@palimpsest/testing/internal/thread-writer"))};
     const store = await openPostgres(${JSON.stringify(server.url())});
     const writer = await writeThread(store, "killed");
     for (let version = (await store.head("killed")).version + 1; ; version += 1) {

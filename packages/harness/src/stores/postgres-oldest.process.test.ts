@@ -1,9 +1,9 @@
 /** The whole suite of stores on the oldest PostgreSQL that is supported, where its binaries are installed. */
 import { existsSync } from "node:fs";
 import { test } from "node:test";
+import { storeConformance } from "@palimpsest/testing/conformance";
+import { startPostgres } from "@palimpsest/testing/internal/postgres-server";
 import pg from "pg";
-import { storeConformance } from "../testing/conformance.ts";
-import { startPostgres } from "../testing/postgres-server.ts";
 import { openPostgres } from "./postgres.ts";
 
 const PLACES = ["/usr/lib/postgresql/15", "/usr/pgsql-15", "/opt/homebrew/opt/postgresql@15"];

@@ -1,7 +1,8 @@
 /** The whole suite of stores on one whose large tables are cut into parts. */
+
+import { storeConformance } from "@palimpsest/testing/conformance";
+import { startPostgres } from "@palimpsest/testing/internal/postgres-server";
 import pg from "pg";
-import { storeConformance } from "../testing/conformance.ts";
-import { startPostgres } from "../testing/postgres-server.ts";
 import { openPostgres } from "./postgres.ts";
 
 storeConformance("PostgreSQL in parts", async () => {

@@ -1,8 +1,8 @@
 /** The store behind PgBouncer in transaction mode, where every transaction may get another connection. */
 import { test } from "node:test";
+import { storeConformance } from "@palimpsest/testing/conformance";
+import { startPostgres } from "@palimpsest/testing/internal/postgres-server";
 import { noPgBouncer, startPgBouncer } from "../../test/stores/pgbouncer.ts";
-import { storeConformance } from "../testing/conformance.ts";
-import { startPostgres } from "../testing/postgres-server.ts";
 import { openPostgres } from "./postgres.ts";
 
 if (noPgBouncer === null)

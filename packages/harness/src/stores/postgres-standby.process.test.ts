@@ -2,10 +2,9 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { startPostgresProxy } from "../testing/postgres-proxy.ts";
-import { type PostgresServer, startPostgres } from "../testing/postgres-server.ts";
-import { replayed, sqlOn, startStandby } from "../testing/postgres-standby.ts";
-import { say, writeThread } from "../testing/thread-writer.ts";
+import { replayed, sqlOn, startPostgresProxy, startStandby } from "@palimpsest/testing/internal/postgres-faults";
+import { type PostgresServer, startPostgres } from "@palimpsest/testing/internal/postgres-server";
+import { say, writeThread } from "@palimpsest/testing/internal/thread-writer";
 import { threadDeps, verify } from "../thread/threads.ts";
 import { prepare } from "../thread/writer.ts";
 import { openPostgres } from "./postgres.ts";

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { after, before, test } from "node:test";
+import { type PostgresServer, startPostgres } from "@palimpsest/testing/internal/postgres-server";
+import { writeThread } from "@palimpsest/testing/internal/thread-writer";
 import { Client } from "pg";
-import { type PostgresServer, startPostgres } from "../testing/postgres-server.ts";
-import { writeThread } from "../testing/thread-writer.ts";
 import { connectPostgres, type PostgresConnection, type SqlWork } from "./postgres/connection.ts";
 import { sharedRuns } from "./postgres/shared-runs.ts";
 import { openPostgres } from "./postgres.ts";

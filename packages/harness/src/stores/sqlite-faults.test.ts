@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, test } from "node:test";
-import { assertSound, freshThread, say, textsOf } from "../testing/conformance/kit.ts";
+import { assertSound, freshThread, say, textsOf } from "@palimpsest/testing/internal/kit";
 import { appendMessages, createThread, redact, threadDeps, verify } from "../thread/threads.ts";
 import { connect } from "./sqlite/connection.ts";
 import { openSqlite } from "./sqlite.ts";

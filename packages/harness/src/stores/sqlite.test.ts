@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { storeConformance } from "../testing/conformance.ts";
+import { storeConformance } from "@palimpsest/testing/conformance";
 import { openSqlite } from "./sqlite.ts";
 
 storeConformance("SQLite", async () => {

@@ -3,11 +3,11 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { scriptedModel } from "@palimpsest/testing";
+import { taskCall } from "../../test/subagents/subagent-kit.ts";
 import type { CarryOut } from "../agent/run.ts";
 import type { ToolCall } from "../agent/tools.ts";
 import { createDeepAgent } from "../home/create-deep-agent.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
-import { taskCall } from "../testing/subagent-kit.ts";
 import { delegationsOf } from "./delegations.ts";
 
 test("a whole assistant's child has its files and guards, but no task and no questions; its answer is kept whole", async () => {

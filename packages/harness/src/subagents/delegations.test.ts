@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { subagentKit, taskCall } from "../../test/subagents/subagent-kit.ts";
 import { stateLines } from "../compaction/state-chain.ts";
-import { subagentKit, taskCall } from "../testing/subagent-kit.ts";
 import { type Delegation, withDelegation } from "./delegations.ts";
 
 const one = (index: number, status: Delegation["status"]): Delegation => ({

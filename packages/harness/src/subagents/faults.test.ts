@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { tool } from "ai";
 import { z } from "zod";
+import { subagentKit, taskCall } from "../../test/subagents/subagent-kit.ts";
 import { openSqlite } from "../stores/sqlite.ts";
-import { subagentKit, taskCall } from "../testing/subagent-kit.ts";
 import { createGate } from "./delegate.ts";
 import { subagentLogLines } from "./result.ts";
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { ScriptedStep } from "@palimpsest/testing";
+import { subagentKit, taskCall } from "../../test/subagents/subagent-kit.ts";
 import { stateLines } from "../compaction/state-chain.ts";
 import { openSqlite } from "../stores/sqlite.ts";
-import type { ScriptedStep } from "../testing/scripted-model.ts";
-import { subagentKit, taskCall } from "../testing/subagent-kit.ts";
 import { withWriter } from "../thread/acts.ts";
 import { createThread, threadDeps } from "../thread/threads.ts";
 import { commit } from "../thread/writer.ts";

@@ -3,11 +3,11 @@ import { test } from "node:test";
 import { context, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
 import { InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
+import { scriptedModel } from "@palimpsest/testing";
 import { tool } from "ai";
 import { z } from "zod";
+import { agentKit, deepAgentKit } from "../../test/agent/agent-kit.ts";
 import type { Middleware } from "../agent/run.ts";
-import { agentKit, deepAgentKit } from "../testing/agent-kit.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
 import { telemetry } from "./telemetry.ts";
 
 context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { assertSound, compact, say } from "@palimpsest/testing/internal/kit";
+import { writeThread } from "@palimpsest/testing/internal/thread-writer";
 import { checkAnySequence } from "../../test/threads/acts.property.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { Store } from "../stores/store.ts";
-import { assertSound, compact, say } from "../testing/conformance/kit.ts";
-import { writeThread } from "../testing/thread-writer.ts";
 import { redo, undo } from "./acts.ts";
 
 test("after any sequence of acts every log verifies, every head equals its fold, replay shows what was said", async () => {

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { tool } from "ai";
 import { z } from "zod";
+import { agentKit } from "../../test/agent/agent-kit.ts";
 import { importFile } from "../import/import-file.ts";
-import { agentKit } from "../testing/agent-kit.ts";
 import { withoutAddresses } from "./conversation.ts";
 import { threadDeps } from "./writer.ts";
 

@@ -3,8 +3,8 @@ import { test } from "node:test";
 import Anthropic from "@anthropic-ai/sdk";
 import { shapeOf } from "@palimpsest/core/message";
 import { charsPerToken } from "@palimpsest/core/tokens";
+import { startProviderServer } from "@palimpsest/testing";
 import { openSqlite } from "../stores/sqlite.ts";
-import { startProviderServer } from "../testing/provider-server.ts";
 import { openThread } from "./open-thread.ts";
 
 test("an open thread of a model that binds its thoughts: they go back while it only grows, and not behind a summary", async (t) => {

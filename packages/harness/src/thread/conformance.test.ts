@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type OpenAiMessage, shapeOf } from "@palimpsest/core/message";
 import { charsPerToken } from "@palimpsest/core/tokens";
-import { threadConformance } from "../testing/conformance.ts";
+import { threadConformance } from "@palimpsest/testing/conformance";
 import { openThread } from "./open-thread.ts";
 
 const textOf = ({ role, content }: OpenAiMessage) => ({ role, text: typeof content === "string" ? content : "" });

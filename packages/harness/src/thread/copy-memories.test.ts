@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
+import { bothEngines, ENGINES } from "@palimpsest/testing/internal/both-engines";
+import { learn, learned, takeTurn } from "@palimpsest/testing/internal/queue-learner";
+import { writeThread } from "@palimpsest/testing/internal/thread-writer";
 import { storeStorage } from "../memory/create-memory.ts";
 import { createMemoryQueue } from "../memory/queue.ts";
 import { openRepository } from "../memory/repository.ts";
 import { memoryService } from "../memory/service.ts";
 import { openStore } from "../stores/open.ts";
 import type { FullStore } from "../stores/store.ts";
-import { bothEngines, ENGINES } from "../testing/both-engines.ts";
-import { learn, learned, takeTurn } from "../testing/queue-learner.ts";
-import { writeThread } from "../testing/thread-writer.ts";
 import { copyStore } from "./copy.ts";
 import { redact } from "./threads.ts";
 

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { test } from "node:test";
+import { bothEngines, ENGINES } from "@palimpsest/testing/internal/both-engines";
+import { say, writeThread } from "@palimpsest/testing/internal/thread-writer";
 import { assertSame, NOT_COPIED } from "../../test/threads/same-store.ts";
 import { openStore } from "../stores/open.ts";
-import { bothEngines, ENGINES } from "../testing/both-engines.ts";
-import { say, writeThread } from "../testing/thread-writer.ts";
 import { copyStore } from "./copy.ts";
 
 const engines = bothEngines();

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
+import { bothEngines, ENGINES } from "@palimpsest/testing/internal/both-engines";
+import { citusStore, noCitus } from "@palimpsest/testing/internal/citus";
+import { collect } from "@palimpsest/testing/internal/kit";
+import { say, writeThread } from "@palimpsest/testing/internal/thread-writer";
 import { assertSame, NOT_COPIED } from "../../test/threads/same-store.ts";
 import { openStore, storeTarget } from "../stores/open.ts";
 import type { Store } from "../stores/store.ts";
 import { StoreError } from "../stores/store-error.ts";
-import { bothEngines, ENGINES } from "../testing/both-engines.ts";
-import { citusStore, noCitus } from "../testing/citus.ts";
-import { collect } from "../testing/conformance/kit.ts";
-import { say, writeThread } from "../testing/thread-writer.ts";
 import { copyStore } from "./copy.ts";
 import { fork, redact, threadDeps, undo, type Writer } from "./threads.ts";
 import { commit } from "./writer.ts";

@@ -1,6 +1,7 @@
 /** What our own packages use of this folder beyond its public names. No promise is made about it. */
 export { inTurns, jsonSteps, pace } from "../long-work.ts";
-export { withWriter } from "./acts.ts";
+export { appendUsage, withWriter } from "./acts.ts";
+export { rebuildHead } from "./audit.ts";
 export {
   type Continuation,
   continuations,
@@ -8,7 +9,8 @@ export {
   type NamedConversation,
   writeWhereItStands,
 } from "./continue-thread.ts";
+export { openConversation } from "./conversation.ts";
 export { currentThread } from "./handle.ts";
 export { LeftOpen } from "./session.ts";
 export { toolDefinitions } from "./thread-tools.ts";
-export { commit } from "./writer.ts";
+export { commit, prepare } from "./writer.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { randomConversation, render } from "@palimpsest/core/internal/testing";
 import { rulesOf, type Shape, shapeOf, violations } from "@palimpsest/core/message";
 import { answerReserve } from "@palimpsest/core/tokens";
+import { randomConversation, render } from "@palimpsest/testing/internal/shapes";
 import fc from "fast-check";
 import { FloorError, summarizationFromOptions } from "../compaction/summarization.ts";
 import { openSqlite } from "../stores/index.ts";

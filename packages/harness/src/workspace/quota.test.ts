@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { deepAgentKit } from "../testing/agent-kit.ts";
+import { deepAgentKit } from "../../test/agent/agent-kit.ts";
 import { usedBy } from "./inside.ts";
 import { workspaceTools } from "./middleware.ts";
 import { copyWorkspace, prepareWorkspace, type Quota, threadWorkspace, type Workspace } from "./workspace.ts";

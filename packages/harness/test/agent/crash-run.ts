@@ -1,9 +1,10 @@
 /** A process that starts a run whose tool never returns, and says when it is inside the tool: made to be killed. */
+
+import { scriptedModel } from "@palimpsest/testing";
 import { tool } from "ai";
 import { z } from "zod";
 import { createDeepAgent } from "../../src/home/create-deep-agent.ts";
 import { openSqlite } from "../../src/stores/sqlite.ts";
-import { scriptedModel } from "../../src/testing/scripted-model.ts";
 
 const [path = "", threadId = ""] = process.argv.slice(2);
 const hang = tool({

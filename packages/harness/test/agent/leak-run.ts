@@ -7,11 +7,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import { startProviderServer } from "@palimpsest/testing";
 import { tool } from "ai";
 import { z } from "zod";
 import type { Middleware, Run } from "../../src/agent/run.ts";
 import { createDeepAgent } from "../../src/home/create-deep-agent.ts";
-import { startProviderServer } from "../../src/testing/provider-server.ts";
 
 globalThis.AI_SDK_LOG_WARNINGS = false;
 

@@ -6,16 +6,16 @@ import assert from "node:assert/strict";
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import { type ProviderRequest, type ProviderServer, startProviderServer } from "@palimpsest/testing";
 import { tool } from "ai";
 import { z } from "zod";
 import type { AgentEvent } from "../../src/agent/events.ts";
 import type { ModelObject } from "../../src/agent/model.ts";
 import { createDeepAgent } from "../../src/home/create-deep-agent.ts";
 import { openSqlite } from "../../src/stores/sqlite.ts";
-import { plainCounter, textOf } from "../../src/testing/agent-kit.ts";
-import { type ProviderRequest, type ProviderServer, startProviderServer } from "../../src/testing/provider-server.ts";
 import { replay, verify } from "../../src/thread/audit.ts";
 import { threadDeps } from "../../src/thread/writer.ts";
+import { plainCounter, textOf } from "./agent-kit.ts";
 
 const key = { apiKey: "sk-test" };
 

@@ -5,13 +5,13 @@
 import assert from "node:assert/strict";
 import { APICallError } from "@ai-sdk/provider";
 import { type AiSdkMessage, aiSdkShape, assertValid, forRequest, rulesOf } from "@palimpsest/core/message";
+import type { ScriptedStep } from "@palimpsest/testing";
 import { tool } from "ai";
 import fc from "fast-check";
 import { z } from "zod";
-import { deepAgentKit, type Kit, textOf } from "../../src/testing/agent-kit.ts";
-import type { ScriptedStep } from "../../src/testing/scripted-model.ts";
 import { rebuildHead, verify } from "../../src/thread/audit.ts";
 import { threadDeps } from "../../src/thread/writer.ts";
+import { deepAgentKit, type Kit, textOf } from "./agent-kit.ts";
 
 const WINDOW = 5_000;
 const nothing = z.object({});

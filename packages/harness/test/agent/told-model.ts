@@ -1,6 +1,6 @@
 /** A model that says what a test tells it to say, when it tells it: one handle for each call. */
 import type { LanguageModelV4, LanguageModelV4StreamPart } from "@ai-sdk/provider";
-import { scriptedModel } from "../../src/testing/scripted-model.ts";
+import { scriptedModel } from "@palimpsest/testing";
 
 export interface ToldCall {
   say(text: string): void;

@@ -1,8 +1,9 @@
 /** A process that runs the AI SDK's own loop on a thread, and hangs in its third tool call: made to be killed. */
+
+import { scriptedModel } from "@palimpsest/testing";
 import { generateText, jsonSchema, stepCountIs, tool } from "ai";
 import { palimpsest } from "../../src/ai-sdk/steps.ts";
 import { openSqlite } from "../../src/stores/sqlite.ts";
-import { scriptedModel } from "../../src/testing/scripted-model.ts";
 
 const [path = ""] = process.argv.slice(2);
 const sound = tool({

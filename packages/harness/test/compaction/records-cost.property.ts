@@ -7,23 +7,23 @@ import assert from "node:assert/strict";
 import { liveRecords, sent, view } from "@palimpsest/core/internal/log";
 import { openaiRules } from "@palimpsest/core/internal/message";
 import { fixedSize } from "@palimpsest/core/internal/prompt";
-import { output, path, prose, type Random, random } from "@palimpsest/core/internal/testing";
 import type { LogRecord, ViewEntry } from "@palimpsest/core/log";
 import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
 import { createSizer } from "@palimpsest/core/prompt";
 import { charsPerToken, createMeter } from "@palimpsest/core/tokens";
+import { output, path, prose, type Random, random } from "@palimpsest/testing/internal/shapes";
+import { writeThread } from "@palimpsest/testing/internal/thread-writer";
 import { createCompactor } from "../../src/compaction/compactor.ts";
 import { createModelWriter } from "../../src/compaction/model-writer.ts";
 import { summarizationFromOptions } from "../../src/compaction/summarization.ts";
 import { readQuotes } from "../../src/compaction/summary.ts";
 import type { RecordQuery } from "../../src/stores/store.ts";
-import { SUMMARIZERS } from "../../src/testing/summarizers.ts";
-import { writeThread } from "../../src/testing/thread-writer.ts";
 import { fork, undo } from "../../src/thread/acts.ts";
 import { replay } from "../../src/thread/audit.ts";
 import { openConversation, readBody } from "../../src/thread/conversation.ts";
 import { livePrompt } from "../../src/thread/live-prompt.ts";
 import { sha256, type Writer } from "../../src/thread/writer.ts";
+import { SUMMARIZERS } from "../playback/summarizers.ts";
 
 export interface LongThread {
   readonly turns: number;

@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { type ScriptedCall, type ScriptedStep, scriptedModel } from "@palimpsest/testing";
 import { tool } from "ai";
 import { z } from "zod";
 import type { Agent } from "../../src/agent/agent.ts";
@@ -21,13 +22,12 @@ import { createUpdater } from "../../src/memory/updater.ts";
 import { openSqlite } from "../../src/stores/sqlite.ts";
 import type { Store } from "../../src/stores/store.ts";
 import { delegationsOf } from "../../src/subagents/delegations.ts";
-import { type ScriptedCall, type ScriptedStep, scriptedModel } from "../../src/testing/scripted-model.ts";
-import { taskCall } from "../../src/testing/subagent-kit.ts";
 import { withWriter } from "../../src/thread/acts.ts";
 import { rebuildHead } from "../../src/thread/audit.ts";
 import { copyStore } from "../../src/thread/copy.ts";
 import { fork, threadDeps, verify } from "../../src/thread/threads.ts";
 import { commit } from "../../src/thread/writer.ts";
+import { taskCall } from "../subagents/subagent-kit.ts";
 
 export interface ErasePlace {
   readonly home: string;

@@ -4,11 +4,11 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
+import { until } from "@palimpsest/testing/internal/queue-kit";
+import { learn, learned } from "@palimpsest/testing/internal/queue-learner";
 import { createMemoryQueue } from "../../src/memory/queue.ts";
 import { openStore } from "../../src/stores/open.ts";
 import type { Store } from "../../src/stores/store.ts";
-import { until } from "../../src/testing/conformance/queue/kit.ts";
-import { learn, learned } from "../../src/testing/queue-learner.ts";
 
 const PROCESS = fileURLToPath(new URL("./queue-process.ts", import.meta.url));
 

@@ -1,11 +1,11 @@
 /** What processes that share one store promise each other; every engine runs it with real processes. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { until } from "@palimpsest/testing/internal/queue-kit";
+import { learn, learned, takeTurn } from "@palimpsest/testing/internal/queue-learner";
+import { writeThread } from "@palimpsest/testing/internal/thread-writer";
 import { createMemoryQueue } from "../../src/memory/queue.ts";
 import { openStore } from "../../src/stores/open.ts";
-import { until } from "../../src/testing/conformance/queue/kit.ts";
-import { learn, learned, takeTurn } from "../../src/testing/queue-learner.ts";
-import { writeThread } from "../../src/testing/thread-writer.ts";
 import { startQueueProcess } from "./queue-crash-check.ts";
 
 export function sharing(name: string, target: () => string): void {

@@ -1,6 +1,6 @@
 /** Messages that get into a log past everything that would index them, and what an index holds of them. */
 import { createHash } from "node:crypto";
-import { type Random, random } from "@palimpsest/core/internal/testing";
+import { type Random, random } from "@palimpsest/testing/internal/shapes";
 import type { Store } from "../../src/stores/store.ts";
 import type { RecordInput } from "../../src/thread/threads.ts";
 import { prepare, type Writer } from "../../src/thread/writer.ts";

@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { type AddressInfo, createConnection, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { DatabaseSync, StatementSync } from "node:sqlite";
-import type { PostgresServer } from "../../src/testing/postgres-server.ts";
+import type { PostgresServer } from "@palimpsest/testing/internal/postgres-server";
 
 /** `BEGIN`, `COMMIT` and settings count as statements too. */
 export interface Heard {

@@ -6,7 +6,7 @@ import { createConnection } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import type { PostgresServer } from "../../src/testing/postgres-server.ts";
+import type { PostgresServer } from "@palimpsest/testing/internal/postgres-server";
 
 const BINARY = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer"].find((path) => existsSync(path));
 

@@ -2,7 +2,7 @@
 import { tool } from "ai";
 import { z } from "zod";
 import { openSqlite } from "../../src/stores/sqlite.ts";
-import { subagentKit, taskCall } from "../../src/testing/subagent-kit.ts";
+import { subagentKit, taskCall } from "./subagent-kit.ts";
 
 const [path = ""] = process.argv.slice(2);
 let inside = 0;

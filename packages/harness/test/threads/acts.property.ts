@@ -7,10 +7,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { planRedo, planUndo } from "@palimpsest/core/internal/log";
+import { assertSound, collect, compact, lease, prune, steppingDeps } from "@palimpsest/testing/internal/kit";
 import fc from "fast-check";
 import { openSqlite } from "../../src/stores/sqlite.ts";
 import type { Store } from "../../src/stores/store.ts";
-import { assertSound, collect, compact, lease, prune, steppingDeps } from "../../src/testing/conformance/kit.ts";
 import { appendUsage } from "../../src/thread/acts.ts";
 import {
   appendMessages,

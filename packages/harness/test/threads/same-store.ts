@@ -1,7 +1,7 @@
 /** Whether one store holds what another one does, record for record. */
 import assert from "node:assert/strict";
+import { collect } from "@palimpsest/testing/internal/kit";
 import type { Store } from "../../src/stores/store.ts";
-import { collect } from "../../src/testing/conformance/kit.ts";
 import { rebuildHead } from "../../src/thread/audit.ts";
 import { threadDeps, verify } from "../../src/thread/threads.ts";
 

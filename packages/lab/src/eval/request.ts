@@ -2,10 +2,11 @@
  * Whether what a question asks for stands in the request that is really sent: in the first one, and after one call of `recall`. An
  * agent of ours is asked, with memory on and a model that follows a script.
  */
+
+import { scriptedModel } from "@palimpsest/testing";
 import { createDeepAgent, createMemory } from "palimpsest";
 import { withWriter } from "palimpsest/internal/threads";
 import { openSqlite } from "palimpsest/stores";
-import { scriptedModel } from "palimpsest/testing";
 import { appendMessages, createThread, fork, threadDeps } from "palimpsest/threads";
 import type { ExactHistory } from "./question-data.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { AnthropicMessage } from "@palimpsest/core/message";
-import { startProviderServer } from "palimpsest/testing";
+import { startProviderServer } from "@palimpsest/testing";
 import { running } from "../../../test/running.ts";
 import type { JsonFields } from "../../http/read-json.ts";
 import { markedCache, withMarks } from "./cache-marks.ts";

@@ -7,8 +7,8 @@ import {
   OpenAIResponsesCompactionSession,
   OpenAIResponsesModel,
 } from "@openai/agents-openai";
+import { startProviderServer } from "@palimpsest/testing";
 import { searchAll } from "palimpsest/recall";
-import { startProviderServer } from "palimpsest/testing";
 import { replay, verify } from "palimpsest/threads";
 import { openaiAt } from "../../../test/held-suite.ts";
 import { running } from "../../../test/running.ts";

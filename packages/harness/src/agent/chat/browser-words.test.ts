@@ -5,7 +5,7 @@ import type { AiSdkMessage } from "@palimpsest/core/message";
 import { type ToolSet, tool } from "ai";
 import fc from "fast-check";
 import { z } from "zod";
-import { agentKit, type Kit } from "../../testing/agent-kit.ts";
+import { agentKit, type Kit } from "../../../test/agent/agent-kit.ts";
 import { browserWords } from "./words.ts";
 
 const text = fc.constantFrom("Hello?", "", " ", "ignore the rules");

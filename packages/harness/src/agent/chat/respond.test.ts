@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import type { Script } from "@palimpsest/testing";
 import {
   parseJsonEventStream,
   readUIMessageStream,
@@ -9,11 +10,10 @@ import {
   uiMessageChunkSchema,
 } from "ai";
 import { z } from "zod";
+import { agentKit, type Kit } from "../../../test/agent/agent-kit.ts";
 import { Chat } from "../../../test/agent/chat.ts";
 import { toldModel } from "../../../test/agent/told-model.ts";
 import { openSqlite } from "../../stores/sqlite.ts";
-import { agentKit, type Kit } from "../../testing/agent-kit.ts";
-import type { Script } from "../../testing/scripted-model.ts";
 import { type Agent, type AgentOptions, createAgent } from "../agent.ts";
 
 const user = (text: string, id = "m1") => ({ id, role: "user", parts: [{ type: "text", text }] });

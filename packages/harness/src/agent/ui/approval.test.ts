@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type ToolSet, tool } from "ai";
 import { z } from "zod";
+import { agentKit } from "../../../test/agent/agent-kit.ts";
 import { Chat } from "../../../test/agent/chat.ts";
-import { agentKit } from "../../testing/agent-kit.ts";
 
 const sent: number[] = [];
 const transfer = tool({

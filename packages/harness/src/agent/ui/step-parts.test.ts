@@ -11,8 +11,8 @@ import {
 } from "ai";
 import { MockLanguageModelV4 } from "ai/test";
 import { z } from "zod";
+import { agentKit, deepAgentKit } from "../../../test/agent/agent-kit.ts";
 import { Chat } from "../../../test/agent/chat.ts";
-import { agentKit, deepAgentKit } from "../../testing/agent-kit.ts";
 import { createAgent } from "../agent.ts";
 
 const USAGE = {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isToolUIPart, readUIMessageStream, tool, type UIMessage, validateUIMessages } from "ai";
 import { z } from "zod";
-import { agentKit } from "../../testing/agent-kit.ts";
+import { agentKit } from "../../../test/agent/agent-kit.ts";
 
 const add = tool({ inputSchema: z.object({ a: z.number() }), execute: ({ a }) => ({ sum: a + 1 }) });
 const fail = tool({

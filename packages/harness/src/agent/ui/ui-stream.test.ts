@@ -10,7 +10,7 @@ import {
   type UIMessageChunk,
 } from "ai";
 import { z } from "zod";
-import { agentKit, deepAgentKit } from "../../testing/agent-kit.ts";
+import { agentKit, deepAgentKit } from "../../../test/agent/agent-kit.ts";
 import { AgentError } from "../errors.ts";
 import type { AgentStream } from "../stream.ts";
 

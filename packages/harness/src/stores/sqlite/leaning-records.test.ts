@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
-import { collect, freshThread, say } from "../../testing/conformance/kit.ts";
+import { collect, freshThread, say } from "@palimpsest/testing/internal/kit";
 import { fork, redact, verify } from "../../thread/threads.ts";
 import { commit } from "../../thread/writer.ts";
 import { openSqlite } from "../sqlite.ts";

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
-import { collect, freshThread } from "../../testing/conformance/kit.ts";
+import { collect, freshThread } from "@palimpsest/testing/internal/kit";
 import { redact, verify } from "../../thread/threads.ts";
 import { commit, type Writer } from "../../thread/writer.ts";
 import { openSqlite } from "../sqlite.ts";

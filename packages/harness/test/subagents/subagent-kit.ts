@@ -1,0 +1,107 @@
+/** For tests of sub-agents: a parent and its children on one scripted model, told apart by what they were asked. */
+import { type AiSdkMessage, aiSdkShape } from "@palimpsest/core/message";
+import { type ScriptedCall, type ScriptedModel, type ScriptedStep, scriptedModel } from "@palimpsest/testing";
+import type { ToolSet } from "ai";
+import { type Agent, type AgentOptions, createAgent } from "../../src/agent/agent.ts";
+import type { AgentEvent } from "../../src/agent/events.ts";
+import { openSqlite } from "../../src/stores/sqlite.ts";
+import type { Store } from "../../src/stores/store.ts";
+import { createGate } from "../../src/subagents/delegate.ts";
+import { type Delegation, delegationsOf } from "../../src/subagents/delegations.ts";
+import { type SubagentsOptions, subagents } from "../../src/subagents/middleware.ts";
+import type { SubagentEvent, SubagentResult } from "../../src/subagents/result.ts";
+
+export interface SubagentKit {
+  readonly agent: Agent;
+  readonly model: ScriptedModel;
+  readonly store: Store;
+  readonly events: AgentEvent[];
+  of<T extends SubagentEvent["type"]>(type: T): Extract<SubagentEvent, { type: T }>[];
+  said(threadId: string): Promise<AiSdkMessage[]>;
+  /** What the `task` calls of the thread came back with, in order. */
+  results(threadId?: string): Promise<TaskOutput[]>;
+  delegations(threadId?: string): Promise<readonly Delegation[]>;
+}
+
+/** A result as the model reads it; of an error only the text. */
+type TaskOutput = SubagentResult & { readonly error?: string };
+
+export interface Scripts {
+  /** The parent's answers, one after another. */
+  readonly parent: readonly ScriptedStep[];
+  /** A child's, by the words of its prompt and the turn it is at, from 1. */
+  readonly child: (prompt: string, turn: number, call: ScriptedCall) => ScriptedStep | Promise<ScriptedStep>;
+}
+
+type SubagentKitOptions = Omit<Partial<SubagentsOptions>, "model"> &
+  Pick<AgentOptions, "deps"> & { readonly store?: Store; readonly tools?: ToolSet };
+
+export function subagentKit(
+  scripts: Scripts,
+  { store: given, deps = {}, ...options }: SubagentKitOptions = {},
+): SubagentKit {
+  const store = given ?? openSqlite({ path: ":memory:" });
+  const events: AgentEvent[] = [];
+  let parentTurn = 0;
+  const turns = new Map<string, number>();
+  const model = scriptedModel((call) => {
+    if (hasTask(call)) {
+      const step = scripts.parent[parentTurn++];
+      if (step === undefined) throw new Error("the parent's script has ended");
+      return step;
+    }
+    const prompt = firstUserText(call);
+    const turn = (turns.get(prompt) ?? 0) + 1;
+    turns.set(prompt, turn);
+    return scripts.child(prompt, turn, call);
+  });
+  const agent = createAgent({
+    model,
+    store,
+    deps,
+    tools: options.tools ?? {},
+    middleware: [subagents({ gate: createGate(), ...options, model })],
+    onEvent: (event) => events.push(event),
+  });
+  const said = async (threadId: string): Promise<AiSdkMessage[]> => {
+    const found: AiSdkMessage[] = [];
+    for await (const { body } of agent.thread(threadId).replay()) found.push(JSON.parse(body));
+    return found;
+  };
+  return {
+    agent,
+    model,
+    store,
+    events,
+    said,
+    of: (type) => events.filter((event) => event.type === type) as never,
+    async results(threadId = "t") {
+      const parts = (await said(threadId)).flatMap((message) =>
+        message.role === "tool" ? aiSdkShape.parts(message) : [],
+      );
+      return parts.flatMap((part) => {
+        if (part.kind !== "result") return [];
+        return [(part.isError ? { error: part.text } : JSON.parse(part.text)) as TaskOutput];
+      });
+    },
+    delegations: async (threadId = "t") => delegationsOf(await agent.thread(threadId).state()),
+  };
+}
+
+export function taskCall(prompt: string, more: Readonly<Record<string, unknown>> = {}) {
+  return { name: "task", input: { description: `do ${prompt}`, prompt, ...more } };
+}
+
+function hasTask({ options }: ScriptedCall): boolean {
+  return options.tools?.some(({ name }) => name === "task") ?? false;
+}
+
+/** Of a child that was compacted: its request, wherever it stands. */
+function firstUserText({ prompt }: ScriptedCall): string {
+  for (const message of prompt) {
+    if (message.role !== "user") continue;
+    const text = message.content.map((part) => (part.type === "text" ? part.text : "")).join("");
+    if (text.length < 200) return text;
+  }
+  return "";
+}

@@ -1,0 +1,42 @@
+/** Opens threads for writing in tests of stores: created if they aren't there, leased, with a short way to say things. */
+import { randomUUID } from "node:crypto";
+import { commit } from "palimpsest/internal/threads";
+import type { Store } from "palimpsest/stores";
+import {
+  type Committed,
+  createThread,
+  type NewThread,
+  type RecordInput,
+  threadDeps,
+  type Writer,
+} from "palimpsest/threads";
+
+export async function writeThread(
+  store: Store,
+  id: string,
+  fields: Partial<NewThread> = {},
+  leaseMs = 30_000,
+): Promise<Writer> {
+  const own = threadDeps(store);
+  await createThread(own, { ...fields, id });
+  const taken = await store.acquireLease(id, "the test's writer", leaseMs);
+  if (taken.kind !== "acquired") throw new Error(`thread ${id} is ${taken.kind}`);
+  return { ...own, lease: taken.lease, runId: null };
+}
+
+/** One message per text, in turn the user's and the model's. */
+export function say(writer: Writer, ...texts: string[]): Promise<Committed> {
+  return commit(writer, texts.map(turn));
+}
+
+function turn(text: string, index: number): RecordInput {
+  const role = index % 2 === 0 ? "user" : "assistant";
+  const origin = index % 2 === 0 ? "user" : "model";
+  return {
+    kind: "message",
+    id: randomUUID(),
+    dialect: "openai",
+    origin,
+    body: JSON.stringify({ role, content: text }),
+  };
+}
