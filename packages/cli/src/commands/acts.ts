@@ -15,10 +15,10 @@ import {
   writtenNote,
 } from "palimpsest/internal/shaping";
 import { wholeNumber } from "../command/arguments.ts";
-import type { Input, Printing } from "../command/command.ts";
+import type { Input } from "../command/command.ts";
 import { UsageError } from "../command/failure.ts";
 import { choosing, performing } from "../home/acts.ts";
-import { requireThreadId } from "../home/home.ts";
+import { leftNotes, requireThreadId } from "../home/home.ts";
 import { counted, grouped } from "../terminal/text.ts";
 
 interface ForkFlags {
@@ -32,16 +32,11 @@ export const forking = performing(fork, {
     if (as !== undefined) requireThreadId(as);
     return { thread: positionals[0]!, at, as };
   },
-  show: showFork,
+  show: ({ thread, parent, at }) => `Forked ${parent} at record ${at} as ${thread}.`,
   hints: { exists: "choose another name with --as", "beyond-end": "--at is too high" },
 });
 
-async function showFork(document: ResultOf<typeof fork>, { format, output }: Printing): Promise<number> {
-  const { thread, parent, at } = document;
-  if (format === "json") await output.json(document);
-  else await output.line(`Forked ${parent} at record ${at} as ${thread}.`);
-  return 0;
-}
+const SHOWS_NUMBERS = '"palimpsest replay T" shows their numbers';
 
 export const pinning = performing(pin, {
   input: ({ positionals: [thread, seq], options: { off } }: Input<{ readonly off?: boolean }>) => ({
@@ -49,16 +44,9 @@ export const pinning = performing(pin, {
     seq: wholeNumber(seq!, "SEQ", 1),
     on: off !== true,
   }),
-  show: showPin,
-  hints: { "no-message": '"palimpsest replay T" shows their numbers' },
+  show: ({ thread, pinned, on }) => `${on ? "Pinned" : "Unpinned"} message ${pinned} of ${thread}.`,
+  hints: { "no-message": SHOWS_NUMBERS },
 });
-
-async function showPin(document: ResultOf<typeof pin>, { format, output }: Printing): Promise<number> {
-  const { thread, pinned, on } = document;
-  if (format === "json") await output.json(document);
-  else await output.line(`${on ? "Pinned" : "Unpinned"} message ${pinned} of ${thread}.`);
-  return 0;
-}
 
 interface UndoOptions {
   readonly redo?: boolean;
@@ -70,7 +58,7 @@ const undoing = performing(undo, {
   input({ positionals: [thread, seq] }: Input<UndoOptions>) {
     return { thread: thread!, seq: seq === undefined ? undefined : wholeNumber(seq, "SEQ", 1) };
   },
-  show: showUndo,
+  show: undoText,
 });
 
 export const redoing = performing(redo, {
@@ -78,18 +66,12 @@ export const redoing = performing(redo, {
     if (seq !== undefined) throw new UsageError("--redo takes back the newest undo and needs no SEQ.");
     return { thread: thread! };
   },
-  show: showUndo,
+  show: undoText,
 });
 
-async function showUndo(document: ResultOf<typeof undo>, { format, output }: Printing): Promise<number> {
-  const { thread, undone, redone, dependents = [] } = document;
-  if (format === "json") await output.json(document);
-  else if (undone !== undefined)
-    await output.line(
-      `Took back record ${undone} of ${thread}${withThem(dependents)}. "palimpsest redo ${thread}" brings it back.`,
-    );
-  else await output.line(`Took back the undo (record ${redone}) of ${thread}.`);
-  return 0;
+function undoText({ thread, undone, redone, dependents = [] }: ResultOf<typeof undo>): string {
+  if (undone === undefined) return `Took back the undo (record ${redone}) of ${thread}.`;
+  return `Took back record ${undone} of ${thread}${withThem(dependents)}. "palimpsest redo ${thread}" brings it back.`;
 }
 
 function withThem(dependents: readonly number[]): string {
@@ -100,37 +82,33 @@ function withThem(dependents: readonly number[]): string {
 
 export const redacting = performing(redact, {
   input: ({ positionals: [thread, seq] }: Input) => ({ thread: thread!, seq: wholeNumber(seq!, "SEQ", 1) }),
-  show: showRedact,
-  hints: { "no-message": '"palimpsest replay T" shows their numbers' },
+  notes: ({ left, busy }) => [
+    ...leftNotes(left),
+    ...busy.map(
+      (id) => `Thread "${id}" is in use and still shows what was learned of it: redact again when it has ended.`,
+    ),
+  ],
+  show: redactLines,
+  failed: ({ busy }) => busy.length > 0,
+  hints: { "no-message": SHOWS_NUMBERS },
 });
 
-async function showRedact(document: ResultOf<typeof redact>, { format, output }: Printing): Promise<number> {
-  const { redacted, threads, lentTo, facts, shownIn, copies, summaries, rules, busy: held, left } = document;
-  if (left !== null)
-    output.note(`Another process is reading the database: ${left} still holds the words until it has ended.`);
-  for (const one of held)
-    output.note(`Thread "${one}" is in use and still shows what was learned of it: redact again when it has ended.`);
-  const code = held.length === 0 ? 0 : 1;
-  if (format === "json") {
-    await output.json(document);
-    return code;
-  }
-  const told =
-    document.before === undefined ? "Redacted" : "Redacted already, and nothing that was made of it is left:";
-  await output.line(`${told} message ${redacted} of ${threads.join(", ")}.`);
-  if (summaries.rebuilt > 0)
-    await output.line(
-      `Made ${counted(summaries.rebuilt, "summary", "summaries")} anew from the messages that are left, without a model; pinned messages stay.`,
+function redactLines(document: ResultOf<typeof redact>): readonly string[] {
+  const { before, redacted, threads, lentTo, facts, shownIn, copies, summaries, rules } = document;
+  const told = before === undefined ? "Redacted" : "Redacted already, and nothing that was made of it is left:";
+  const { rebuilt, erased } = summaries;
+  const lines = [`${told} message ${redacted} of ${threads.join(", ")}.`];
+  if (rebuilt > 0)
+    lines.push(
+      `Made ${counted(rebuilt, "summary", "summaries")} anew from the messages that are left, without a model; pinned messages stay.`,
     );
-  if (summaries.erased > 0)
-    await output.line(`Erased ${counted(summaries.erased, "summary", "summaries")} that could not be made anew.`);
-  if (rules.length > 0) await output.line(`Ended what stood in it as a rule: ${rules.join(", ")}.`);
-  if (lentTo.length > 0) await output.line(`Erased what was lent of it as evidence in ${lentTo.join(", ")}.`);
-  if (facts.length > 0) await output.line(`Forgot what was learned from it: ${facts.join(", ")}.`);
-  if (shownIn.length > 0) await output.line(`Erased that where it was shown, in ${shownIn.join(", ")}.`);
-  if (copies.length > 0)
-    await output.line(`Deleted memories that could not be read and held it: ${copies.join(", ")}.`);
-  return code;
+  if (erased > 0) lines.push(`Erased ${counted(erased, "summary", "summaries")} that could not be made anew.`);
+  if (rules.length > 0) lines.push(`Ended what stood in it as a rule: ${rules.join(", ")}.`);
+  if (lentTo.length > 0) lines.push(`Erased what was lent of it as evidence in ${lentTo.join(", ")}.`);
+  if (facts.length > 0) lines.push(`Forgot what was learned from it: ${facts.join(", ")}.`);
+  if (shownIn.length > 0) lines.push(`Erased that where it was shown, in ${shownIn.join(", ")}.`);
+  if (copies.length > 0) lines.push(`Deleted memories that could not be read and held it: ${copies.join(", ")}.`);
+  return lines;
 }
 
 interface HideOptions {
@@ -143,16 +121,12 @@ export const hiding = performing(hide, {
     ...placeOf(place),
     dryRun,
   }),
-  show: shownCut,
+  show: cutLines,
 });
 
 export const showing = performing(show, {
   input: ({ positionals: [thread = "", place = ""] }: Input) => ({ thread, ...placeOf(place) }),
-  async show(document: ResultOf<typeof show>, { format, output }: Printing) {
-    if (format === "json") await output.json(document);
-    else await output.line(`Message ${document.shown} of ${document.thread} is shown again.`);
-    return 0;
-  },
+  show: ({ shown, thread }) => `Message ${shown} of ${thread} is shown again.`,
 });
 
 /** `12` is a message, `12.0` its first part. */
@@ -162,23 +136,15 @@ function placeOf(text: string): { readonly seq: number; readonly part?: number }
   return part === undefined ? { seq: message } : { seq: message, part: wholeNumber(part, "PART", 0) };
 }
 
-export async function shownCut(
-  document: ResultOf<typeof hide> | ResultOf<typeof foldRange>,
-  { format, output }: Printing,
-): Promise<number> {
-  if (format === "json") {
-    await output.json(document);
-    return 0;
-  }
+export function cutLines(document: ResultOf<typeof hide> | ResultOf<typeof foldRange>): readonly string[] {
   const { thread, range, seq, tokensBefore, tokensAfter, rereads, paysAfter } = document;
   const what = range[0] === range[1] ? `message ${range[0]}` : `messages ${range[0]} to ${range[1]}`;
   const pays = paysAfter === null ? "" : `, which has paid for itself after ${grouped(paysAfter)} requests`;
-  await output.line(
+  return [
     `${seq === null ? "Would hide" : "Hid"} ${what} of ${thread}: ${grouped(tokensBefore)} -> ${grouped(tokensAfter)} tokens; ` +
       `the next request reads ${grouped(rereads)} tokens without the cache${pays}.`,
-  );
-  if (seq !== null) await output.line(`"palimpsest undo ${thread} ${seq}" takes it back.`);
-  return 0;
+    ...(seq === null ? [] : [`"palimpsest undo ${thread} ${seq}" takes it back.`]),
+  ];
 }
 
 interface RuleListOptions {
@@ -187,62 +153,52 @@ interface RuleListOptions {
 
 export const listingRules = performing(rules, {
   input: ({ positionals: [thread = ""] }: Input<RuleListOptions>) => ({ thread }),
-  async show(document: ResultOf<typeof rules>, { format, output }: Printing, { options }: Input<RuleListOptions>) {
-    if (format === "json") await output.json(document);
-    else {
-      const shown = document.rules.filter(({ status }) => options.all === true || status !== "ended");
-      if (shown.length === 0) await output.line(`${document.thread} has no rules.`);
-      for (const { id, text, status, source } of shown) {
-        const from = source === null ? "" : `, message ${source}`;
-        await output.line(`${id.padEnd(5)} ${text}${status === "active" && from === "" ? "" : `  (${status}${from})`}`);
-      }
-      const waiting = shown.filter(({ status }) => status === "proposed").length;
-      if (waiting > 0) await output.line('Proposed rules wait: "palimpsest rules restore T RULE" puts one in force.');
-    }
-    return 0;
+  show({ thread, rules: known }, _, { options: { all = false } }) {
+    const shown = known.filter(({ status }) => all || status !== "ended");
+    if (shown.length === 0) return `${thread} has no rules.`;
+    const lines = shown.map(({ id, text, status, source }) => {
+      const from = source === null ? "" : `, message ${source}`;
+      return `${id.padEnd(5)} ${text}${status === "active" && from === "" ? "" : `  (${status}${from})`}`;
+    });
+    const waiting = shown.some(({ status }) => status === "proposed");
+    return [
+      ...lines,
+      ...(waiting ? ['Proposed rules wait: "palimpsest rules restore T RULE" puts one in force.'] : []),
+    ];
   },
 });
 
 export const adding = performing(addedRule, {
   input: ({ positionals: [thread = "", text = ""] }: Input) => ({ thread, text }),
-  show: showRules,
+  show: ruleLines,
 });
 export const editing = performing(editedRule, {
   input: ({ positionals: [thread = "", rule = "", text = ""] }: Input) => ({ thread, rule, text }),
-  show: showRules,
+  show: ruleLines,
 });
 export const ending = performing(endedRule, {
   input: ({ positionals: [thread = "", rule = ""] }: Input) => ({ thread, rule }),
-  show: showRules,
+  show: ruleLines,
 });
 export const restoring = performing(restoredRule, {
   input: ({ positionals: [thread = "", rule = ""] }: Input) => ({ thread, rule }),
-  show: showRules,
+  show: ruleLines,
 });
 
-async function showRules(document: ResultOf<typeof addedRule>, { format, output }: Printing): Promise<number> {
-  const { rule, ended, thread } = document;
-  if (format === "json") await output.json(document);
-  else {
-    await output.line(
-      rule.status === "active" ? `In force in ${thread}: ${rule.id} ${rule.text}` : `Ended: ${rule.id} ${rule.text}`,
-    );
-    for (const old of ended) if (old.id !== rule.id) await output.line(`It takes the place of ${old.id} ${old.text}`);
-  }
-  return 0;
+function ruleLines({ rule, ended, thread }: ResultOf<typeof addedRule>): readonly string[] {
+  const replaced = ended.filter(({ id }) => id !== rule.id);
+  return [
+    rule.status === "active" ? `In force in ${thread}: ${rule.id} ${rule.text}` : `Ended: ${rule.id} ${rule.text}`,
+    ...replaced.map(({ id, text }) => `It takes the place of ${id} ${text}`),
+  ];
 }
 
 export const listingNotes = performing(notes, {
   input: ({ positionals: [thread = ""] }: Input) => ({ thread }),
-  async show(document: ResultOf<typeof notes>, { format, output }: Printing) {
-    if (format === "json") await output.json(document);
-    else {
-      if (document.notes.length === 0) await output.line(`${document.thread} has no notes.`);
-      for (const { name, text, revision, by } of document.notes)
-        await output.line(`${name} (revision ${revision}, by the ${by})\n${text}\n`);
-    }
-    return 0;
-  },
+  show: ({ thread, notes: written }) =>
+    written.length === 0
+      ? `${thread} has no notes.`
+      : written.map(({ name, text, revision, by }) => `${name} (revision ${revision}, by the ${by})\n${text}\n`),
 });
 
 interface NoteOptions {
@@ -256,12 +212,9 @@ export const writing = performing(writtenNote, {
     text,
     revision,
   }),
-  async show(document: ResultOf<typeof writtenNote>, { format, output }: Printing) {
-    const { note, thread } = document;
-    if (format === "json") await output.json(document);
-    else if (note === null) await output.line(`The note is deleted from ${thread}.`);
-    else await output.line(`Wrote ${note.name} of ${thread}, revision ${note.revision}.`);
-    return 0;
-  },
+  show: ({ note, thread }) =>
+    note === null
+      ? `The note is deleted from ${thread}.`
+      : `Wrote ${note.name} of ${thread}, revision ${note.revision}.`,
   hints: { "changed-since": '"palimpsest notes T" shows its revision' },
 });

@@ -2,12 +2,12 @@ import { compact } from "palimpsest/internal/acting";
 import { eventLog } from "palimpsest/internal/assistant";
 import type { ResultOf } from "palimpsest/internal/operation";
 import { foldRange } from "palimpsest/internal/shaping";
-import type { Input, Printing } from "../command/command.ts";
+import type { Input } from "../command/command.ts";
 import { UsageError } from "../command/failure.ts";
 import { choosing, performing } from "../home/acts.ts";
 import { compactionProgress } from "../home/talk.ts";
 import { counted, duration, grouped } from "../terminal/text.ts";
-import { shownCut } from "./acts.ts";
+import { cutLines } from "./acts.ts";
 
 interface CompactCommandOptions {
   readonly "dry-run"?: boolean;
@@ -30,14 +30,15 @@ const foldingRange = performing(foldRange, {
       throw new UsageError("--focus and --window belong to a whole compaction; --from and --until take none of them.");
     return { thread: positionals[0]!, from, until, dryRun };
   },
-  show: shownCut,
+  show: cutLines,
 });
 
 const compacting = performing(compact, {
   input({ positionals, options: { "dry-run": dryRun = false, focus, window } }: Input<CompactCommandOptions>) {
     return { thread: positionals[0]!, dryRun, focus, window };
   },
-  show,
+  show: described,
+  failed: (outcome) => outcome.kind === "unchanged" && FAILED.has(outcome.reason),
   async options(context, home) {
     const log = eventLog(await home.settings(), { line: context.output.note, verbose: context.verbose });
     const progress = compactionProgress(context);
@@ -50,15 +51,10 @@ const compacting = performing(compact, {
   },
 });
 
-async function show(document: ResultOf<typeof compact>, { format, output }: Printing): Promise<number> {
-  if (format === "json") await output.json(document);
-  else await output.line(described(document.thread, document, document.dryRun === true));
-  return document.kind === "unchanged" && FAILED.has(document.reason) ? 1 : 0;
-}
-
 const FAILED: ReadonlySet<string> = new Set(["busy", "no-history"]);
 
-function described(threadId: string, outcome: ResultOf<typeof compact>, dryRun: boolean): string {
+function described(outcome: ResultOf<typeof compact>): string {
+  const { thread: threadId, dryRun = false } = outcome;
   if (outcome.kind === "unchanged") return `${threadId} is as it was (${outcome.reason}): ${outcome.detail}.`;
   const { hidden, standing, rung, tokensBefore, tokensAfter, messages, archivePath, shortfall, ms } = outcome;
   const what =

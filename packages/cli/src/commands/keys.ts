@@ -3,7 +3,7 @@ import { DEFAULT_USER } from "@palimpsest/core/log";
 import { create, KEY_ROLES, listAll, revoke } from "palimpsest/internal/key-operations";
 import type { Input } from "../command/command.ts";
 import { UsageError } from "../command/failure.ts";
-import { acting, performing } from "../home/acts.ts";
+import { acting, performing, print } from "../home/acts.ts";
 import { table } from "../terminal/table.ts";
 import { localTime } from "../terminal/text.ts";
 
@@ -16,16 +16,14 @@ export const creating = acting<CreateOptions>(async ({ options: { role: name = "
   const role = KEY_ROLES.find((one) => one === name);
   if (role === undefined) throw new UsageError(`--role must be one of ${KEY_ROLES.join(", ")}, not "${name}".`);
   const key = await acts.call(create, { user: acts.userId, role, expires });
-  const { format, output } = acts;
-  if (format === "json") await output.json(key);
-  else {
-    await output.line(key.key);
+  await print(acts, key, async () => {
+    await acts.output.line(key.key);
     const until = key.expiresAt === null ? "" : ` until ${key.expiresAt}`;
     const other = key.user === DEFAULT_USER ? " (--user names another)" : "";
-    output.note(
+    acts.output.note(
       `The key ${key.id} opens the threads of the user ${JSON.stringify(key.user)}${other}, as ${ROLES[key.role]}${until}. It is shown only now: keep it.`,
     );
-  }
+  });
   return 0;
 });
 
@@ -34,26 +32,18 @@ const ROLES = { user: "a user", delegate: "a delegate for any user", admin: "an 
 export const listing = performing(listAll, {
   input: (_: Input) => ({}),
   empty: () => ({ keys: [] }),
-  async show(document, { format, output }) {
-    if (format === "json") await output.json(document);
-    else if (document.keys.length === 0) output.note('There are no keys: "palimpsest keys create --user U" makes one.');
-    else {
-      const rows = document.keys.map(({ id, prefix, user, role, createdAt, expiresAt, revokedAt }) => {
-        const ends = expiresAt === null ? "" : localTime(expiresAt);
-        return [id, `${prefix}...`, user, role, localTime(createdAt), revokedAt === null ? ends : "revoked"];
-      });
-      await output.line(table(["id", "key", "user", "role", "created", "ends"], rows));
-    }
-    return 0;
+  async show({ keys }, { output }) {
+    if (keys.length === 0) return output.note('There are no keys: "palimpsest keys create --user U" makes one.');
+    const rows = keys.map(({ id, prefix, user, role, createdAt, expiresAt, revokedAt }) => {
+      const ends = expiresAt === null ? "" : localTime(expiresAt);
+      return [id, `${prefix}...`, user, role, localTime(createdAt), revokedAt === null ? ends : "revoked"];
+    });
+    await output.line(table(["id", "key", "user", "role", "created", "ends"], rows));
   },
 });
 
 export const revoking = performing(revoke, {
   input: ({ positionals: [key] }: Input) => ({ key: key! }),
   hints: { missing: '"palimpsest keys list" lists them' },
-  async show(document, { format, output }) {
-    if (format === "json") await output.json(document);
-    else await output.line(`Revoked ${document.id}.`);
-    return 0;
-  },
+  show: ({ id }) => `Revoked ${id}.`,
 });

@@ -1,7 +1,7 @@
 /** Looking at a thread: its prompt, what fills the window, a search, its map, everything said, its chain of hashes. */
 import { mapLineText } from "@palimpsest/core/internal/recall";
 import type { MessageRecord } from "@palimpsest/core/log";
-import { type Shape, shapeOf } from "@palimpsest/core/message";
+import { type Dialect, type Shape, shapeOf } from "@palimpsest/core/message";
 import { verify } from "palimpsest/internal/acting";
 import { context, map, request, search, searchEverywhere, view } from "palimpsest/internal/looking";
 import type { ResultOf } from "palimpsest/internal/operation";
@@ -11,11 +11,11 @@ import { everyThread, everyUser } from "palimpsest/stores";
 import { verify as verifyThread } from "palimpsest/threads";
 import type { CommandRun, Context, Input, Printing, Remote } from "../command/command.ts";
 import { sentence, UsageError } from "../command/failure.ts";
-import { type Acts, acting, choosing, performing } from "../home/acts.ts";
+import { type Acts, acting, choosing, performing, print } from "../home/acts.ts";
 import { withHome } from "../home/home.ts";
 import { drawBudget } from "../terminal/budget-bar.ts";
 import { inBold, masked, NOTHING_FOUND, writeMessage } from "../terminal/messages.ts";
-import { throttled } from "../terminal/output.ts";
+import { type Output, throttled } from "../terminal/output.ts";
 import { costLine, counted, grouped, plain } from "../terminal/text.ts";
 
 interface ContextOptions {
@@ -24,26 +24,21 @@ interface ContextOptions {
 
 export const showingContext = performing(context, {
   input: ({ positionals, options: { window } }: Input<ContextOptions>) => ({ thread: positionals[0]!, window }),
-  show: showContext,
-});
-
-async function showContext(
-  document: ResultOf<typeof context>,
-  { format, output }: Printing,
-  { options: { window } }: Input<ContextOptions>,
-): Promise<number> {
-  const { thread: title, simulated, cost, damage, windowAssumed } = document;
-  if (damage !== undefined) output.note(`palimpsest: ${damage.message}`);
-  if (format === "json") await output.json(document);
-  else {
+  notes: damageNotes,
+  async show(document, { output }, { options: { window } }) {
+    const { thread: title, simulated, cost, windowAssumed } = document;
     const { color } = output;
     await output.styled(`${drawBudget(document, { title, color, width: process.stdout.columns || 80 })}\n`);
     if (cost !== undefined) await output.line(`${sentence(costLine(cost))}.`);
     if (simulated) output.note(`As a window of ${window} would force it; nothing was written.`);
     if (windowAssumed)
       output.note(`The model's window is not known: ${grouped(document.window)} tokens are assumed. Pass --window N.`);
-  }
-  return damage === undefined ? 0 : 1;
+  },
+  failed: ({ damage }) => damage !== undefined,
+});
+
+function damageNotes({ damage }: Pick<ResultOf<typeof context>, "damage">): readonly string[] {
+  return damage === undefined ? [] : [`palimpsest: ${damage.message}`];
 }
 
 interface ViewFlags {
@@ -55,49 +50,33 @@ export const viewing = choosing<ViewFlags>(({ options }) => (options.request ===
 
 const now = performing(view, {
   input: ({ positionals, options: { window } }: Input<ViewFlags>) => ({ thread: positionals[0]!, window }),
-  show: showView,
+  notes: damageNotes,
+  async show({ dialect, tokens, source, messages, simulated, repairs }, { output }, { options: { window = 0 } }) {
+    for (const [what, all] of Map.groupBy(repairs, ({ kind, detail }) => `${kind}, ${detail}`))
+      output.note(`repaired: ${what}${all.length > 1 ? ` (${all.length} times)` : ""}`);
+    await writeMessages(messages, dialect, output);
+    const size = `${counted(messages.length, "message")}, ${grouped(tokens)} tokens (${source})`;
+    output.note(simulated ? `${size}, as a window of ${grouped(window)} would force it; nothing was written` : size);
+    if (simulated) output.note("A compaction goes well below the window, so that the next one is far off.");
+  },
+  failed: ({ damage }) => damage !== undefined,
 });
 
 const past = performing(request, {
   input: ({ positionals, options }: Input<ViewFlags>) => ({ thread: positionals[0]!, seq: options.request! }),
-  show: printRequest,
+  async show({ system, messages, tools, parameters, answer }, { output }) {
+    await output.line(typeof system === "string" ? system : system.content);
+    await writeMessages(messages, parameters?.loop?.dialect ?? "ai-sdk", output);
+    const names = tools.map(toolName).join(", ");
+    output.note(`tools: ${names === "" ? "none" : names}; parameters: ${JSON.stringify(parameters)}`);
+    output.note(`${counted(messages.length, "message")}, answered at record ${answer}`);
+  },
   hints: { "no-request": '"palimpsest replay T --json" names the records' },
 });
 
-async function showView(
-  document: ResultOf<typeof view>,
-  { format, output }: Printing,
-  { options: { window } }: Input<ViewFlags>,
-): Promise<number> {
-  const { dialect, tokens, source, messages, simulated, repairs, damage } = document;
-  if (damage !== undefined) output.note(`palimpsest: ${damage.message}`);
-  if (format === "json") {
-    await output.json(document);
-    return damage === undefined ? 0 : 1;
-  }
-  for (const [what, all] of Map.groupBy(repairs, ({ kind, detail }) => `${kind}, ${detail}`))
-    output.note(`repaired: ${what}${all.length > 1 ? ` (${all.length} times)` : ""}`);
+async function writeMessages(messages: readonly unknown[], dialect: Dialect, output: Output): Promise<void> {
   for (const [index, message] of messages.entries())
-    await output.line(writeMessage(message, shapeOf(dialect) as never, `${index + 1}`));
-  const size = `${counted(messages.length, "message")}, ${grouped(tokens)} tokens (${source})`;
-  output.note(simulated ? `${size}, as a window of ${grouped(window ?? 0)} would force it; nothing was written` : size);
-  if (simulated) output.note("A compaction goes well below the window, so that the next one is far off.");
-  return damage === undefined ? 0 : 1;
-}
-
-async function printRequest(document: ResultOf<typeof request>, { format, output }: Printing): Promise<number> {
-  if (format === "json") {
-    await output.json(document);
-    return 0;
-  }
-  const { system, messages, tools, parameters, answer } = document;
-  await output.line(typeof system === "string" ? system : system.content);
-  const shape = shapeOf(parameters?.loop?.dialect ?? "ai-sdk") as unknown as Shape<object>;
-  for (const [index, message] of messages.entries()) await output.line(writeMessage(message, shape, `${index + 1}`));
-  const names = tools.map(toolName).join(", ");
-  output.note(`tools: ${names === "" ? "none" : names}; parameters: ${JSON.stringify(parameters)}`);
-  output.note(`${counted(messages.length, "message")}, answered at record ${answer}`);
-  return 0;
+    await output.line(writeMessage(message, shapeOf(dialect) as Shape<unknown>, `${index + 1}`));
 }
 
 /** OpenAI's chat has it one level deeper than the others. */
@@ -118,6 +97,7 @@ const inside = performing(search, {
       throw new UsageError("QUERY is missing. Usage: palimpsest search T QUERY, or search --all QUERY");
     return { thread: thread!, q, limit };
   },
+  notes: coverNotes,
   show: showSearch,
 });
 
@@ -127,25 +107,23 @@ const everywhere = performing(searchEverywhere, {
       throw new UsageError(`"${second}" is one argument too many. Usage: palimpsest search --all QUERY`);
     return { q: q!, limit };
   },
+  notes: coverNotes,
   show: showSearch,
   empty: () => ({ hits: [], reason: "no-match" as const }),
 });
 
-async function showSearch(document: ResultOf<typeof search>, { format, output }: Printing): Promise<number> {
+function coverNotes(document: ResultOf<typeof search>): readonly string[] {
   const missing = coverNote(document);
-  if (missing !== null) output.note(missing);
-  if (format === "json") {
-    await output.json(document);
-    return 0;
-  }
-  for (const { thread, seq, at, role, snippet: text, marks } of document.hits) {
+  return missing === null ? [] : [missing];
+}
+
+async function showSearch({ hits, reason }: ResultOf<typeof search>, { output }: Printing): Promise<void> {
+  for (const { thread, seq, at, role, snippet: text, marks } of hits) {
     await output.line(`${thread === undefined ? "" : `${thread} `}#${seq} ${role} ${at}`);
     const words = output.color ? inBold({ text, marks }) : plain(text);
     await output.styled(`${words.replaceAll(/^/gm, "  ")}\n\n`);
   }
-  const { reason } = document;
   if (reason !== undefined) output.note(NOTHING_FOUND[reason]);
-  return 0;
 }
 
 interface MapOptions {
@@ -154,20 +132,13 @@ interface MapOptions {
 
 export const mapping = performing(map, {
   input: ({ positionals: [thread, q], options: { tokens } }: Input<MapOptions>) => ({ thread: thread!, q, tokens }),
-  show: showMap,
+  async show({ lines, stretches }, { output }) {
+    for (const line of lines) await output.line(mapLineText(line));
+    const left = stretches - lines.length;
+    if (stretches === 0) output.note("Nothing was said in this thread yet.");
+    else if (left > 0) output.note(`${left} more did not fit: ask for one subject, or raise --tokens.`);
+  },
 });
-
-async function showMap(document: ResultOf<typeof map>, { format, output }: Printing): Promise<number> {
-  if (format === "json") {
-    await output.json(document);
-    return 0;
-  }
-  for (const line of document.lines) await output.line(plain(mapLineText(line)));
-  const left = document.stretches - document.lines.length;
-  if (document.stretches === 0) output.note("Nothing was said in this thread yet.");
-  else if (left > 0) output.note(`${left} more did not fit: ask for one subject, or raise --tokens.`);
-  return 0;
-}
 
 /* Everything ever said in a thread, printed. */
 
@@ -240,26 +211,17 @@ const one = performing(verify, {
     if (thread === undefined) throw new UsageError("T is missing. Usage: palimpsest verify T, or verify --all");
     return { thread };
   },
-  show: showVerify,
+  async show({ records, redacted, firstBad }, { output }, { positionals: [threadId] }) {
+    if (firstBad === undefined) await output.line(`${threadId}: ${counted(records, "record")}, the chain is whole.`);
+    else output.note(`palimpsest: ${threadId} is not as it was written. ${firstBad.detail}.`);
+    if (redacted.length > 0) output.note(`redacted: ${redacted.join(", ")}`);
+  },
+  failed: ({ firstBad }) => firstBad !== undefined,
 });
-
-async function showVerify(
-  document: ResultOf<typeof verify>,
-  { format, output }: Printing,
-  { positionals: [threadId] }: Input<VerifyOptions>,
-): Promise<number> {
-  const { records, redacted, firstBad } = document;
-  if (format === "json") await output.json(document);
-  else if (firstBad === undefined) {
-    await output.line(`${threadId}: ${counted(records, "record")}, the chain is whole.`);
-  } else output.note(`palimpsest: ${threadId} is not as it was written. ${firstBad.detail}.`);
-  if (redacted.length > 0 && format === "text") output.note(`redacted: ${redacted.join(", ")}`);
-  return firstBad === undefined ? 0 : 1;
-}
 
 /** Every thread of every user; only reads. */
 async function verifyAll(context: Context): Promise<number> {
-  const { output, located, format } = context;
+  const { output, located } = context;
   const told = throttled(output, (threads: number) => `${counted(threads, "thread")} verified`);
   const broken: { readonly user: string; readonly thread: string; readonly detail: string }[] = [];
   const total = { threads: 0, records: 0, redacted: 0 };
@@ -277,12 +239,11 @@ async function verifyAll(context: Context): Promise<number> {
           told(total.threads);
         }
     });
-  if (format === "json") await output.json({ ok: broken.length === 0, ...total, broken });
-  else {
-    for (const { user, thread, detail } of broken) await output.line(`BAD  ${thread} (${user}): ${detail}`);
-    const whole = total.threads - broken.length;
-    await output.line(`${whole} of ${counted(total.threads, "thread")} whole, ${counted(total.records, "record")}.`);
-  }
+  const whole = `${total.threads - broken.length} of ${counted(total.threads, "thread")} whole`;
+  await print(context, { ok: broken.length === 0, ...total, broken }, () => [
+    ...broken.map(({ user, thread, detail }) => `BAD  ${thread} (${user}): ${detail}`),
+    `${whole}, ${counted(total.records, "record")}.`,
+  ]);
   return broken.length === 0 ? 0 : 1;
 }
 

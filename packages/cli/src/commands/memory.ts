@@ -7,8 +7,8 @@ import type { ResultOf } from "palimpsest/internal/operation";
 import type { JobStatus } from "palimpsest/stores";
 import type { CommandRun, Input, Printing } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
-import { type Acts, acting, performing } from "../home/acts.ts";
-import { withHome } from "../home/home.ts";
+import { type Acts, acting, performing, print } from "../home/acts.ts";
+import { leftNotes, withHome } from "../home/home.ts";
 import { table } from "../terminal/table.ts";
 import { printable } from "../terminal/text.ts";
 
@@ -26,11 +26,7 @@ const scope = ({ options: { agent } }: Input<MemoryCommandOptions>) => ({ agent 
 
 export const showing = performing(memory.show, {
   input: scope,
-  async show(result, { format, output }) {
-    if (format === "json") {
-      await output.json(result);
-      return 0;
-    }
+  async show(result, { output }) {
     const document = result as MemoryDocument;
     // By the name that `memory edit` takes.
     const lines = SECTION_PATHS.flatMap((path) => {
@@ -43,7 +39,6 @@ export const showing = performing(memory.show, {
     });
     if (lines.length + facts.length === 0) output.note("Nothing is remembered yet.");
     for (const line of [...lines, ...facts]) await output.line(line);
-    return 0;
   },
 });
 
@@ -51,14 +46,9 @@ export const searching = performing(memory.facts, {
   input({ positionals: [q], options: { agent, limit } }: Input<MemoryCommandOptions & { readonly limit?: number }>) {
     return { agent, q, limit };
   },
-  async show(document, { format, output }) {
-    if (format === "json") {
-      await output.json(document);
-      return 0;
-    }
-    if (document.facts.length === 0) output.note("Nothing found.");
-    for (const { id, content } of document.facts) await output.line(`${id}  ${printable(content)}`);
-    return 0;
+  async show({ facts }, { output }) {
+    if (facts.length === 0) output.note("Nothing found.");
+    for (const { id, content } of facts) await output.line(`${id}  ${printable(content)}`);
   },
 });
 
@@ -72,13 +62,8 @@ export const adding = performing(memory.add, {
     ...factOptions(given),
   }),
   hints: FACT_HINTS,
-  async show(document, { format, output }) {
-    const { kind, fact } = document;
-    if (format === "json") await output.json(document);
-    else if (kind === "known") await output.line(`Known already as ${fact.id}.`);
-    else await output.line(`Remembered as ${fact.id}: ${printable(fact.content)}`);
-    return 0;
-  },
+  show: ({ kind, fact: { id, content } }) =>
+    kind === "known" ? `Known already as ${id}.` : `Remembered as ${id}: ${printable(content)}`,
 });
 
 function factOptions({ options: { category, confidence } }: Input<FactOptions>) {
@@ -89,31 +74,22 @@ function factOptions({ options: { category, confidence } }: Input<FactOptions>) 
 
 export const editing = acting<FactOptions>(
   async (given, acts) => {
-    const { format, output } = acts;
     const [target = "", content] = given.positionals;
     const { agent } = given.options;
     const section = sectionNamed(target);
     if (section !== null) {
       if (content === undefined) throw new UsageError(`TEXT is missing. Usage: palimpsest memory edit ${target} TEXT`);
       await acts.call(memory.rewrite, { agent, sections: { [section]: content } });
-      if (format === "json") await output.json({ kind: "edited", section });
-      else await output.line(`Rewrote ${section}.`);
+      await print(acts, { kind: "edited", section }, () => `Rewrote ${section}.`);
       return 0;
     }
     const change = { content, ...factOptions(given) };
     if (Object.values(change).every((one) => one === undefined))
       throw new UsageError("Nothing to change: give a new TEXT, --category or --confidence.");
     const { facts } = await acts.call(memory.facts, { agent });
-    const document = await acts.call(memory.edit, {
-      agent,
-      fact: idNamed(
-        facts.map(({ id }) => id),
-        target,
-      ),
-      ...change,
-    });
-    if (format === "json") await output.json(document);
-    else await output.line(`Changed ${document.fact.id}: ${printable(document.fact.content)}`);
+    const ids = facts.map(({ id }) => id);
+    const document = await acts.call(memory.edit, { agent, fact: idNamed(ids, target), ...change });
+    await print(acts, document, () => `Changed ${document.fact.id}: ${printable(document.fact.content)}`);
     return 0;
   },
   { hints: FACT_HINTS },
@@ -147,7 +123,9 @@ export const forgetting = acting<ForgetOptions>(async ({ positionals, options: {
   const known = [...facts.map(({ id }) => id), ...(redact ? await forgottenBefore(acts, agent) : [])];
   const [fact, ...also] = positionals.map((name) => idNamed(known, name));
   const document = await acts.call(memory.forget, { agent, fact: fact!, also, redact });
-  return showForgotten(document, acts, { ids: [fact!, ...also], facts });
+  for (const note of leftNotes(document.left)) acts.output.note(note);
+  await print(acts, document, () => showForgotten(document, acts, { ids: [fact!, ...also], facts }));
+  return document.busy.length === 0 ? 0 : 1;
 });
 
 /** Their words can still be erased. */
@@ -158,17 +136,10 @@ async function forgottenBefore(acts: Acts, agentName: string | undefined): Promi
 
 async function showForgotten(
   document: ResultOf<typeof memory.forget>,
-  { format, output }: Printing,
+  { output }: Printing,
   { ids, facts }: { readonly ids: readonly string[]; readonly facts: readonly Pick<Fact, "id" | "content">[] },
-): Promise<number> {
-  const { forgotten, fenced, evidence, redacted, busy, left } = document;
-  const code = busy.length === 0 ? 0 : 1;
-  if (left !== undefined)
-    output.note(`Another process is reading the database: ${left} still holds the words until it has ended.`);
-  if (format === "json") {
-    await output.json(document);
-    return code;
-  }
+): Promise<void> {
+  const { forgotten, fenced, evidence, redacted, busy } = document;
   const contents = new Map(facts.map(({ id, content }) => [id, content]));
   for (const id of ids.filter((one) => !forgotten.includes(one)))
     await output.line(`Forgotten before, and erased now: ${id}.`);
@@ -178,16 +149,11 @@ async function showForgotten(
   if (redacted.length > 0) await output.line(`Erased ${redacted.join(", ")}.`);
   for (const threadId of busy)
     output.note(`Thread "${threadId}" is in use and still shows it: forget again when it has ended.`);
-  return code;
 }
 
 export const listing = performing(memory.history, {
   input: scope,
-  async show(document, { format, output }) {
-    if (format === "json") {
-      await output.json(document);
-      return 0;
-    }
+  async show(document, { output }) {
     const changes = document.changes as readonly Change[];
     if (changes.length === 0) output.note("Nothing was changed yet.");
     const rows = changes.map(({ id, at, by, kind, sources, before, after, target }) => {
@@ -196,26 +162,18 @@ export const listing = performing(memory.history, {
       return [id, at, by, kind, sources.join(" ") || "-", printable(text).slice(0, 80)];
     });
     if (rows.length > 0) await output.line(table(["CHANGE", "AT", "BY", "WHAT", "SOURCES", "TEXT"], rows));
-    return 0;
   },
 });
 
 export const undoing = performing(memory.undo, {
   input: ({ positionals: [change], options: { agent } }: Input<MemoryCommandOptions>) => ({ agent, change }),
   hints: { "unknown-change": '"palimpsest memory history" lists them' },
-  async show(document, { format, output }) {
-    if (format === "json") await output.json(document);
-    else await output.line(`Took back ${document.undone.join(", ")}.`);
-    return 0;
-  },
+  show: ({ undone }) => `Took back ${undone.join(", ")}.`,
 });
 
 export const exporting = performing(memory.exportMemory, {
   input: scope,
-  async show(document, { output }) {
-    await output.json(document);
-    return 0;
-  },
+  show: (document, { output }) => output.json(document),
 });
 
 export const importing = acting<MemoryCommandOptions>(async ({ positionals, options: { agent } }, acts) => {
@@ -227,8 +185,7 @@ export const importing = acting<MemoryCommandOptions>(async ({ positionals, opti
       : error;
   });
   const { imported, known, sections } = document;
-  if (acts.format === "json") await acts.output.json(document);
-  else await acts.output.line(`Imported ${imported} facts and ${sections} sections; ${known} were known.`);
+  await print(acts, document, () => `Imported ${imported} facts and ${sections} sections; ${known} were known.`);
   return 0;
 });
 
@@ -254,8 +211,7 @@ const RETRY_MS = 10 * 60_000;
 
 export const retrying: { readonly run: CommandRun } = {
   async run(_input, context) {
-    const { output, format, signal, verbose } = context;
-    const nothing = { revived: 0, learned: [], left: [] };
+    const { output, signal, verbose } = context;
     const report = (await context.located.hasStore())
       ? await withHome(context, async (home) => {
           const assistant = await home.agent({ log: output.note, verbose });
@@ -271,18 +227,17 @@ export const retrying: { readonly run: CommandRun } = {
             await queue.stop();
           }
         })
-      : nothing;
+      : { revived: 0, learned: [], left: [] };
     const { revived, learned, left } = report;
-    if (format === "json") await output.json(report);
-    else if (learned.length + left.length === 0) await output.line("Nothing was waiting to be learned.");
-    else {
+    await print(context, report, async () => {
+      if (learned.length + left.length === 0) await output.line("Nothing was waiting to be learned.");
       const note = revived === 0 ? "" : ` ${revived} had been given up.`;
       if (learned.length > 0) await output.line(`Read ${learned.join(", ")}.${note}`);
       for (const { thread, state, error } of left)
         output.note(
           `${thread} is ${state === "dead" ? "given up" : "still queued"}: ${error ?? "it was not done in time"}`,
         );
-    }
+    });
     return left.length === 0 ? 0 : 1;
   },
 };

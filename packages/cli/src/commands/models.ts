@@ -4,7 +4,7 @@ import { models } from "palimpsest/internal/catalog-operations";
 import { costOf, OFFLINE, pricesOf, windowNow } from "palimpsest/internal/models";
 import { type ModelPrices, resolveModel } from "palimpsest/models";
 import type { CommandRun, Input } from "../command/command.ts";
-import { performing } from "../home/acts.ts";
+import { performing, print } from "../home/acts.ts";
 import { withHome } from "../home/home.ts";
 import { requireModel } from "../home/talk.ts";
 import { table } from "../terminal/table.ts";
@@ -12,12 +12,7 @@ import { grouped, money } from "../terminal/text.ts";
 
 export const listing = performing(models, {
   input: (_: Input) => ({}),
-  async show(document, { output, format }) {
-    const { configured, possible } = document;
-    if (format === "json") {
-      await output.json(document);
-      return 0;
-    }
+  async show({ configured, possible, pricesAsOf }, { output }) {
     if (configured.length === 0) await output.line("No model is configured: the offline model answers.");
     else {
       const rows = configured.map(({ name, use, provider, model, window, prices }) => [
@@ -29,14 +24,13 @@ export const listing = performing(models, {
         prices === null ? "-" : `${prices.input} / ${prices.output} (${PRICE_SOURCES[prices.source]})`,
       ]);
       await output.line(table(["name", "use", "provider", "model", "window", "price in / out"], rows));
-      output.note(`Prices are US dollars per million tokens; those of the list are of ${document.pricesAsOf}.`);
+      output.note(`Prices are US dollars per million tokens; those of the list are of ${pricesAsOf}.`);
     }
     if (configured.some(({ window }) => window.source === "learned"))
       output.note('A provider refused more than its window says here: "palimpsest models forget NAME" forgets that.');
     for (const { from, variable, model } of possible)
       await output.line(`Could be used: ${from} ($${variable} is set), for example ${model}.`);
     if (configured.length === 0) output.note('"palimpsest config init" writes a configuration.');
-    return 0;
   },
 });
 
@@ -55,7 +49,7 @@ const WINDOW_SOURCES = {
 
 export const testing: { readonly run: CommandRun } = {
   async run({ positionals }, context) {
-    const { output, format, located, signal } = context;
+    const { located, signal } = context;
     const config = await located.settings();
     const name = positionals[0] ?? null;
     await requireModel(context, name);
@@ -65,30 +59,20 @@ export const testing: { readonly run: CommandRun } = {
     const prices = entry === undefined ? null : pricesOf(entry);
     const spent = prices === null ? null : costOf(usage, prices).spent;
     const { modelId, provider, window } = model;
-    if (format === "json")
-      await output.json({
-        ok: true,
-        model: model.name,
-        provider,
-        id: modelId,
-        window,
-        ms,
-        usage,
-        text,
-        spent,
-      });
-    else {
-      const cost = spent === null ? "" : `, ${money(spent)}`;
-      const tokens = `${usage.input} tokens in, ${usage.output} out${cost}`;
-      await output.line(`${model.name} (${provider} ${modelId}) answered in ${(ms / 1000).toFixed(1)} s: ${tokens}.`);
-    }
+    const document = { ok: true, model: model.name, provider, id: modelId, window };
+    const tokens = `${usage.input} tokens in, ${usage.output} out${spent === null ? "" : `, ${money(spent)}`}`;
+    await print(
+      context,
+      { ...document, ms, usage, text, spent },
+      () => `${model.name} (${provider} ${modelId}) answered in ${(ms / 1000).toFixed(1)} s: ${tokens}.`,
+    );
     return 0;
   },
 };
 
 export const forgetting: { readonly run: CommandRun } = {
   async run({ positionals }, context) {
-    const { output, format, located, home } = context;
+    const { located, home } = context;
     const config = await located.settings();
     const name = positionals[0] ?? null;
     await requireModel(context, name);
@@ -98,15 +82,16 @@ export const forgetting: { readonly run: CommandRun } = {
       ? await withHome(context, ({ store }) => forgetWindows(home, store.shared?.limits, entry))
       : await forgetWindows(home, undefined, entry);
     const window = windowNow(entry, config.summarization.fallback_context_window, await located.learned());
-    if (format === "json") await output.json({ model: entry.name, forgotten, window });
-    else if (forgotten.length === 0)
-      await output.line(`Nothing was learned about ${entry.name}: its window is ${windowText(window)}.`);
-    else {
-      const limits = forgotten.map(grouped).join(" and ");
-      await output.line(
-        `Forgot that ${entry.name} takes no more than ${limits} tokens: its window is ${windowText(window)}.`,
-      );
-    }
+    const limits = forgotten.map(grouped).join(" and ");
+    const done =
+      forgotten.length === 0
+        ? `Nothing was learned about ${entry.name}`
+        : `Forgot that ${entry.name} takes no more than ${limits} tokens`;
+    await print(
+      context,
+      { model: entry.name, forgotten, window },
+      () => `${done}: its window is ${windowText(window)}.`,
+    );
     return 0;
   },
 };

@@ -1,18 +1,14 @@
 import type { ResultOf } from "palimpsest/internal/operation";
 import { summary, summaryEdit } from "palimpsest/internal/shaping";
 import { summaryLines } from "../chat/rules.ts";
-import type { Input, Printing } from "../command/command.ts";
+import type { Input } from "../command/command.ts";
 import { UsageError } from "../command/failure.ts";
 import { performing } from "../home/acts.ts";
 import { grouped } from "../terminal/text.ts";
 
 export const listing = performing(summary, {
   input: ({ positionals: [thread = ""] }: Input) => ({ thread }),
-  async show(document: ResultOf<typeof summary>, { format, output }: Printing) {
-    if (format === "json") await output.json(document);
-    else for (const line of summaryLines(document)) await output.line(line);
-    return 0;
-  },
+  show: summaryLines,
 });
 
 interface EditOptions {
@@ -33,7 +29,7 @@ export const editing = performing(summaryEdit, {
     text,
     ...mode(options),
   }),
-  show: shownEdit,
+  show: editLines,
 });
 
 export const adding = performing(summaryEdit, {
@@ -44,7 +40,7 @@ export const adding = performing(summaryEdit, {
     section: sectionOf(options.section ?? "facts"),
     ...mode(options),
   }),
-  show: shownEdit,
+  show: editLines,
 });
 
 export const deleting = performing(summaryEdit, {
@@ -54,7 +50,7 @@ export const deleting = performing(summaryEdit, {
     item,
     ...mode(options),
   }),
-  show: shownEdit,
+  show: editLines,
 });
 
 const SECTIONS = ["goals", "decisions", "files", "facts", "errors", "now", "next"] as const;
@@ -65,16 +61,11 @@ function sectionOf(name: string): (typeof SECTIONS)[number] {
   return section;
 }
 
-async function shownEdit(document: ResultOf<typeof summaryEdit>, { format, output }: Printing): Promise<number> {
+function editLines(document: ResultOf<typeof summaryEdit>): readonly string[] {
   const { thread, seq, item, tokensBefore, tokensAfter, rereads } = document;
-  if (format === "json") {
-    await output.json(document);
-    return 0;
-  }
-  await output.line(
+  return [
     `${seq === null ? "Would change" : "Changed"} item ${item} of the summary of ${thread}: ` +
       `${grouped(tokensBefore)} -> ${grouped(tokensAfter)} tokens; the next request reads ${grouped(rereads)} tokens without the cache.`,
-  );
-  if (seq !== null) await output.line(`"palimpsest undo ${thread} ${seq}" takes it back.`);
-  return 0;
+    ...(seq === null ? [] : [`"palimpsest undo ${thread} ${seq}" takes it back.`]),
+  ];
 }

@@ -9,10 +9,10 @@ import { pruneSubagents, settleInterrupted } from "palimpsest/internal/subagents
 import * as threads from "palimpsest/internal/thread-operations";
 import { everyUser } from "palimpsest/stores";
 import type { Pruned } from "palimpsest/subagents";
-import type { CommandRun, Context, Input, Printing } from "../command/command.ts";
+import type { CommandRun, Context, Input } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
-import { type Acts, acting, performing } from "../home/acts.ts";
-import { ask, canAsk, isYes, ownHomeNote, requireThreadId, withHome } from "../home/home.ts";
+import { type Acts, acting, performing, print } from "../home/acts.ts";
+import { ask, canAsk, isYes, leftNotes, ownHomeNote, requireThreadId, withHome } from "../home/home.ts";
 import { everyThread, listThreads, matcherOf } from "../home/list-threads.ts";
 import { inTree, type TreeRow, table, titleCell } from "../terminal/table.ts";
 import { counted, localTime, megabytes } from "../terminal/text.ts";
@@ -26,8 +26,8 @@ interface ListOptions {
 }
 
 export const listing = acting<ListOptions>(async ({ options }, acts) => {
-  const rows = await listedRows(options, acts);
-  return showRows(rows, options, acts);
+  await showRows(await listedRows(options, acts), options, acts);
+  return 0;
 });
 
 type ListedRow = threads.ListedThread & { readonly bytes?: number };
@@ -50,34 +50,25 @@ async function listedRows(options: ListOptions, acts: Acts): Promise<readonly Li
   });
 }
 
-async function showRows(
-  flat: readonly ListedRow[],
-  options: ListOptions,
-  { format, output, context, server }: Acts,
-): Promise<number> {
+async function showRows(flat: readonly ListedRow[], options: ListOptions, acts: Acts): Promise<void> {
   const { all = false, tree = false, sizes = false } = options;
+  const { output, context, server } = acts;
   const rows = tree ? treeOfEach(flat) : flat.map((row) => ({ ...row, depth: 0 }));
-  if (format === "json") await output.json({ threads: tree ? rows : flat });
-  else if (rows.length === 0)
-    output.note(
-      context === null ? `No threads at ${server?.url}.` : nothing(options, context) + (await ownHomeNote(context)),
-    );
-  else
-    await output.line(
-      table(
-        [...(all ? ["user"] : []), "thread", "messages", ...(sizes ? ["size"] : []), "changed", "parent", "title"],
-        rows.map((row) => [
-          ...(all ? [row.user] : []),
-          "  ".repeat(row.depth) + row.id,
-          String(row.messages),
-          ...(sizes ? [megabytes(row.bytes ?? 0)] : []),
-          localTime(row.updatedAt),
-          row.parent ?? "",
-          titleCell(row.title ?? (row.kind === "subagent" ? `(${row.agent})` : "")),
-        ]),
-      ),
-    );
-  return 0;
+  await print(acts, { threads: tree ? rows : flat }, async () => {
+    if (rows.length === 0 && context === null) return output.note(`No threads at ${server?.url}.`);
+    if (rows.length === 0) return output.note(nothing(options, context!) + (await ownHomeNote(context!)));
+    const head = [...(all ? ["user"] : []), "thread", "messages", ...(sizes ? ["size"] : [])];
+    const cells = rows.map((row) => [
+      ...(all ? [row.user] : []),
+      "  ".repeat(row.depth) + row.id,
+      String(row.messages),
+      ...(sizes ? [megabytes(row.bytes ?? 0)] : []),
+      localTime(row.updatedAt),
+      row.parent ?? "",
+      titleCell(row.title ?? (row.kind === "subagent" ? `(${row.agent})` : "")),
+    ]);
+    await output.line(table([...head, "changed", "parent", "title"], cells));
+  });
 }
 
 /** Its own records and its files; what a fork shares is its parent's. */
@@ -110,11 +101,7 @@ function treeOfEach<R extends TreeRow & { readonly user: string }>(rows: readonl
 export const renaming = performing(threads.rename, {
   input: ({ positionals: [thread, title] }: Input) => ({ thread: thread!, title: title! }),
   fields: { title: "TITLE" },
-  async show(document, { format, output }) {
-    if (format === "json") await output.json(document);
-    else await output.line(`${document.thread} is called ${JSON.stringify(document.title)} now.`);
-    return 0;
-  },
+  show: ({ thread, title }) => `${thread} is called ${JSON.stringify(title)} now.`,
 });
 
 interface DeleteOptions {
@@ -130,8 +117,7 @@ export const deleting = acting<DeleteOptions>(async ({ positionals, options }, a
   for (const name of positionals) if (!name.includes("*")) requireThreadId(name);
   const ids = await matchingThreads(acts, positionals, olderThan);
   if (ids.length === 0) {
-    if (acts.format === "json") await acts.output.json({ deleted: [], kept: [] });
-    else acts.output.note("No such threads: nothing was deleted.");
+    await print(acts, { deleted: [], kept: [] }, async () => acts.output.note("No such threads: nothing was deleted."));
     return 0;
   }
   if (!yes) await confirm(ids, isSingle, acts);
@@ -172,9 +158,8 @@ const SHOWN = 10;
 
 async function deleteOne(threadId: string, acts: Acts): Promise<number> {
   const document = await acts.call(threads.remove, { thread: threadId });
-  noteLeft(document, acts);
-  if (acts.format === "json") await acts.output.json(document);
-  else await acts.output.line(`Deleted ${document.thread}.`);
+  for (const note of leftNotes(document.left)) acts.output.note(note);
+  await print(acts, document, () => `Deleted ${document.thread}.`);
   return 0;
 }
 
@@ -188,10 +173,9 @@ async function deleteAll(ids: readonly string[], acts: Acts): Promise<number> {
     (last?.thread === thread ? deleted : kept).push(thread);
     if (process.stderr.isTTY) acts.output.progress(`deleted ${deleted.length} of ${ids.length}`);
   }
-  if (last !== null) noteLeft(last, acts);
+  for (const note of leftNotes(last?.left)) acts.output.note(note);
   for (const thread of kept) acts.output.note(`Kept ${thread}: it is being written to.`);
-  if (acts.format === "json") await acts.output.json({ deleted, kept });
-  else await acts.output.line(`Deleted ${counted(deleted.length, "thread")}.`);
+  await print(acts, { deleted, kept }, () => `Deleted ${counted(deleted.length, "thread")}.`);
   return kept.length === 0 ? 0 : 1;
 }
 
@@ -200,14 +184,9 @@ function unlessKept(error: unknown): null {
   throw error;
 }
 
-function noteLeft({ left }: ResultOf<typeof threads.remove>, { output }: Printing): void {
-  if (left !== undefined)
-    output.note(`Another process is reading the database: ${left} still holds the words until it has ended.`);
-}
-
 export const pruning: { readonly run: CommandRun<{ readonly days?: number; readonly all?: boolean }> } = {
   async run({ options }, context) {
-    const { located, home, format, output } = context;
+    const { located, home, output } = context;
     const days = options.days ?? (await located.settings()).subagents.retention_days;
     const unfinished = options.all ? "too" : "keep";
     const forget = (thread: ThreadName) => rm(threadFolder(home, thread), { recursive: true, force: true });
@@ -220,12 +199,11 @@ export const pruning: { readonly run: CommandRun<{ readonly days?: number; reado
         }
       });
     const [deleted, kept] = [pruned.flatMap((one) => one.deleted), pruned.flatMap((one) => one.kept)];
-    if (format === "json") await output.json({ deleted, kept });
-    else {
+    await print(context, { deleted, kept }, async () => {
       for (const threadId of deleted) await output.line(`Deleted ${threadId}.`);
       for (const { thread, reason } of kept) output.note(`Kept ${thread}: ${WHY_KEPT[reason]}.`);
       if (deleted.length === 0) output.note(`No sub-agent thread to delete that is older than ${days} days.`);
-    }
+    });
     return 0;
   },
 };

@@ -45,23 +45,40 @@ interface Wording {
   readonly fields?: Readonly<Record<string, string>>;
 }
 
-export interface Performing<O extends object, Given extends z.ZodObject, Result> extends Wording {
+interface Performing<O extends object, Given extends z.ZodObject, Result> extends Wording {
   input(given: Input<O>): z.output<Given>;
-  /** Returns the exit code. */
-  show(result: Result, acts: Acts, given: Input<O>): Promise<number>;
+  /** Lines for a person; a function that prints by itself returns a promise. With `--json` the result is printed instead. */
+  show(result: NoInfer<Result>, acts: Acts, given: Input<O>): Shown;
+  /** Lines for stderr, also with `--json`. */
+  notes?(result: NoInfer<Result>): readonly string[];
+  /** Whether the result is a failure: exit code 1. */
+  failed?(result: NoInfer<Result>): boolean;
   empty?(): Result;
   readonly options?: CallOptions<Result>["options"];
 }
 
+type Shown = string | readonly string[] | Promise<void>;
+
 /** A command that is one operation. */
 export function performing<O extends object, Given extends z.ZodObject, Result>(
   operation: Operation<Given, Result>,
-  { input, show, empty, options, ...wording }: Performing<O, Given, Result>,
+  { input, show, notes, failed, empty, options, ...wording }: Performing<O, Given, Result>,
 ): Required<CommandModule<O>> {
   return acting<O>(async (given, acts) => {
     const called = { ...(empty !== undefined && { empty: empty() }), ...(options !== undefined && { options }) };
-    return show(await acts.call(operation, input(given), called), acts, given);
+    const result = await acts.call(operation, input(given), called);
+    for (const note of notes?.(result) ?? []) acts.output.note(note);
+    await print(acts, result, () => show(result, acts, given));
+    return failed?.(result) === true ? 1 : 0;
   }, wording);
+}
+
+/** The document with `--json`, else what a person reads. */
+export async function print({ format, output }: Printing, document: unknown, show: () => Shown): Promise<void> {
+  if (format === "json") return output.json(document);
+  const shown = show();
+  if (shown instanceof Promise) return shown;
+  for (const line of typeof shown === "string" ? [shown] : shown) await output.line(line);
 }
 
 /** A command of several operations, or of one several times. */

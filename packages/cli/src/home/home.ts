@@ -144,6 +144,12 @@ export function missingThread({ home, store, userId }: Context, threadId: string
   return new Failure("missing", `There is no thread "${threadId}"${of}${where}. "palimpsest threads" lists them.`);
 }
 
+/** What to tell of erased words that another process still holds in a file. */
+export function leftNotes(left: string | null | undefined): readonly string[] {
+  if (left == null) return [];
+  return [`Another process is reading the database: ${left} still holds the words until it has ended.`];
+}
+
 /** What a command that goes on with the thread must say of its user. */
 export function whose({ userId }: Context): string {
   return userId === DEFAULT_USER ? "" : ` --user ${/^[\w@.:-]+$/.test(userId) ? userId : JSON.stringify(userId)}`;
