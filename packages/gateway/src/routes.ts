@@ -15,7 +15,7 @@ import { runRoutes } from "./resources/runs.ts";
 import { type SessionDeps, sessionRoutes } from "./resources/session.ts";
 import { type ServerStatus, statusRoutes } from "./resources/status.ts";
 import { userRoute } from "./resources/user.ts";
-import type { Agents } from "./runs/agents.ts";
+import type { Agents } from "./runs/home-runs.ts";
 import type { Runs } from "./runs/registry.ts";
 
 export interface RouteDeps {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { admitRun, type LaneFacts, MOST_WAITING, type Multitask, type RunAdmission } from "./admission.ts";
+import { admitRun, type LaneFacts, MOST_WAITING, type Multitask, type RunAdmission } from "./registry.ts";
 
 test("a run that is asked for while its thread has one is refused, waits, forks or takes its place, as its caller says", () => {
   const free: LaneFacts = { server: "open", running: false, waiting: 0, runs: 0, most: null };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ManualTime } from "../../test/manual-time.ts";
-import { Attendance } from "./attendance.ts";
+import { Attendance } from "./readers.ts";
 import { GatewayRun } from "./run.ts";
 
 function attended() {

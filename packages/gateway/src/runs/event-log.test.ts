@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { EventLog, type LogSlice } from "./event-log.ts";
+import { EventLog, type LogSlice } from "./run.ts";
 
 test("a reader gets what comes behind the number it names, from the start or from the middle", () => {
   const log = new EventLog();

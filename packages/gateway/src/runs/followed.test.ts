@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AgentEvent, AgentStream, RunResult } from "palimpsest/agent";
-import { followed } from "./followed.ts";
+import { followed } from "./readers.ts";
 import { GatewayRun } from "./run.ts";
 
 const MEGABYTE = "x".repeat(1_000_000);

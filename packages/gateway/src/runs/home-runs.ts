@@ -1,13 +1,15 @@
 /** The runs on an open home: its threads, its forks with their files, and a line in the log for each run that ends. */
+
+import type { ConfiguredAgent, HomeAgentOptions } from "palimpsest/home";
 import { forkInHome } from "palimpsest/internal/assistant";
 import type { Home } from "palimpsest/internal/home";
 import { ProblemError, problemOf } from "../http/problem.ts";
 import type { Log } from "../server/log.ts";
-import { createRuns, type Runs, type RunsDeps } from "./registry.ts";
+import { Runs, type RunsDeps } from "./registry.ts";
 import type { GatewayRun } from "./run.ts";
-import { createRunSharing, type RunSharing } from "./run-sharing.ts";
+import { RunSharing } from "./run-sharing.ts";
 
-export interface HomeRunsOptions extends Pick<RunsDeps, "agents" | "clock" | "ids" | "after"> {
+interface HomeRunsOptions extends Pick<RunsDeps, "agents" | "clock" | "ids" | "after"> {
   readonly home: Home;
   readonly log: Log;
   readonly health: { failed(error: unknown): void };
@@ -30,13 +32,13 @@ export function homeRuns({ home, log, health, ...deps }: HomeRunsOptions): Runs 
     health.failed(run.result?.error ?? run.error);
     log(lineOf(run));
   };
-  return createRuns({ ...deps, threads, most, sharing, onEnd });
+  return new Runs({ ...deps, threads, most, sharing, onEnd });
 }
 
 function sharingOf(home: Home, holder: string): RunSharing {
   const threadsOf = (userId: string) => home.forUser(userId);
   // Whoever has it for one user has it for all.
-  return createRunSharing({ holder, threadsOf, sharedOf: (userId) => threadsOf(userId).store.shared! });
+  return new RunSharing({ holder, threadsOf, sharedOf: (userId) => threadsOf(userId).store.shared! });
 }
 
 function lineOf({ facts, thread, result, error: unstarted, endedAt }: GatewayRun): Parameters<Log>[0] {
@@ -55,5 +57,41 @@ function lineOf({ facts, thread, result, error: unstarted, endedAt }: GatewayRun
     ms: endedAt!.getTime() - askedAt.getTime(),
     ...(end.kind === "failed" && { code: end.code }),
     ...(thrown !== null && { error: thrown instanceof Error && !isRefused ? `${thrown.stack}` : String(thrown) }),
+  };
+}
+
+/* The agents that carry out runs: one per configured model, made when it is first asked for, for all users. */
+
+export interface Agents {
+  /** Null: the default model. A name that isn't configured is refused: another model would answer unseen. */
+  get(model: string | null): Promise<ConfiguredAgent>;
+  /** Stops what is under way; nothing new begins. */
+  close(withinMs: number): Promise<void>;
+}
+
+export type GatewayAgentOptions = Pick<HomeAgentOptions, "tools" | "middleware">;
+
+export function createAgents(home: Home, options: GatewayAgentOptions = {}): Agents {
+  const made = new Map<string | null, Promise<ConfiguredAgent>>();
+  const make = async (model: string | null): Promise<ConfiguredAgent> => {
+    const { models, gateway } = await home.settings();
+    if (model !== null && !models.some(({ name }) => name === model))
+      throw new ProblemError(400, "no-model", `there is no model ${JSON.stringify(model)}: GET /api/models lists them`);
+    return home.agent({ ...options, model, learns: gateway.jobs ? "here" : "elsewhere" });
+  };
+  return {
+    get(model) {
+      const known = made.get(model);
+      if (known !== undefined) return known;
+      const agent = make(model);
+      made.set(model, agent);
+      // Whatever was missing may be there next time.
+      agent.catch(() => made.delete(model));
+      return agent;
+    },
+    async close(withinMs) {
+      const agents = await Promise.allSettled(made.values());
+      await Promise.all(agents.map((one) => (one.status === "fulfilled" ? one.value.agent.close({ withinMs }) : null)));
+    },
   };
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ManualTime } from "../../test/manual-time.ts";
-import { KeptRuns } from "./kept-runs.ts";
+import { KeptRuns } from "./registry.ts";
 import { GatewayRun } from "./run.ts";
 
 test("a run that has ended is known for five minutes, one that goes on as long as it does", async () => {

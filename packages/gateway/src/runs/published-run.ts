@@ -5,10 +5,7 @@
  */
 import type { RunBatch, SharedRuns } from "palimpsest/stores";
 import { problemOf } from "../http/problem.ts";
-import type { GatewayRun } from "./run.ts";
-import { failureOf } from "./seen-run.ts";
-import { BATCH_MS, isBatchDue, type Writes, writesOf } from "./sharing.ts";
-import { tellable } from "./tellable.ts";
+import { failureOf, type GatewayRun, tellable } from "./run.ts";
 
 export interface PublishDeps {
   readonly runs: SharedRuns;
@@ -31,7 +28,11 @@ export class PublishedRun {
   readonly done: Promise<void>;
   readonly #deps: PublishDeps;
   readonly #followed = Promise.withResolvers<void>();
-  #writes: Writes;
+  /**
+   * `along`: in small batches as they come, because a reader of a stream may lose it and come back elsewhere. `at-end`: at
+   * once, since nobody else knows the run's name before its end, unless somebody asks.
+   */
+  #writes: "along" | "at-end";
   /** The number of the last event that was written. */
   #written = 0;
   /** The database has forgotten what was written: it is written from the first event that is still kept. */
@@ -41,13 +42,13 @@ export class PublishedRun {
   constructor(run: GatewayRun, streams: boolean, deps: PublishDeps) {
     this.run = run;
     this.#deps = deps;
-    this.#writes = writesOf({ streams, followed: false });
+    this.#writes = streams ? "along" : "at-end";
     this.done = this.#tell();
   }
 
   /** Somebody elsewhere follows. */
   follow(): void {
-    this.#writes = writesOf({ streams: false, followed: true });
+    this.#writes = "along";
     this.#followed.resolve();
   }
 
@@ -160,4 +161,17 @@ function outcomeOf(run: GatewayRun): string {
     stoppedBy: run.stoppedBy,
   };
   return JSON.stringify(outcome);
+}
+
+const BATCH_MS = 100;
+const BATCH_CHARS = 4096;
+
+/** Whether events that wait for so long are worth a write. */
+export function isBatchDue(waiting: {
+  readonly chars: number;
+  readonly ms: number;
+  readonly run: "live" | "ended";
+}): boolean {
+  if (waiting.run === "ended") return true;
+  return waiting.chars >= BATCH_CHARS || (waiting.chars > 0 && waiting.ms >= BATCH_MS);
 }

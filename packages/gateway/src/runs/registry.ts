@@ -1,17 +1,13 @@
 /**
  * The runs of this process: one at a time on a thread, the others behind it as their callers asked; those that have ended
- * for a while, so that a reader may still come back. Which run may begin is decided in `admission.ts`.
+ * for a while, so that a reader may still come back. Which run may begin is `admitRun`.
  */
 import type { Agent, AgentEvent, AgentStream, RunInput } from "palimpsest/agent";
 import type { After } from "../http/event-stream.ts";
 import { problemOf } from "../http/problem.ts";
-import { admitRun, type LaneFacts, type Multitask, type RunAdmission } from "./admission.ts";
-import type { Agents } from "./agents.ts";
-import { KeptRuns } from "./kept-runs.ts";
-import { GatewayRun } from "./run.ts";
+import type { Agents } from "./home-runs.ts";
+import { type Audience, GatewayRun, type SeenRun } from "./run.ts";
 import type { RunSharing } from "./run-sharing.ts";
-import type { SeenRun } from "./seen-run.ts";
-import type { Audience } from "./tellable.ts";
 
 export interface RunOrder {
   readonly user: string;
@@ -30,25 +26,6 @@ export interface RunOrder {
 type OwnInput = Pick<RunInput, "runId" | "userId" | "signal" | "waitMs"> & { readonly threadId: string };
 
 type Started = { readonly kind: "run"; readonly run: GatewayRun } | Extract<RunAdmission, { kind: "refused" }>;
-
-export interface Runs {
-  /** Unless it waits for others, it has started when this answers, or could not. */
-  start(order: RunOrder): Promise<Started>;
-  /** Of this user, on whichever instance; another's is not there. */
-  find(userId: string, id: string): Promise<SeenRun | null>;
-  /** Its words were erased: nobody reads them here either. */
-  forget(run: SeenRun): Promise<void>;
-  /** The one under way here that was asked for on this thread. */
-  on(userId: string, threadId: string): GatewayRun | null;
-  /** The same on any other instance. */
-  elsewhere(userId: string, threadId: string): Promise<SeenRun | null>;
-  /** Whether a run of this instance is read on another one. */
-  isReadElsewhere(run: GatewayRun): Promise<boolean>;
-  /** How many wait for others. */
-  waiting(): number;
-  /** Nothing new begins; what doesn't end within the time is stopped. */
-  close(graceMs: number): Promise<void>;
-}
 
 export interface RunsDeps {
   readonly agents: Agents;
@@ -75,11 +52,7 @@ interface Lane {
   readonly waiting: { readonly run: GatewayRun; readonly order: RunOrder }[];
 }
 
-export function createRuns(deps: RunsDeps): Runs {
-  return new RunRegistry(deps);
-}
-
-class RunRegistry implements Runs {
+export class Runs {
   readonly #deps: RunsDeps;
   readonly #lanes = new Map<string, Lane>();
   readonly #kept: KeptRuns;
@@ -92,6 +65,7 @@ class RunRegistry implements Runs {
     this.#kept = new KeptRuns(deps.clock);
   }
 
+  /** Unless it waits for others, it has started when this answers, or could not. */
   async start(order: RunOrder): Promise<Started> {
     const { user, thread, model, multitask, meter, audience } = order;
     const most = await this.#deps.most();
@@ -118,34 +92,41 @@ class RunRegistry implements Runs {
     return { kind: "run", run };
   }
 
+  /** Of this user, on whichever instance; another's is not there. */
   async find(userId: string, id: string): Promise<SeenRun | null> {
     const run = this.#kept.find(id);
     if (run?.facts.user === userId) return run;
     return (await this.#deps.sharing?.find(userId, id)) ?? null;
   }
 
+  /** Its words were erased: nobody reads them here either. */
   async forget(run: SeenRun): Promise<void> {
     if (run instanceof GatewayRun) this.#kept.remove(run);
     await this.#deps.sharing?.forget(run);
   }
 
+  /** The same on any other instance. */
   async elsewhere(userId: string, threadId: string): Promise<SeenRun | null> {
     return (await this.#deps.sharing?.on(userId, threadId)) ?? null;
   }
 
+  /** Whether a run of this instance is read on another one. */
   async isReadElsewhere(run: GatewayRun): Promise<boolean> {
     return (await this.#deps.sharing?.isFollowed(run)) ?? false;
   }
 
+  /** The one under way here that was asked for on this thread. */
   on(userId: string, threadId: string): GatewayRun | null {
     return this.#lanes.get(keyOf(userId, threadId))?.active ?? null;
   }
 
+  /** How many wait for others. */
   waiting(): number {
     const lanes = [...this.#lanes.values()];
     return lanes.flatMap(({ waiting }) => waiting).filter(({ run }) => run.status === "waiting").length;
   }
 
+  /** Nothing new begins; what doesn't end within the time is stopped. */
   async close(graceMs: number): Promise<void> {
     this.#server = "closing";
     const { agents, after } = this.#deps;
@@ -238,4 +219,84 @@ async function endedWithin(runs: readonly GatewayRun[], ms: number, after: After
   const { promise: late, resolve } = Promise.withResolvers<void>();
   const stop = after(ms, resolve);
   await Promise.race([Promise.all(runs.map(({ ended }) => ended)), late]).finally(stop);
+}
+
+/* What becomes of a run that is asked for while its thread may have one already. One pure decision. */
+
+/**
+ * `reject`: refused while another is under way. `wait`: after it, in the order of asking. `fork`: on a fork of the thread
+ * as it was before the other began. `interrupt`: the other is stopped first.
+ */
+export type Multitask = "reject" | "wait" | "fork" | "interrupt";
+
+export interface LaneFacts {
+  readonly server: "open" | "closing";
+  /** Whether a run is under way on the thread. */
+  readonly running: boolean;
+  /** Runs that wait for this thread. */
+  readonly waiting: number;
+  /** Runs of the user that are under way or wait, on all threads. */
+  readonly runs: number;
+  /** How many of those there may be; null: any number. */
+  readonly most: number | null;
+}
+
+export type RunAdmission =
+  | { readonly kind: "start" | "wait" | "fork" | "interrupt" }
+  | { readonly kind: "refused"; readonly reason: RunRefusal };
+
+export type RunRefusal = "busy" | "queue-full" | "limited" | "closing";
+
+/** Who would wait behind so many is better told. */
+export const MOST_WAITING = 16;
+
+export function admitRun(facts: LaneFacts, multitask: Multitask): RunAdmission {
+  const { server, running, waiting, runs, most } = facts;
+  if (server === "closing") return { kind: "refused", reason: "closing" };
+  const replaced = multitask === "interrupt" && running ? 1 : 0;
+  if (most !== null && runs - replaced >= most) return { kind: "refused", reason: "limited" };
+  if (!running && waiting === 0) return { kind: "start" };
+  if (multitask === "reject") return { kind: "refused", reason: "busy" };
+  if (multitask === "wait" && waiting >= MOST_WAITING) return { kind: "refused", reason: "queue-full" };
+  return { kind: multitask };
+}
+
+/* Runs by their id: those under way, and of those that have ended the newest, as long as they are few, small and fresh. */
+
+const KEPT_MS = 5 * 60_000;
+const MOST_KEPT = 500;
+const MOST_KEPT_BYTES = 64 * 1024 * 1024;
+
+export class KeptRuns {
+  readonly #runs = new Map<string, GatewayRun>();
+  readonly #clock: () => Date;
+
+  constructor(clock: () => Date) {
+    this.#clock = clock;
+  }
+
+  add(run: GatewayRun): void {
+    this.#runs.set(run.facts.id, run);
+  }
+
+  remove(run: GatewayRun): void {
+    this.#runs.delete(run.facts.id);
+  }
+
+  find(id: string): GatewayRun | null {
+    this.prune();
+    return this.#runs.get(id) ?? null;
+  }
+
+  prune(): void {
+    const now = this.#clock().getTime();
+    let bytes = 0;
+    let count = 0;
+    for (const run of [...this.#runs.values()].reverse()) {
+      if (run.endedAt === null) continue;
+      bytes += run.log.bytes;
+      count += 1;
+      if (count > MOST_KEPT || bytes > MOST_KEPT_BYTES || now - run.endedAt.getTime() > KEPT_MS) this.remove(run);
+    }
+  }
 }

@@ -3,15 +3,15 @@
  * again and again. One whose process is gone is closed by whoever reads it next, as aborted, with what was heard of it; what
  * was heard of its last answer is written to the thread, unless somebody has gone on there.
  */
+
+import type { AgentEvent, RunResult } from "palimpsest/agent";
+import { NO_USAGE } from "palimpsest/internal/models";
 import { withWriter } from "palimpsest/internal/threads";
 import type { RunPage, SharedRuns } from "palimpsest/stores";
 import { appendMessages, type ThreadDeps } from "palimpsest/threads";
 import { ProblemError } from "../http/problem.ts";
-import type { LoggedEvent } from "./event-log.ts";
 import type { Outcome } from "./published-run.ts";
-import type { StartedRunFacts, StoppedBy } from "./run.ts";
-import type { SeenRun } from "./seen-run.ts";
-import { abortedResult, type Heard, heardIn } from "./sharing.ts";
+import type { LoggedEvent, SeenRun, StartedRunFacts, StoppedBy } from "./run.ts";
 
 export interface RemoteDeps {
   readonly runs: SharedRuns;
@@ -138,4 +138,48 @@ async function keepHeard(threads: ThreadDeps, threadId: string, { text, seq }: H
     const body = { role: "assistant", content: [{ type: "text", text }] };
     await appendMessages(writer, [{ dialect: "ai-sdk", origin: "aborted", body }]);
   });
+}
+
+/* What is known of a run whose process is gone. Pure. */
+
+export interface Heard {
+  /** Of the answer that was under way: what is in no record yet. */
+  readonly text: string;
+  readonly threadId: string | null;
+  /** The record that was told of last; null: none was. */
+  readonly seq: number | null;
+  readonly steps: number;
+}
+
+const NOTHING_HEARD: Heard = { text: "", threadId: null, seq: null, steps: 0 };
+
+/** What the events of a run that broke off say, in their order. */
+export function heardIn(events: Iterable<string>): Heard {
+  let heard = NOTHING_HEARD;
+  for (const line of events) heard = heardMore(heard, JSON.parse(line) as AgentEvent);
+  return heard;
+}
+
+function heardMore(heard: Heard, event: AgentEvent): Heard {
+  switch (event.type) {
+    case "run-start":
+      return { ...heard, threadId: event.threadId };
+    case "text-delta":
+      return { ...heard, text: heard.text + event.text };
+    case "message-append": {
+      const isAnswer = event.role === "assistant";
+      return { ...heard, seq: event.seq, text: isAnswer ? "" : heard.text, steps: heard.steps + (isAnswer ? 1 : 0) };
+    }
+    default:
+      return heard;
+  }
+}
+
+/** How a run ended whose process is gone. */
+export function abortedResult(
+  { text, steps }: Heard,
+  run: { readonly id: string; readonly threadId: string },
+): RunResult {
+  const nothing = { output: null, usage: NO_USAGE, error: null };
+  return { threadId: run.threadId, runId: run.id, end: { kind: "aborted" }, text, steps, ...nothing };
 }

@@ -6,20 +6,7 @@ import type { HeldRun, Shared, Wakes } from "palimpsest/stores";
 import type { ThreadDeps } from "palimpsest/threads";
 import { PublishedRun } from "./published-run.ts";
 import { FOLLOWED_MS, findRemote } from "./remote-run.ts";
-import type { GatewayRun } from "./run.ts";
-import type { SeenRun } from "./seen-run.ts";
-
-export interface RunSharing {
-  /** `streams`: whoever asked reads it as it comes. */
-  publish(run: GatewayRun, streams: boolean): void;
-  find(userId: string, id: string): Promise<SeenRun | null>;
-  /** The run under way on a thread, on another instance. */
-  on(userId: string, threadId: string): Promise<SeenRun | null>;
-  /** Whether somebody on another instance reads a run of this one. */
-  isFollowed(run: SeenRun): Promise<boolean>;
-  forget(run: SeenRun): Promise<void>;
-  close(): Promise<void>;
-}
+import type { GatewayRun, SeenRun } from "./run.ts";
 
 export interface RunSharingDeps {
   readonly threadsOf: (userId: string) => ThreadDeps;
@@ -43,11 +30,7 @@ const WAKE_MS = 100;
 /** For the ends of the last runs; what isn't told by then is found out when its lease ends. */
 const CLOSING_MS = 5_000;
 
-export function createRunSharing(deps: RunSharingDeps): RunSharing {
-  return new Sharing(deps);
-}
-
-class Sharing implements RunSharing {
+export class RunSharing {
   readonly #deps: RunSharingDeps;
   readonly #ttlMs: number;
   readonly #own = new Map<string, PublishedRun>();
@@ -70,6 +53,7 @@ class Sharing implements RunSharing {
     this.#every(SWEEP_MS, () => runs.sweep(KEPT_MS));
   }
 
+  /** `streams`: whoever asked reads it as it comes. */
   publish(run: GatewayRun, streams: boolean): void {
     const { sharedOf, holder } = this.#deps;
     const { id, user } = run.facts;
@@ -95,11 +79,13 @@ class Sharing implements RunSharing {
     });
   }
 
+  /** The run under way on a thread, on another instance. */
   async on(userId: string, threadId: string): Promise<SeenRun | null> {
     const id = await this.#deps.sharedOf(userId).runs.find({ threadId });
     return id === undefined || this.#own.has(id) ? null : this.find(userId, id);
   }
 
+  /** Whether somebody on another instance reads a run of this one. */
   async isFollowed({ facts }: SeenRun): Promise<boolean> {
     const page = await this.#deps.sharedOf(facts.user).runs.read(facts.id, Number.MAX_SAFE_INTEGER);
     return (page?.followedMs ?? Number.POSITIVE_INFINITY) < FOLLOWED_MS;

@@ -1,15 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { abortedResult, heardIn, isBatchDue, readEventId, writesOf } from "./sharing.ts";
-
-test("a run is told as it goes where somebody may follow it, and at its end where nobody can know its name yet", () => {
-  for (const [streams, followed, expected] of [
-    [true, false, "along"],
-    [false, false, "at-end"],
-    [false, true, "along"],
-  ] as const)
-    assert.equal(writesOf({ streams, followed }), expected);
-});
+import { isBatchDue } from "./published-run.ts";
+import { abortedResult, heardIn } from "./remote-run.ts";
+import { readEventId } from "./run.ts";
 
 test("events are written when they have waited for 100 ms, fill 4 kB, or are the last", () => {
   for (const [chars, ms, run, expected] of [

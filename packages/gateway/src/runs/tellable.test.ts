@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AgentEvent } from "palimpsest/agent";
-import { tellable } from "./tellable.ts";
+import { tellable } from "./run.ts";
 
 const WORDS = "connect ECONNREFUSED 10.0.0.5:443 (base_url https://models.internal)";
 
