@@ -20,12 +20,11 @@ import { allRoutes } from "./routes.ts";
 import { type Agents, createAgents, type GatewayAgentOptions, homeRuns } from "./runs/home-runs.ts";
 import type { Runs } from "./runs/registry.ts";
 import { createApp } from "./server/app.ts";
-import { buildIndexes } from "./server/index-building.ts";
+import { buildIndexes, type Sweeping, sweepingOf } from "./server/background.ts";
 import { GatewayError, type Listening, listen, type UnderWay, underWay } from "./server/listen.ts";
 import type { Log } from "./server/log.ts";
 import { PAGE, pageFiles } from "./server/page-files.ts";
 import { type StoreHealth, storeHealth } from "./server/request-store.ts";
-import { type Sweeping, sweepingOf } from "./server/retention.ts";
 
 export type GatewayOptions = GatewaySettings & (GatewayOfHome | GatewayOfParts);
 

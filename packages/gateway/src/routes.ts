@@ -12,9 +12,8 @@ import { labRoutes } from "./resources/lab.ts";
 import { operationRoutes } from "./resources/operations.ts";
 import { requestRoutes } from "./resources/requests.ts";
 import { runRoutes } from "./resources/runs.ts";
-import { type SessionDeps, sessionRoutes } from "./resources/session.ts";
+import { type SessionDeps, sessionRoutes, userRoute } from "./resources/session.ts";
 import { type ServerStatus, statusRoutes } from "./resources/status.ts";
-import { userRoute } from "./resources/user.ts";
 import type { Agents } from "./runs/home-runs.ts";
 import type { Runs } from "./runs/registry.ts";
 

@@ -24,7 +24,7 @@ import {
   type ThreadMatch,
 } from "./match.ts";
 import { isOwnDefinition } from "./own-tools/offer.ts";
-import { type LoggedMessage, shownMessages } from "./own-tools/shown.ts";
+import { type LoggedMessage, shownMessages } from "./own-tools/stitch.ts";
 
 export interface RequestIdentity<M> extends RequestFingerprint {
   readonly messages: readonly M[];

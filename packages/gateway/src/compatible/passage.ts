@@ -14,7 +14,7 @@ import type { NextStep } from "./answer.ts";
 import type { Flight } from "./flight.ts";
 import { chainOf } from "./match.ts";
 import { countSpent, type RequestOutcome, totalOf } from "./outcome.ts";
-import { ADDED, ownCalls, ownResults } from "./own-tools/results.ts";
+import { ADDED, ownCalls, ownResults } from "./own-tools/offer.ts";
 import type { AnswerRounds } from "./own-tools/rounds.ts";
 import { estimateOf, learningFrom, originOf, type SentPrompt } from "./prompt.ts";
 import type { ClaimedRequest, ParsedRequest } from "./request.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fairGate } from "./fair-gate.ts";
+import { fairGate } from "./convert-apart.ts";
 
 test("one user's work waits behind itself, not before another's", async () => {
   const gate = fairGate({ most: 2, mostPerUser: 1 });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { registerHooks } from "node:module";
 import { test } from "node:test";
 import { excelFile, pdfFile, wordFile } from "../../test/documents.ts";
-import { CONVERTING_PACKAGES } from "./endings.ts";
+import { CONVERTING_PACKAGES } from "./formats.ts";
 import { toMarkdown } from "./to-markdown.ts";
 
 const ELSEWHERE = "file:///a-folder-without-packages/program.js";

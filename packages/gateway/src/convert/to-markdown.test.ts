@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { excelFile, pdfFile, wordFile } from "../../test/documents.ts";
 import { zip } from "../../test/zip.ts";
-import { CONVERTING_PACKAGES } from "./endings.ts";
+import { CONVERTING_PACKAGES } from "./formats.ts";
 import { toMarkdown } from "./to-markdown.ts";
 
 async function converted(name: string, bytes: Buffer | string): Promise<string> {

@@ -6,7 +6,7 @@
 import { PalimpsestError } from "@palimpsest/core/errors";
 import { errorText } from "@palimpsest/core/internal/text";
 import { explainMissing } from "palimpsest/internal/models";
-import { CONVERTERS, CONVERTING_PACKAGES, endingOf, type Pieces } from "./endings.ts";
+import { CONVERTERS, CONVERTING_PACKAGES, endingOf, type Pieces } from "./formats.ts";
 
 export type Conversion =
   | { readonly kind: "converted"; readonly text: string }
@@ -22,8 +22,7 @@ export async function toMarkdown(name: string, bytes: Buffer): Promise<Conversio
   const ending = endingOf(name);
   if (ending === null) return { kind: "as-is" };
   try {
-    const convert = await CONVERTERS[ending]!();
-    const text = tidy(await cutOff(await convert(bytes)));
+    const text = tidy(await cutOff(await CONVERTERS[ending]!(bytes)));
     if (text === "") return { kind: "failed", code: "no-text", problem: "there is no text in it" };
     return { kind: "converted", text };
   } catch (thrown) {

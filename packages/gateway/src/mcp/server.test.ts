@@ -5,8 +5,8 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { importFile } from "palimpsest/import";
 import { createKey } from "palimpsest/internal/key-operations";
 import { type Running, running, sent } from "../../test/running.ts";
-import { sourceOf } from "./client-name.ts";
-import { partOf } from "./thread-parts.ts";
+import { partOf } from "./server.ts";
+import { sourceOf } from "./tools.ts";
 
 const SAID = [
   "The staging server of the Heron project is called quiet-otter.",

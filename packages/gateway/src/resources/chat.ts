@@ -11,8 +11,7 @@ import { type Call, NOTHING, type Route, route } from "../http/route.ts";
 import { Attendance } from "../runs/readers.ts";
 import { failureOf, type GatewayRun, type SeenRun } from "../runs/run.ts";
 import { ownThread } from "./own-thread.ts";
-import { runModel } from "./run-model.ts";
-import { namesOf, type RunRouteDeps, startedRun } from "./runs.ts";
+import { namesOf, type RunRouteDeps, runModel, startedRun } from "./runs.ts";
 
 type ChatMessages = Awaited<ReturnType<Agent["messages"]>>;
 type Chunks = ReturnType<AgentStream["toUIMessageStream"]>;

@@ -6,10 +6,9 @@ import { z } from "zod";
 import { convertApart } from "../convert/convert-apart.ts";
 import type { Conversion } from "../convert/to-markdown.ts";
 import { Download } from "../http/download.ts";
+import { readUploads, type UploadedFile } from "../http/input.ts";
 import { ProblemError } from "../http/problem.ts";
-import { type Route, route } from "../http/route.ts";
-import { list, thread } from "../http/schemas.ts";
-import { readUploads, type UploadedFile } from "../http/uploads.ts";
+import { list, type Route, route, thread } from "../http/route.ts";
 import { ownThread } from "./own-thread.ts";
 
 const upload = file.extend({

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { importQuota } from "./import-quota.ts";
+import { importQuota } from "./import.ts";
 
 test("a user's imports of a day count together, file by file, and another user's or day's don't", () => {
   const quota = importQuota();

@@ -1,13 +1,11 @@
 /** Files of messages into threads: a file's text, or a zip archive of such files, which is read while it is unpacked. */
 import { type ImportOutcome, importFile, importFolder } from "palimpsest/import";
 import { folderDocument, importDocument } from "palimpsest/internal/documents";
+import type { Home } from "palimpsest/internal/home";
 import { z } from "zod";
 import { ProblemError } from "../http/problem.ts";
-import { route } from "../http/route.ts";
-import { agent, flag, list, thread } from "../http/schemas.ts";
-import { importQuota } from "./import-quota.ts";
+import { agent, flag, list, route, thread } from "../http/route.ts";
 import { busy, newThreadId } from "./own-thread.ts";
-import { unpackingRoom } from "./unpacking-room.ts";
 
 const problems = list(z.strictObject({ place: z.string(), message: z.string() }));
 const file = z.strictObject({ file: z.string(), imported: z.int(), problem: z.string().nullable() });
@@ -98,4 +96,88 @@ function imported(outcome: ImportOutcome): Extract<ImportOutcome, { readonly kin
     case "busy":
       throw busy(outcome.threadId);
   }
+}
+
+/* How many messages each user has imported today, by UTC. Kept in memory: every gateway counts for itself. */
+
+interface ImportQuota {
+  /**
+   * For one import of the home's user: told the messages of the file that is being read, as far as they are read. Throws
+   * when they are more than the user has left. `most` null: there is no limit.
+   */
+  counting(home: Pick<Home, "directory" | "userId" | "clock">, most: number | null): (messages: number) => void;
+}
+
+export function importQuota(): ImportQuota {
+  let today = "";
+  let counts = new Map<string, number>();
+  return {
+    counting({ directory, userId, clock }, most) {
+      const key = JSON.stringify([directory, userId]);
+      let before = 0;
+      return (messages) => {
+        const day = clock().toISOString().slice(0, 10);
+        if (day !== today) [today, counts] = [day, new Map()];
+        // A number that gets smaller is the next file's.
+        const count = (counts.get(key) ?? 0) + (messages < before ? messages : messages - before);
+        before = messages;
+        // Nothing of the file is imported, so nothing of it counts: a smaller one may still come.
+        if (most !== null && count > most) {
+          counts.set(key, count - messages);
+          throw new ProblemError(
+            429,
+            "import-limit",
+            `a user may import ${most} messages in a day here (gateway.imported_messages_per_day); nothing of this file was imported`,
+          );
+        }
+        counts.set(key, count);
+      };
+    },
+  };
+}
+
+/*
+ * Bounds what archives hold in memory while they are imported, all users together. An archive is read value by value, so
+ * that it holds at most the longest value that is allowed, and no more than its largest file.
+ */
+
+interface UnpackingRoom {
+  /** For one import; `longest`: the most bytes of one value. */
+  place(longest: number): UnpackingPlace;
+}
+
+interface UnpackingPlace {
+  /** Takes room for an archive whose largest file has so many bytes. Throws if there is none at the moment. */
+  take(largest: number): void;
+  leave(): void;
+}
+
+/** Values of the greatest length that may be in memory at once. */
+const VALUES = 2;
+
+export function unpackingRoom(): UnpackingRoom {
+  let taken = 0;
+  return {
+    place(longest) {
+      let own = 0;
+      return {
+        take(largest) {
+          const bytes = Math.min(largest, longest);
+          if (taken + bytes > VALUES * longest)
+            throw new ProblemError(
+              503,
+              "unpacking",
+              "other large archives are being imported at the moment: try again in a few seconds; nothing was imported",
+              { headers: { "retry-after": "5" } },
+            );
+          own += bytes;
+          taken += bytes;
+        },
+        leave() {
+          taken -= own;
+          own = 0;
+        },
+      };
+    },
+  };
 }

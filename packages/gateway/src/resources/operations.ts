@@ -14,8 +14,7 @@ import { z } from "zod";
 import { mayAct } from "../access/admit.ts";
 import type { RecentRequests } from "../compatible/outcome.ts";
 import { notFound, ProblemError } from "../http/problem.ts";
-import { type Call, pathNames, type Route, route, Stream } from "../http/route.ts";
-import { flag, whole } from "../http/schemas.ts";
+import { type Call, flag, pathNames, type Route, route, Stream, whole } from "../http/route.ts";
 import type { Runs } from "../runs/registry.ts";
 import { ownThread } from "./own-thread.ts";
 

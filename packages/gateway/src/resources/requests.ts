@@ -2,8 +2,7 @@
 import { z } from "zod";
 import type { RecentRequests } from "../compatible/outcome.ts";
 import { notFound } from "../http/problem.ts";
-import { type Route, route } from "../http/route.ts";
-import { list, next, PAGE, page, thread } from "../http/schemas.ts";
+import { list, next, PAGE, page, type Route, route, thread } from "../http/route.ts";
 
 const tokens = z.number();
 const request = z.strictObject({

@@ -2,19 +2,17 @@
 import type { RunInput } from "palimpsest/agent";
 import { runDocument } from "palimpsest/internal/documents";
 import type { Home } from "palimpsest/internal/home";
+import { resolveModel } from "palimpsest/models";
 import { z } from "zod";
 import { isOperator } from "../access/admit.ts";
 import { EventStream } from "../http/event-stream.ts";
 import { closing, notFound, ProblemError, problemOf } from "../http/problem.ts";
-import { type Call, type Route, route } from "../http/route.ts";
-import { thread, whole } from "../http/schemas.ts";
+import { type Call, type Route, route, thread, whole } from "../http/route.ts";
 import type { Agents } from "../runs/home-runs.ts";
 import { followed } from "../runs/readers.ts";
 import type { RunOrder, RunRefusal, Runs } from "../runs/registry.ts";
 import { failureOf, type GatewayRun, readEventId, type SeenRun } from "../runs/run.ts";
 import { busy, newThreadId } from "./own-thread.ts";
-import { refuseAddresses } from "./refuse-addresses.ts";
-import { runModel } from "./run-model.ts";
 
 export interface RunRouteDeps {
   readonly agents: Agents;
@@ -263,4 +261,74 @@ function lastSeen(header: string | null, run: string): number | null {
 
 function invalidId(why: string): ProblemError {
   return new ProblemError(400, "invalid", `Last-Event-ID: ${why}`);
+}
+
+/* The model of one run: the agent's own, or the same with the key that came with the request. */
+
+/** The key goes to the address that the configuration gives for this model, and to no other. */
+export async function runModel(
+  home: Home,
+  { model, providerKey }: { readonly model: string | null; readonly providerKey: string | null },
+): Promise<Pick<RunInput, "model" | "window">> {
+  if (providerKey === null) return {};
+  const config = await home.settings();
+  const entry = model === null ? config.models[0] : config.models.find(({ name }) => name === model);
+  if (entry === undefined) return {};
+  const { language, window } = await resolveModel({ ...config, models: [{ ...entry, api_key: providerKey }] }, null);
+  return { model: language, window: window.tokens };
+}
+
+/* No address that comes with a request is ever contacted: files and images come with their content, or not at all. */
+
+/** Throws where a file or an image is given by its address. `messages` are as they came. */
+function refuseAddresses(messages: readonly object[]): void {
+  for (const [index, message] of messages.entries())
+    for (const part of partsOf(message)) {
+      const address = addressIn(part);
+      if (address === null) continue;
+      throw new ProblemError(
+        400,
+        "no-addresses",
+        `message ${index + 1} has a file by its address (${address.slice(0, 100)}): send its content, as a data: URL`,
+      );
+    }
+}
+
+function partsOf(message: object): readonly unknown[] {
+  return ["content", "parts"].flatMap((name) => {
+    const parts: unknown = Reflect.get(message, name);
+    return Array.isArray(parts) ? parts : [];
+  });
+}
+
+/** Parts that say something in words may name addresses; parts that are a file may not be one. */
+function addressIn(part: unknown): string | null {
+  if (typeof part !== "object" || part === null) return null;
+  const type: unknown = Reflect.get(part, "type");
+  if (typeof type !== "string" || !FILES.has(type)) return resultAddress(part, type);
+  return firstAddress(["url", "data", "image"].map((name) => Reflect.get(part, name)));
+}
+
+const FILES: ReadonlySet<string> = new Set(["file", "image", "image-url", "file-url", "media", "reasoning-file"]);
+
+/** A tool's result may hold files too. */
+function resultAddress(part: object, type: unknown): string | null {
+  if (type !== "tool-result") return null;
+  const value: unknown = Reflect.get(Object(Reflect.get(part, "output")), "value");
+  if (!Array.isArray(value)) return null;
+  for (const inner of value) {
+    const address = addressIn(inner);
+    if (address !== null) return address;
+  }
+  return null;
+}
+
+function firstAddress(values: readonly unknown[]): string | null {
+  for (const value of values) {
+    if (typeof value === "string" && /^(?!data:)[a-z][a-z0-9+.-]*:/i.test(value.trim())) return value;
+    if (typeof value !== "object" || value === null) continue;
+    const inner = firstAddress(Object.values(value));
+    if (inner !== null) return inner;
+  }
+  return null;
 }

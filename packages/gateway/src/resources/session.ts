@@ -5,8 +5,7 @@ import { z } from "zod";
 import { findKey } from "../access/admit.ts";
 import { type EndedSessions, endSession, openSession, sessionOf } from "../access/sessions.ts";
 import { ProblemError } from "../http/problem.ts";
-import { Headed, type Route, route } from "../http/route.ts";
-import { noBody } from "../http/schemas.ts";
+import { Headed, noBody, type Route, route } from "../http/route.ts";
 
 export interface SessionDeps {
   readonly keys: KeyRows | undefined;
@@ -58,3 +57,18 @@ export function sessionRoutes(deps: SessionDeps): readonly Route[] {
 function isSecure(origin: string | null): boolean {
   return origin?.startsWith("https://") === true;
 }
+
+/* Who asks, as the server knows it by the key that came with the request. */
+
+export const userRoute: Route = route({
+  method: "GET",
+  path: "/api/user",
+  summary: "Who the caller is",
+  access: "user",
+  answer: z.strictObject({
+    user: z.string(),
+    role: z.string(),
+    key: z.string().nullable().describe("The id of the key that came with it; null where none is needed."),
+  }),
+  handle: async ({ caller: { userId, role, key } }) => ({ user: userId, role, key }),
+});

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ProblemError } from "../http/problem.ts";
-import { unpackingRoom } from "./unpacking-room.ts";
+import { unpackingRoom } from "./import.ts";
 
 test("archives at work hold two of the longest values at most; the next one is told to come again", () => {
   const room = unpackingRoom();

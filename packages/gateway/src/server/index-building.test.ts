@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { openSqlite } from "palimpsest/stores";
 import { createThread, threadDeps } from "palimpsest/threads";
 import { createGateway } from "../index.ts";
-import { tenths } from "./index-building.ts";
+import { tenths } from "./background.ts";
 import type { LogLine } from "./log.ts";
 
 test("an index is worth a line for each tenth, its end and what failed", () => {

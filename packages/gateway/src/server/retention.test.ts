@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createThread } from "palimpsest/threads";
 import { running } from "../../test/running.ts";
-import { deleteOldThreads } from "./retention.ts";
+import { deleteOldThreads } from "./background.ts";
 
 test("threads that nobody changed for so long are deleted, of every user, and no others", async (t) => {
   const { home } = await running(t);

@@ -2,8 +2,9 @@
  * A client of a gateway, for programs and browsers: nothing but `fetch`. Every route is called by its name, and what goes
  * in and comes out has the types that the gateway checks with; a run is followed to its end.
  */
-import { ClientError, errorOf } from "./client-error.ts";
-import { type FollowDeps, type FollowedRun, type FollowOptions, followEvents, type NewRun } from "./followed-run.ts";
+
+import { PalimpsestError } from "@palimpsest/core/errors";
+import type { AgentEvent } from "../agent/events.ts";
 import type { Routes } from "./routes.ts";
 
 export interface ClientOptions {
@@ -154,4 +155,179 @@ function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
       reject(signal.reason);
     });
   });
+}
+
+/** What the gateway answered instead, or why it could not be asked. `code` is the gateway's; `unreachable` is ours. */
+export class ClientError extends PalimpsestError {
+  static override readonly kind = "ClientError";
+  /** Of the answer; null: there was none. */
+  readonly status: number | null;
+  readonly details: unknown;
+  /** What the answer asks for. */
+  readonly retryAfterMs: number | null;
+
+  constructor(code: string, message: string, facts: Partial<Omit<ClientError, "code">> = {}) {
+    super(code, message, facts.cause === undefined ? {} : { cause: facts.cause });
+    this.status = facts.status ?? null;
+    this.details = facts.details;
+    this.retryAfterMs = facts.retryAfterMs ?? null;
+  }
+}
+
+/** Any server's answer, also one that isn't the gateway's, such as a proxy's. */
+async function errorOf(response: Response): Promise<ClientError> {
+  const text = await response.text().catch(() => "");
+  const { code, message, details } = errorIn(text);
+  const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);
+  return new ClientError(code ?? `http-${response.status}`, message ?? `the gateway answered ${response.status}`, {
+    status: response.status,
+    details,
+    retryAfterMs: Number.isFinite(seconds) ? seconds * 1000 : null,
+  });
+}
+
+interface ErrorAnswer {
+  readonly code?: string;
+  readonly message?: string;
+  readonly details?: unknown;
+}
+
+/** Of `{"error": {code, message, details?}}`; nothing where it is something else. */
+function errorIn(text: string): ErrorAnswer {
+  try {
+    const { error } = JSON.parse(text) as { readonly error?: ErrorAnswer };
+    return typeof error?.code === "string" ? error : {};
+  } catch {
+    return {};
+  }
+}
+
+/*
+ * A run that is followed to its end, whatever becomes of the connection: when it breaks, the events go on behind the last
+ * one that was read. Each event comes once.
+ */
+
+type RunBody = NonNullable<Routes["POST /api/threads/{id}/runs"]["body"]>;
+
+/** What a run is asked for with; it is always streamed. */
+export type NewRun = Omit<RunBody, "stream">;
+
+export interface FollowOptions {
+  /** The id of the last event that is known already. */
+  readonly after?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface FollowedRun extends AsyncIterable<AgentEvent> {
+  readonly id: string;
+  readonly thread: string;
+  /** The id of the newest event that was read, to go on from there at another time. */
+  readonly lastEvent: number;
+  cancel(): Promise<void>;
+}
+
+interface FollowDeps {
+  /** Asks for the events behind this one. */
+  readonly open: (after: number) => Promise<Response>;
+  readonly wait: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
+}
+
+/** How a client may be told of it: the agent's events and nothing else. */
+async function* followEvents(
+  first: Response | null,
+  { open, wait }: FollowDeps,
+  { place, signal }: { readonly place: { lastEvent: number }; readonly signal?: AbortSignal | undefined },
+): AsyncGenerator<AgentEvent, undefined> {
+  let response = first;
+  for (let failures = 0; ; ) {
+    try {
+      response ??= await open(place.lastEvent);
+      if (!response.ok) throw await errorOf(response);
+      for await (const { id, event } of eventsOf(response)) {
+        // One that was read before the connection broke.
+        if (id <= place.lastEvent) continue;
+        place.lastEvent = id;
+        failures = 0;
+        yield event;
+        if (event.type === "run-end") return undefined;
+      }
+    } catch (error) {
+      if (signal?.aborted === true || isFinal(error) || failures >= MOST_FAILURES) throw error;
+    }
+    response = null;
+    failures += 1;
+    if (failures > MOST_FAILURES) throw new ClientError("unreachable", "the run's events broke off, again and again");
+    await wait(Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS), signal);
+  }
+}
+
+/** About a minute in all. */
+const MOST_FAILURES = 12;
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 10_000;
+
+/** Asking again would be answered the same. */
+function isFinal(error: unknown): boolean {
+  if (!ClientError.isInstance(error) || error.code === "unreachable") return false;
+  return error.status === null || (error.status < 500 && error.status !== 429 && error.status !== 408);
+}
+
+async function* eventsOf(response: Response): AsyncGenerator<{ readonly id: number; readonly event: AgentEvent }> {
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  const events = new ServerEventReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      for (const { id, name, data } of events.read(value)) {
+        if (name === "error") throw toldError(data);
+        yield { id: Number(id), event: JSON.parse(data) as AgentEvent };
+      }
+    }
+  } finally {
+    void reader.cancel().catch(() => {});
+  }
+}
+
+/** Said in the stream: the run is over, or its events are. */
+function toldError(data: string): ClientError {
+  const { code = "failed", message = "the run's events ended with an error" } = errorIn(data);
+  return new ClientError(code, message);
+}
+
+/** Server-sent events out of the pieces of a body, as browsers read them. Pure. */
+export interface ServerEvent {
+  readonly id: string | null;
+  /** `message` unless it says otherwise. */
+  readonly name: string;
+  readonly data: string;
+}
+
+export class ServerEventReader {
+  #rest = "";
+
+  /** The events that this piece completes. A comment is none. */
+  read(piece: string): ServerEvent[] {
+    // A piece may end between the two characters of one line's end.
+    const text = this.#rest + piece;
+    const whole = text.endsWith("\r") ? text.slice(0, -1) : text;
+    const blocks = whole.split(/\r\n\r\n|\n\n|\r\r/);
+    this.#rest = (blocks.pop() ?? "") + text.slice(whole.length);
+    return blocks.flatMap((block) => eventIn(block) ?? []);
+  }
+}
+
+function eventIn(block: string): ServerEvent | null {
+  const data: string[] = [];
+  let id: string | null = null;
+  let name = "message";
+  for (const line of block.split(/\r\n|\n|\r/)) {
+    const colon = line.indexOf(":");
+    const field = colon < 0 ? line : line.slice(0, colon);
+    const value = colon < 0 ? "" : line.slice(colon + (line[colon + 1] === " " ? 2 : 1));
+    if (field === "data") data.push(value);
+    if (field === "event") name = value;
+    if (field === "id") id = value;
+  }
+  return data.length === 0 ? null : { id, name, data: data.join("\n") };
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { type ServerEvent, ServerEventReader } from "./server-events.ts";
+import { type ServerEvent, ServerEventReader } from "./create-client.ts";
 
 const TEXT = ':\n\nid: 1\ndata: {"a":1}\n\nevent: error\ndata: x\ndata: y\n\nid: 2\r\ndata:no space\r\n\r\n';
 const EVENTS: readonly ServerEvent[] = [

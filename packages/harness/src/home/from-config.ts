@@ -38,10 +38,8 @@ import { type SubagentEvent, subagentLogLines } from "../subagents/result.ts";
 import { subagentsFromConfig, workspaceFor } from "../subagents/spec.ts";
 import { usedBy } from "../workspace/inside.ts";
 import type { Root } from "../workspace/workspace.ts";
-import { configuredEmbedding, embeddingLogLine, noteEmbedding } from "./configured-embedding.ts";
-import { noteCharge, noteSummary } from "./cost.ts";
-import type { DeepAgentOptions, DeepFilesOptions } from "./create-deep-agent.ts";
-import { createDeepAgent } from "./create-deep-agent.ts";
+import { configuredEmbedding, embeddingLogLine, noteCharge, noteEmbedding, noteSummary } from "./cost.ts";
+import { createDeepAgent, type DeepAgentOptions, type DeepFilesOptions } from "./create-deep-agent.ts";
 import { workspaceQuota } from "./limits.ts";
 import type { ConfigFile } from "./schema.ts";
 

@@ -8,7 +8,7 @@ import { openStorage } from "../memory/create-memory.ts";
 import { openRepository } from "../memory/repository.ts";
 import { limitsOfHome } from "../models/learned-limits.ts";
 import type { Store } from "../stores/store.ts";
-import { configuredEmbedding } from "./configured-embedding.ts";
+import { configuredEmbedding } from "./cost.ts";
 import { personHere } from "./find.ts";
 import { type Home, type LocatedHome, opened } from "./open-home.ts";
 import { type ConfigFile, configSchema } from "./schema.ts";

@@ -15,8 +15,7 @@ import { openStore, storeTarget } from "../stores/open.ts";
 import type { Store } from "../stores/store.ts";
 import { type ThreadDeps, threadDeps } from "../thread/writer.ts";
 import type { WarningListener } from "./config.ts";
-import type { HomeEmbedding } from "./configured-embedding.ts";
-import type { ChargedUse, ThreadCost, UseTotal } from "./cost.ts";
+import type { ChargedUse, HomeEmbedding, ThreadCost, UseTotal } from "./cost.ts";
 import {
   type ChosenConfig,
   type ChosenHome,
@@ -214,7 +213,7 @@ async function embeddingOf(
   // Where the store is named, nobody has read the configuration yet, and a search can do without it.
   const config = await settings().catch(() => null);
   if (config === null) return {};
-  const { configuredEmbedding } = await import("./configured-embedding.ts");
+  const { configuredEmbedding } = await import("./cost.ts");
   return configuredEmbedding(directory, config, onError);
 }
 

@@ -4,7 +4,7 @@ import { freshThread, seqOf } from "@palimpsest/testing/internal/kit";
 import { configSchema } from "../home/schema.ts";
 import { openSqlite } from "../stores/index.ts";
 import { commit } from "../thread/writer.ts";
-import { timelineDocument } from "./timeline.ts";
+import { timelineDocument } from "./looking.ts";
 
 const OCTOBER = "2025-10-01T08:00:00.000Z";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { say, writeThread } from "@palimpsest/testing/internal/thread-writer";
 import { openStore } from "../stores/open.ts";
-import { transcriptDocument } from "./transcript.ts";
+import { transcriptDocument } from "./reading.ts";
 
 test("a thread is read from the newest back, page by page, and nothing is left out or told twice", async (t) => {
   const store = await openStore(":memory:");

@@ -21,12 +21,11 @@ import {
 } from "palimpsest/internal/threads";
 import type { Store, StoredRecord } from "palimpsest/stores";
 import { appendMessages, createThread, type RecordInput } from "palimpsest/threads";
-import type { JsonFields } from "../../http/read-json.ts";
-import { fieldsOf } from "../../http/read-json.ts";
+import { fieldsOf, type JsonFields } from "../../http/read-json.ts";
 import { isItemReference } from "../account-ids.ts";
 import type { ServerThreadPlace } from "../answer.ts";
 import { keyed, type Secret } from "../match.ts";
-import { withOwnCalls } from "../own-tools/shown.ts";
+import { withOwnCalls } from "../own-tools/stitch.ts";
 import { bodyOf, conversationLocked, noConversation, noItem, type ResourceCall, refusal } from "./params.ts";
 
 export async function createConversation(held: ResourceCall): Promise<unknown> {

@@ -6,7 +6,7 @@ import type { JsonFields } from "../../http/read-json.ts";
 import type { ServerThreadPlace } from "../answer.ts";
 import type { Flight } from "../flight.ts";
 import { type ChainState, chainOf, type Secret } from "../match.ts";
-import { type LoggedMessage, shownMessages } from "../own-tools/shown.ts";
+import { type LoggedMessage, shownMessages } from "../own-tools/stitch.ts";
 import { findPointed, type Pointer, readPointer, signPointer } from "../pointer.ts";
 import { responsesShape } from "./params.ts";
 

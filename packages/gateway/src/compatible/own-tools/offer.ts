@@ -2,13 +2,16 @@
  * Tools of ours that the model of a `/v1` request is offered beside the client's: notes, a fresh window, checkpoints and
  * the search of what was said before. Only where the configuration or a header asks for them.
  */
+
+import type { CallPart } from "@palimpsest/core/message";
 import { findText, readText } from "palimpsest/internal/recall";
 import { toolDefinitions } from "palimpsest/internal/threads";
 import { type OpenThread, type ThreadTool, type ThreadTools, threadTools } from "palimpsest/session";
 import { z } from "zod/v4";
-import { listIn } from "../../http/read-json.ts";
+import { listIn, parseFields } from "../../http/read-json.ts";
 import { lengthRule } from "../policy.ts";
 import type { ClaimedRequest, ParsedRequest } from "../request.ts";
+import type { ReadAnswer } from "../vendor.ts";
 
 interface OwnTool extends Omit<ThreadTool, "name"> {
   readonly name: string;
@@ -142,3 +145,40 @@ async function checked<T>(schema: z.ZodType<T>, input: unknown, run: (given: T) 
   const parsed = schema.safeParse(input ?? {});
   return parsed.success ? run(parsed.data) : `Refused, nothing changed: ${z.prettifyError(parsed.error)}`;
 }
+
+/* Calls to tools of ours in an answer, and the results that are written for them. */
+
+/** Times that the provider is asked again in one request. */
+export const MOST_ROUNDS = 8;
+
+/** Calls to tools of ours in an answer that is whole, and how many to the client's stand beside them. */
+export function ownCalls<M extends object>(
+  { vendor: { shape } }: Pick<ParsedRequest<M>, "vendor">,
+  { tools }: Pick<ClaimedRequest<M>, "tools">,
+  { message, state }: ReadAnswer<M>,
+): { readonly own: readonly CallPart[]; readonly others: number } {
+  const isWhole = state === "ending" || state === "ended";
+  if (tools === null || message === null || !isWhole) return { own: [], others: 0 };
+  const calls = shape.parts(message).filter((part) => part.kind === "call");
+  const own = calls.filter(({ name }) => tools.byName.has(name));
+  return { own, others: calls.length - own.length };
+}
+
+/** The log has messages that the client doesn't send: from here on the provider gets ours. */
+export const ADDED = { state: { addedMessages: true } };
+
+/** Results as messages that no client has sent. */
+export async function ownResults<M extends object>(
+  parsed: ParsedRequest<M>,
+  turn: ClaimedRequest<M>,
+  { said, isLast = false }: { readonly said: ReadAnswer<M>; readonly isLast?: boolean },
+) {
+  const results = [];
+  for (const { id, name, input } of ownCalls(parsed, turn, said).own) {
+    const text = await turn.tools!.byName.get(name)!.execute(parseFields(input === "" ? "{}" : input));
+    results.push({ id, name, text: isLast ? `${text}\n${LIMIT}` : text, isError: false });
+  }
+  return parsed.vendor.shape.results(results).map((message) => ({ message, origin: "injected" as const }));
+}
+
+const LIMIT = `[The limit of ${MOST_ROUNDS} rounds with these tools in one request is reached. Answer now, without them.]`;

@@ -12,7 +12,7 @@ import { estimateOf, originOf, promptNow, type SentPrompt } from "../prompt.ts";
 import { askFor, bodyFor, type ClaimedRequest, type ParsedRequest } from "../request.ts";
 import { bytesOf, formOf, type UpstreamAnswer } from "../upstream.ts";
 import type { AnswerReader, ReadAnswer } from "../vendor.ts";
-import { ADDED, MOST_ROUNDS, ownCalls, ownResults } from "./results.ts";
+import { ADDED, MOST_ROUNDS, ownCalls, ownResults } from "./offer.ts";
 import type { AnswerStitch } from "./stitch.ts";
 
 /** What became of an answer's rounds. */
