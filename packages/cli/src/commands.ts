@@ -46,7 +46,6 @@ export const commands: readonly Command[] = [
     summary: "Talk with the agent; from a pipe, one prompt a line",
     withoutJson: 'chat has no --json; "palimpsest run PROMPT --json" has.',
     examples: ["chat", "chat --continue", "chat --thread notes --model main", "chat --window 4000"],
-    positionals: [],
     options: TALK,
     load: () => import("./commands/chat.ts"),
   }),
@@ -202,7 +201,6 @@ export const commands: readonly Command[] = [
     summary: "Take back the newest undo",
     examples: ["redo notes"],
     positionals: ["T"],
-    options: {},
     load: async () => (await import("./commands/acts.ts")).redoing,
   }),
   command({
@@ -229,14 +227,12 @@ export const commands: readonly Command[] = [
     summary: "Erase a message's text for good; the chain stays whole and verify reports it",
     examples: ["redact notes 7"],
     positionals: ["T", "SEQ"],
-    options: {},
     load: async () => (await import("./commands/acts.ts")).redacting,
   }),
   command({
     name: "demo",
     summary: "Play a long conversation in a small window, without a key, and prove that nothing is lost",
     examples: ["demo", "demo --seasons 1"],
-    positionals: [],
     options: { seasons: whole("N", { min: 1 }, "how many of its four parts to play (default: all)") },
     load: () => import("./commands/demo.ts"),
   }),
@@ -286,7 +282,6 @@ export const commands: readonly Command[] = [
     interrupt: "at-once",
     summary: "Check the configuration, the home, the database and its threads",
     examples: ["doctor", "doctor --rebuild"],
-    positionals: [],
     options: { rebuild: flag("make heads, search index and part files anew from the logs") },
     load: () => import("./commands/doctor.ts"),
   }),
@@ -310,8 +305,6 @@ export const commands: readonly Command[] = [
     summary: "List the models that are configured and those that could be, with windows and prices",
     access: "read",
     examples: ["models", "models --json"],
-    positionals: [],
-    options: {},
     load: async () => (await import("./commands/models.ts")).listing,
   }),
   command({
@@ -319,7 +312,6 @@ export const commands: readonly Command[] = [
     summary: "Make one small call to a model, to see that its address, key and name are right",
     examples: ["models test", "models test main"],
     positionals: ["[NAME]"],
-    options: {},
     load: async () => (await import("./commands/models.ts")).testing,
   }),
   command({
@@ -328,7 +320,6 @@ export const commands: readonly Command[] = [
       "Forget the limit that a provider once stated when it refused a prompt, so that the configured window counts",
     examples: ["models forget", "models forget main"],
     positionals: ["[NAME]"],
-    options: {},
     load: async () => (await import("./commands/models.ts")).forgetting,
   }),
   command({
@@ -339,7 +330,6 @@ export const commands: readonly Command[] = [
       "config init --provider anthropic --model claude-sonnet-4-5",
       "config init --provider openai-compatible --base-url http://127.0.0.1:11434/v1 --model qwen3:8b",
     ],
-    positionals: [],
     options: {
       provider: text("P", "openai, anthropic, google, openai-compatible or offline"),
       model: text("ID", "the provider's id for the model"),
@@ -354,15 +344,12 @@ export const commands: readonly Command[] = [
     summary: "Say what is wrong in a configuration file, one problem a line",
     examples: ["config check", "config check ./config.yaml"],
     positionals: ["[FILE]"],
-    options: {},
     load: async () => (await import("./commands/config.ts")).checking,
   }),
   command({
     name: "config schema",
     summary: "Print the JSON Schema of config.yaml, for editors",
     examples: ["config schema > config.schema.json"],
-    positionals: [],
-    options: {},
     load: async () => (await import("./commands/config.ts")).printingSchema,
   }),
   command({
@@ -370,7 +357,6 @@ export const commands: readonly Command[] = [
     summary: "Bring config.yaml to the present version; the old file stays beside it",
     examples: ["config upgrade"],
     positionals: ["[FILE]"],
-    options: {},
     load: async () => (await import("./commands/config.ts")).upgrading,
   }),
   command({
@@ -383,7 +369,6 @@ export const commands: readonly Command[] = [
       "completion fish > ~/.config/fish/completions/palimpsest.fish",
     ],
     positionals: ["SHELL"],
-    options: {},
     load: async () => ({ run: (await import("./completion.ts")).printCompletion(commands) }),
   }),
 ];

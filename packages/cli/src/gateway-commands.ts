@@ -9,7 +9,6 @@ export const gatewayCommands: readonly Command[] = [
     interrupt: "at-once",
     summary: "Serve threads, memory and models over HTTP, to this machine unless there are keys",
     examples: ["serve", "serve --port 8080", "serve --port 0 --json"],
-    positionals: [],
     options: {
       host: text("ADDRESS", "where to listen (default: 127.0.0.1); another needs keys"),
       port: whole("N", { min: 0 }, "the port; 0: any that is free (default: 8790)"),
@@ -22,26 +21,20 @@ export const gatewayCommands: readonly Command[] = [
     summary:
       "Learn from turns, build search indexes and delete old threads, beside gateways that leave it to others (gateway.jobs: false)",
     examples: ["worker", "worker --json"],
-    positionals: [],
-    options: {},
     load: async () => (await import("./commands/serve.ts")).working,
   }),
   command({
     name: "mcp",
     summary: "Answer the Model Context Protocol on stdin and stdout: recall, memory and threads for another assistant",
     examples: ["mcp", "mcp --user ada"],
-    positionals: [],
     withoutJson: "mcp speaks a protocol of its own on stdout: leave --json out.",
-    options: {},
     load: async () => (await import("./commands/serve.ts")).speakingMcp,
   }),
   command({
     name: "acp",
     summary: "Answer the Agent Client Protocol on stdin and stdout: the agent in Zed, JetBrains or Neovim",
     examples: ["acp", "acp --user ada"],
-    positionals: [],
     withoutJson: "acp speaks a protocol of its own on stdout: leave --json out.",
-    options: {},
     load: () => import("./commands/acp.ts"),
   }),
   command({
@@ -60,7 +53,6 @@ export const gatewayCommands: readonly Command[] = [
     name: "keys create",
     summary: "Make a key to the gateway for the user of --user, and show it once",
     examples: ["keys create --user ada", "keys create --user ops --role admin --expires 90d"],
-    positionals: [],
     options: {
       role: text("ROLE", "user, delegate (may act for other users) or admin (default: user)"),
       expires: text("TIME", "when it ends: 90d, 12h, 30m (default: never)"),
@@ -72,8 +64,6 @@ export const gatewayCommands: readonly Command[] = [
     summary: "List the keys to the gateway, without the keys themselves",
     access: "read",
     examples: ["keys list"],
-    positionals: [],
-    options: {},
     load: async () => (await import("./commands/keys.ts")).listing,
   }),
   command({
@@ -81,7 +71,6 @@ export const gatewayCommands: readonly Command[] = [
     summary: "End a key for good",
     examples: ["keys revoke key_0123456789abcdef"],
     positionals: ["ID"],
-    options: {},
     load: async () => (await import("./commands/keys.ts")).revoking,
   }),
 ];

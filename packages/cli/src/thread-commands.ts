@@ -9,7 +9,6 @@ export const threadCommands: readonly Command[] = [
     summary: "List the threads, the most recently changed first",
     access: "read",
     examples: ["threads --limit 20", "threads --tree", "threads --older-than 90 --sizes"],
-    positionals: [],
     options: {
       limit: whole("N", { min: 1 }, "at most so many (default: all)"),
       all: flag("of every user"),
@@ -24,14 +23,12 @@ export const threadCommands: readonly Command[] = [
     summary: "Give a thread another title; its id stays",
     examples: ['threads rename notes "The bridge and its opening"'],
     positionals: ["T", "TITLE"],
-    options: {},
     load: async () => (await import("./commands/threads.ts")).renaming,
   }),
   command({
     name: "threads prune",
     summary: "Delete old sub-agent threads of every user; those their parent can still continue stay",
     examples: ["threads prune --days 7"],
-    positionals: [],
     options: {
       days: whole("N", { min: 0 }, "not changed for so many days (default: subagents.retention_days)"),
       all: flag("also those that were interrupted and could be continued"),
@@ -66,7 +63,6 @@ export const shapingCommands: readonly Command[] = [
     summary: "Set a standing rule",
     examples: ['rules add notes "Never push to main."'],
     positionals: ["T", "TEXT"],
-    options: {},
     load: async () => (await import("./commands/acts.ts")).adding,
   }),
   command({
@@ -74,7 +70,6 @@ export const shapingCommands: readonly Command[] = [
     summary: "Give a rule other words",
     examples: ['rules edit notes r1 "Never push to main or release."'],
     positionals: ["T", "RULE", "TEXT"],
-    options: {},
     load: async () => (await import("./commands/acts.ts")).editing,
   }),
   command({
@@ -82,7 +77,6 @@ export const shapingCommands: readonly Command[] = [
     summary: "End a rule: it is no longer shown",
     examples: ["rules end notes r1"],
     positionals: ["T", "RULE"],
-    options: {},
     load: async () => (await import("./commands/acts.ts")).ending,
   }),
   command({
@@ -90,7 +84,6 @@ export const shapingCommands: readonly Command[] = [
     summary: "Put an ended rule or a proposal in force",
     examples: ["rules restore notes r1"],
     positionals: ["T", "RULE"],
-    options: {},
     load: async () => (await import("./commands/acts.ts")).restoring,
   }),
   command({
@@ -99,7 +92,6 @@ export const shapingCommands: readonly Command[] = [
     access: "read",
     examples: ["notes bridge"],
     positionals: ["T"],
-    options: {},
     load: async () => (await import("./commands/acts.ts")).listingNotes,
   }),
   command({
@@ -123,7 +115,6 @@ export const shapingCommands: readonly Command[] = [
     summary: "Show a message again that was hidden or folded",
     examples: ["show notes 12"],
     positionals: ["T", "SEQ[.PART]"],
-    options: {},
     load: async () => (await import("./commands/acts.ts")).showing,
   }),
   command({
@@ -132,7 +123,6 @@ export const shapingCommands: readonly Command[] = [
     access: "read",
     examples: ["summary notes"],
     positionals: ["T"],
-    options: {},
     load: async () => (await import("./commands/summary.ts")).listing,
   }),
   command({
@@ -170,7 +160,6 @@ export const storeCommands: readonly Command[] = [
     summary: "Copy all threads from one store to another; may be interrupted and run again",
     examples: ["store copy palimpsest.db postgres://me@localhost/threads"],
     positionals: ["FROM", "TO"],
-    options: {},
     load: async () => (await import("./commands/stores.ts")).copying,
   }),
   command({
@@ -179,14 +168,12 @@ export const storeCommands: readonly Command[] = [
     access: "read",
     examples: ["store backup", "store backup /backups/monday.db"],
     positionals: ["[FILE]"],
-    options: {},
     load: async () => (await import("./commands/stores.ts")).backingUp,
   }),
   command({
     name: "store init",
     summary: "Make the store's tables, or bring them up to date with the indexes that are missing, beside other work",
     examples: ["store init", "store init --distributed", "store init --partitions 16"],
-    positionals: [],
     options: {
       distributed: flag("a new PostgreSQL store spread over the nodes of Citus, by user"),
       partitions: whole("N", { min: 2 }, "a new PostgreSQL store's large tables in so many parts, by thread"),
@@ -199,8 +186,6 @@ export const storeCommands: readonly Command[] = [
     interrupt: "at-once",
     summary: "Give back the space of what was deleted",
     examples: ["store vacuum"],
-    positionals: [],
-    options: {},
     load: async () => (await import("./commands/stores.ts")).vacuuming,
   }),
 ];

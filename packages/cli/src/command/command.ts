@@ -32,15 +32,18 @@ interface CommandTexts {
   readonly interrupt?: "at-once";
 }
 
-/** An entry of the table; the compiler holds its options to those its `run` takes. */
+/** An entry of the table; the compiler holds its options to those its `run` takes. Without any both lists may be left out. */
 export function command<O extends object>(
-  entry: CommandTexts & {
-    readonly options: OptionTable<NoInfer<O>>;
-    readonly load: () => Promise<CommandModule<O>>;
-  },
+  entry: Omit<CommandTexts, "positionals"> &
+    Partial<Pick<CommandTexts, "positionals">> &
+    OptionsOf<NoInfer<O>> & { readonly load: () => Promise<CommandModule<O>> },
 ): Command {
-  return entry;
+  return { positionals: [], options: {}, ...entry };
 }
+
+type OptionsOf<O> = [keyof O] extends [never]
+  ? { readonly options?: Readonly<Record<never, never>> }
+  : { readonly options: OptionTable<O> };
 
 /** Returns the exit code: 0 done, 1 the thing asked for failed. Bad usage is a `UsageError`, expected failures a `Failure`. */
 export type CommandRun<O extends object = NoOptions> = (input: Input<O>, context: Context) => Promise<number>;
