@@ -4,7 +4,7 @@
  */
 import { existsSync, readdirSync } from "node:fs";
 import { mkdir, rename } from "node:fs/promises";
-import { basename, dirname, join, relative } from "node:path";
+import { basename, join, relative } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { erasedFacts } from "@palimpsest/core/internal/memory";
 import { PRIVATE_FOLDER, threadFolder } from "../home-folders.ts";
@@ -37,10 +37,7 @@ export async function leftOverChecks(store: Store, options: LeftOverOptions): Pr
   const folders = new Set<string>();
   for await (const own of everyUser(store)) {
     for await (const { header } of everyThread(own)) {
-      const folder = threadFolder(options.home, header);
-      // Before names were spelled out a folder had the thread's own name, and before that all lay together.
-      for (const one of [folder, join(dirname(folder), header.id), join(options.home, "threads", header.id)])
-        folders.add(one);
+      folders.add(threadFolder(options.home, header));
       const half = await forkCheck(own, header.id, options);
       if (half !== null) checks.push(half);
       const evidence = options.derived === "skip" ? null : await evidenceCheck(own, header.id);
