@@ -5,8 +5,8 @@
 
 import type { Handle } from "hast-util-to-mdast";
 import type { Handle as WriteHandle } from "mdast-util-to-markdown";
+import { archiveBytes, zipEntries } from "palimpsest/internal/import";
 import type { explainMissing } from "palimpsest/internal/models";
-import { assertUnpacks, readZip } from "./zip.ts";
 
 /** The Markdown in pieces, so that its reader can stop at a limit. */
 export type Pieces = AsyncIterable<string> | Iterable<string>;
@@ -49,7 +49,7 @@ export const CONVERTING_PACKAGES: NonNullable<Parameters<typeof explainMissing>[
 /* A Word file as Markdown: `mammoth` makes a web page of it, by its styles; pictures are left out. */
 
 async function wordMarkdown(bytes: Buffer): Promise<AsyncIterable<string>> {
-  assertUnpacks(bytes);
+  await assertUnpacks(bytes);
   const { default: mammoth } = await import("mammoth");
   const noPicture = mammoth.images.imgElement(async () => ({ src: "" }));
   const { value } = await mammoth.convertToHtml({ buffer: bytes }, { convertImage: noPicture });
@@ -58,14 +58,14 @@ async function wordMarkdown(bytes: Buffer): Promise<AsyncIterable<string>> {
 
 /* A PowerPoint file as Markdown: the words of each slide, in order. No library in use here reads these. */
 
-function* slidesMarkdown(bytes: Buffer): Generator<string> {
-  const zip = readZip(bytes);
+async function* slidesMarkdown(bytes: Buffer): AsyncGenerator<string> {
   const number = (name: string) => Number(SLIDE.exec(name)?.[1]);
-  const slides = zip.names.filter((name) => SLIDE.test(name)).toSorted((a, b) => number(a) - number(b));
+  const files = (await packedFiles(bytes)).filter(({ name }) => SLIDE.test(name));
+  const slides = files.toSorted((a, b) => number(a.name) - number(b.name));
   if (slides.length === 0) throw new Error("it has no slides");
-  for (const [index, name] of slides.entries()) {
+  for (const [index, slide] of slides.entries()) {
     yield `\n\n## Slide ${index + 1}\n\n`;
-    yield* paragraphs(zip.text(name));
+    yield* paragraphs((await slide.content()).toString("utf8"));
   }
 }
 
@@ -88,7 +88,7 @@ function* paragraphs(slide: string): Generator<string> {
 /* An Excel file as Markdown: each sheet with its name and a table of its values. */
 
 async function sheetsMarkdown(bytes: Buffer): Promise<Iterable<string>> {
-  assertUnpacks(bytes);
+  await assertUnpacks(bytes);
   const { readXlsx } = await import("hucre/xlsx");
   // One row more tells whether there are more.
   const { sheets } = await readXlsx(bytes, { range: `A1:${lastColumn()}${MOST_ROWS + 1}` });
@@ -333,3 +333,33 @@ const tableText: WriteHandle = (node, _, state, info) => {
   const { children: rows } = node as { readonly children: readonly { readonly children: readonly never[] }[] };
   return [...tableLines(rows.map(({ children }) => children.map((cell) => state.containerFlow(cell, info))))].join("");
 };
+
+/* Office files are zip archives. What is taken out of one is bounded, however small it was packed. */
+
+/** Throws if the archive is none, or unpacks to more than is read here: the libraries have no such limit. */
+async function assertUnpacks(bytes: Buffer): Promise<void> {
+  for (const { content } of await packedFiles(bytes)) await content();
+}
+
+const MOST_FILES = 20_000;
+const MOST_UNPACKED = 128 << 20;
+
+/** The files of an archive. All contents together may have so many bytes. */
+async function packedFiles(bytes: Buffer) {
+  const entries = await zipEntries(archiveBytes("it", bytes), MOST_FILES);
+  if (typeof entries === "string") throw new Error(entries);
+  let room = MOST_UNPACKED;
+  return entries.map(({ name, problem, chunks }) => ({
+    name,
+    async content(): Promise<Buffer> {
+      if (problem !== null) throw new Error(problem);
+      const pieces: Buffer[] = [];
+      for await (const piece of chunks()) {
+        room -= piece.length;
+        if (room < 0) throw new Error("it unpacks to more than is read here");
+        pieces.push(piece);
+      }
+      return Buffer.concat(pieces);
+    },
+  }));
+}
