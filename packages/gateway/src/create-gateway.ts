@@ -8,9 +8,8 @@ import { type HomeParts, homeOfParts, windowsOf } from "palimpsest/internal/assi
 import type { Home } from "palimpsest/internal/home";
 import { indexProgress } from "palimpsest/internal/recall";
 import { credentials, gatewaySecret, isLoopback, keyFacts, providerKeyOf, providerUser } from "./access/admit.ts";
-import { createLimits, createStrangers, type RequestLimits, type Strangers } from "./access/limits.ts";
+import { createStrangers, keepSettled, RequestLimits, type Strangers } from "./access/limits.ts";
 import { EndedSessions, sessionOf } from "./access/sessions.ts";
-import { keepSettled } from "./access/settled-limits.ts";
 import { type RecentRequests, recentRequests } from "./compatible/outcome.ts";
 import { compatibleEndpoints } from "./compatible/serve.ts";
 import { type After, afterTime } from "./http/event-stream.ts";
@@ -298,7 +297,7 @@ function limitsOf(
   { clock, ids, sweeping }: Pick<AppParts, "clock" | "ids" | "sweeping">,
 ): { readonly limits: RequestLimits; readonly strangers: Strangers } {
   const { requests_per_minute: requestsPerMinute, tokens_per_minute: tokensPerMinute, running } = gateway.limits;
-  const limits = createLimits({ requestsPerMinute, tokensPerMinute, running }, () => clock().getTime());
+  const limits = new RequestLimits({ requestsPerMinute, tokensPerMinute, running }, () => clock().getTime());
   const strangers = strangersOf(gateway, clock);
   if (shared !== undefined) sweeping.push(keepSettled([limits, ...strangers.counted], shared.limits, ids()));
   return { limits, strangers };

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createLimits, type RequestLimits } from "./limits.ts";
+import { RequestLimits } from "./limits.ts";
 
-function counted(settings: Parameters<typeof createLimits>[0]) {
+function counted(settings: ConstructorParameters<typeof RequestLimits>[0]) {
   let now = 0;
-  const limits = createLimits(settings, () => now);
+  const limits = new RequestLimits(settings, () => now);
   return {
     pass: (ms: number) => {
       now += ms;
@@ -50,7 +50,7 @@ test("so many requests at once; one that has ended makes room, once", () => {
 
 test("without limits nobody waits, also when the clock is set back", () => {
   let now = 1_000_000_000;
-  const limits = createLimits({ requestsPerMinute: null, tokensPerMinute: null, running: null }, () => now);
+  const limits = new RequestLimits({ requestsPerMinute: null, tokensPerMinute: null, running: null }, () => now);
   for (const jump of [0, -86_400_000, 1, -1_000]) {
     now += jump;
     assert.equal(limits.take("k").kind, "taken");
@@ -104,7 +104,7 @@ test("what requests have cost lately is what the next one is expected to cost, i
 });
 
 test("a gateway that refused a key for what runs elsewhere asks until that has ended, and lets it in again", () => {
-  const limits = createLimits({ requestsPerMinute: null, tokensPerMinute: null, running: 2 }, () => 0);
+  const limits = new RequestLimits({ requestsPerMinute: null, tokensPerMinute: null, running: 2 }, () => 0);
   const elsewhere = (running: number) => limits.settle([{ account: "k", requestsMs: 0, tokensMs: 0, running }], 2);
   const taken = limits.take("k");
   if (taken.kind === "taken") taken.release();
@@ -119,7 +119,7 @@ test("a gateway that refused a key for what runs elsewhere asks until that has e
 
 test("gateways that settle up count together, each takes its part until then, and what could not be told is owed still", () => {
   let now = 0;
-  const make = () => createLimits({ requestsPerMinute: 60, tokensPerMinute: null, running: 4 }, () => now);
+  const make = () => new RequestLimits({ requestsPerMinute: 60, tokensPerMinute: null, running: 4 }, () => now);
   const [one, two] = [make(), make()];
   for (const limits of [one, two]) limits.settle([], 2);
   const takes = (limits: typeof one) => {

@@ -1,8 +1,7 @@
 /** Whose account a request goes on, and whether there is a place for it: its key's, or its address's while the key is unproven. */
-
 import { isIPv6 } from "node:net";
 import type { Home } from "palimpsest/internal/home";
-import type { AccountState, AccountUse } from "palimpsest/stores";
+import type { AccountState, AccountUse, SharedLimits } from "palimpsest/stores";
 import { ProblemError } from "../http/problem.ts";
 import type { Route } from "../http/route.ts";
 import { type Caller, isProviderUser } from "./admit.ts";
@@ -19,8 +18,9 @@ interface AskedPlace {
   readonly address: string | null;
 }
 
-export interface RequestPlaces {
+interface RequestPlaces {
   /** Throws where there is none. */
+  /** `key`: whose account it goes on. `expected`: tokens that it will probably cost; 0 where it asks no model. */
   take(caller: Caller, asked: AskedPlace): Promise<TakenPlace>;
   /** Whether all that is known of the caller is a key that no provider has accepted yet. */
   isStranger(caller: Caller): boolean;
@@ -91,10 +91,10 @@ const KEYS: Readonly<Record<LimitKind, string>> = {
  * and then comes back evenly. What a request costs in tokens is known when it has ended: until then it holds what it is
  * expected to cost, so that many at once don't get past the limit together. The one that goes over is answered, and the
  * next ones wait until that much has come back. Where several gateways count together, what was used here
- * is settled with the others now and then (`settled-limits.ts`); until then it counts as if each of them had used as much.
+ * is settled with the others now and then (`keepSettled`); until then it counts as if each of them had used as much.
  */
 
-export interface LimitSettings {
+interface LimitSettings {
   /** Null: no limit. */
   readonly requestsPerMinute: number | null;
   readonly tokensPerMinute: number | null;
@@ -111,17 +111,6 @@ interface TakenPlace {
 }
 
 type LimitKind = "requests" | "tokens" | "running";
-
-export interface RequestLimits {
-  /** `key`: whose account it goes on. `expected`: tokens that it will probably cost; 0 where it asks no model. */
-  take(key: string, expected?: number): Taken;
-  /** What was used since the last time, to be settled; accounts at rest are left out. */
-  uses(): readonly AccountUse[];
-  /** What stands on the accounts, wherever it was used, and how many gateways count. */
-  settle(states: readonly AccountState[], gateways: number): void;
-  /** These could not be settled: they are owed still. */
-  owe(uses: readonly AccountUse[]): void;
-}
 
 interface KeyAccount {
   /** When all that was asked for would have been, at an even pace. */
@@ -142,11 +131,7 @@ interface KeyAccount {
   atRest: boolean;
 }
 
-export function createLimits(settings: LimitSettings, clock: () => number): RequestLimits {
-  return new KeyLimits(settings, clock);
-}
-
-class KeyLimits implements RequestLimits {
+export class RequestLimits {
   readonly #settings: LimitSettings;
   readonly #clock: () => number;
   readonly #accounts = new Map<string, KeyAccount>();
@@ -209,6 +194,7 @@ class KeyLimits implements RequestLimits {
     };
   }
 
+  /** What was used since the last time, to be settled; accounts at rest are left out. */
   uses(): readonly AccountUse[] {
     const { requestsPerMinute, tokensPerMinute, running } = this.#settings;
     if (requestsPerMinute === null && tokensPerMinute === null && running === null) return [];
@@ -221,6 +207,7 @@ class KeyLimits implements RequestLimits {
     });
   }
 
+  /** What stands on the accounts, wherever it was used, and how many gateways count. */
   settle(states: readonly AccountState[], gateways: number): void {
     this.#others = Math.max(0, gateways - 1);
     const now = this.#clock();
@@ -232,6 +219,7 @@ class KeyLimits implements RequestLimits {
     }
   }
 
+  /** These could not be settled: they are owed still. */
   owe(uses: readonly AccountUse[]): void {
     for (const { account: key, requestsMs, tokensMs } of uses) {
       const account = this.#account(key, this.#clock());
@@ -302,7 +290,7 @@ export interface Strangers {
   readonly counted: readonly RequestLimits[];
 }
 
-export interface StrangerLimits {
+interface StrangerLimits {
   readonly ofAddress: Omit<LimitSettings, "tokensPerMinute">;
   readonly ofAll: Omit<LimitSettings, "tokensPerMinute">;
 }
@@ -312,8 +300,8 @@ const MOST = 100_000;
 
 export function createStrangers({ ofAddress, ofAll }: StrangerLimits, clock: () => number): Strangers {
   const accepted = new Set<string>();
-  const addresses = createLimits({ ...ofAddress, tokensPerMinute: null }, clock);
-  const all = createLimits({ ...ofAll, tokensPerMinute: null }, clock);
+  const addresses = new RequestLimits({ ...ofAddress, tokensPerMinute: null }, clock);
+  const all = new RequestLimits({ ...ofAll, tokensPerMinute: null }, clock);
   return {
     counted: [addresses, all],
     isAccepted: (userId) => accepted.has(userId),
@@ -357,4 +345,54 @@ export function networkOf(address: string | null): string {
     .slice(0, 4)
     .map((group) => Number.parseInt(group, 16).toString(16))
     .join(":")}::/64`;
+}
+
+/*
+ * Limits that several gateways count together: once a second each books what was used there and learns what stands on the
+ * account. Over a minute this is exact; within a second a key may get on each gateway what that one doesn't know to be used
+ * up elsewhere. A store that doesn't answer holds nobody up: each gateway then counts for itself until it does.
+ */
+
+const SETTLE_MS = 1000;
+/** A gateway that wasn't heard of for three of these is gone. */
+const BEATS = 10;
+
+/** `counted`: no two of them have an account of the same name. */
+export function keepSettled(
+  counted: readonly RequestLimits[],
+  shared: SharedLimits,
+  instance: string,
+): { stop(): Promise<void> } {
+  let gateways = 1;
+  let rounds = 0;
+  const round = async (): Promise<void> => {
+    if (rounds % BEATS === 0) gateways = await shared.beat(instance, "gateway");
+    rounds += 1;
+    for (const limits of counted) await settleOnce(limits, shared, { instance, gateways });
+  };
+  let current = round().catch(() => {});
+  const timer = setInterval(() => {
+    current = current.then(() => round().catch(() => {}));
+  }, SETTLE_MS);
+  timer.unref();
+  return {
+    stop() {
+      clearInterval(timer);
+      return current;
+    },
+  };
+}
+
+async function settleOnce(
+  limits: RequestLimits,
+  shared: Pick<SharedLimits, "settle">,
+  { instance, gateways }: { readonly instance: string; readonly gateways: number },
+): Promise<void> {
+  const uses = limits.uses();
+  try {
+    limits.settle(uses.length === 0 ? [] : await shared.settle(instance, uses), gateways);
+  } catch (error) {
+    limits.owe(uses);
+    throw error;
+  }
 }

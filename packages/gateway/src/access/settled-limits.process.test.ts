@@ -4,13 +4,12 @@ import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { startPostgres } from "@palimpsest/testing/internal/postgres-server";
 import { openStore } from "palimpsest/stores";
-import { createLimits } from "./limits.ts";
-import { keepSettled } from "./settled-limits.ts";
+import { keepSettled, RequestLimits } from "./limits.ts";
 
 test("what runs on one gateway counts on the other, what has ended there makes room, and a database that was away is told what it missed", async (t) => {
   const server = await startPostgres();
   const store = await openStore(server.url());
-  const make = () => createLimits({ requestsPerMinute: null, tokensPerMinute: null, running: 4 }, Date.now);
+  const make = () => new RequestLimits({ requestsPerMinute: null, tokensPerMinute: null, running: 4 }, Date.now);
   const [one, two] = [make(), make()];
   const loops = [keepSettled([one], store.shared!.limits, "one"), keepSettled([two], store.shared!.limits, "two")];
   t.after(async () => {

@@ -4,8 +4,9 @@ import { limitsOf } from "@palimpsest/core/internal/compaction";
 import { answerReserve } from "@palimpsest/core/tokens";
 import type { ConfigFile } from "palimpsest/home";
 import { summarizationForThreads } from "palimpsest/internal/config";
-import { costOf, pricesOf, savingOf } from "palimpsest/internal/models";
+import { addUsage, costOf, NO_USAGE, pricesOf, savingOf, type Usage } from "palimpsest/internal/models";
 import type { TokenPrices } from "palimpsest/models";
+import { z } from "zod";
 import { fieldSpans } from "../http/read-json.ts";
 import type { RequestMeter } from "../metrics/metrics.ts";
 import type { SentPrompt } from "./prompt.ts";
@@ -25,7 +26,7 @@ export interface OutcomeInput<M> extends SentPrompt<M> {
   readonly body: Buffer | null;
 }
 
-type FinishedRequest = Pick<CompatibleRequestFacts, "status" | "end"> & { readonly usage: RequestUsage | null };
+type FinishedRequest = Pick<CompatibleRequestFacts, "status" | "end"> & { readonly usage: Usage | null };
 
 export interface RequestOutcome {
   readonly headers: Readonly<Record<string, string>>;
@@ -198,20 +199,13 @@ export function compactedTokens(whole: number, { trigger, lowWater }: SawTooth):
   return lowWater + ((whole - trigger) % Math.max(1, trigger - lowWater));
 }
 
-interface PricedUsage {
-  readonly input: number;
-  readonly output: number;
-  readonly cacheRead: number;
-  readonly cacheWrite: number;
-}
-
 interface Money {
   readonly spent: number | null;
   readonly saved: number;
 }
 
 /** Null: nobody knows the prices. Without a report the tokens that were left out count as if the cache had held them. */
-export function moneyOf(saved: number, usage: PricedUsage | null, prices: TokenPrices | null): Money | null {
+export function moneyOf(saved: number, usage: Usage | null, prices: TokenPrices | null): Money | null {
   if (prices === null) return null;
   const cached = { input: 0, output: 0, cacheRead: 1, cacheWrite: 0 };
   return {
@@ -221,13 +215,11 @@ export function moneyOf(saved: number, usage: PricedUsage | null, prices: TokenP
 }
 
 /** Of the prompt; null where nothing was reported. */
-export function cacheShare(usage: Pick<PricedUsage, "input" | "cacheRead"> | null): number | null {
+export function cacheShare(usage: Pick<Usage, "input" | "cacheRead"> | null): number | null {
   return usage === null || usage.input === 0 ? null : usage.cacheRead / usage.input;
 }
 
 /* Tokens charged to the key: as the provider reports them, or estimated by length. */
-
-type MeteredUsage = Parameters<RequestMeter["tokens"]>[0];
 
 /** Tokens by length. */
 export interface Estimate {
@@ -238,7 +230,7 @@ export interface Estimate {
 /** `estimate`: of an answer that broke off, or reported nothing; null: what is reported is all. */
 export function countSpent(
   meter: Pick<RequestMeter, "tokens" | "estimated">,
-  reported: MeteredUsage | null,
+  reported: Usage | null,
   estimate: Estimate | null,
 ): void {
   if (reported !== null) meter.tokens(reported);
@@ -248,15 +240,8 @@ export function countSpent(
 }
 
 /** Of all rounds of an answer; null if none was reported. */
-export function totalOf(rounds: readonly (RequestUsage | null)[]): RequestUsage | null {
-  const reported = rounds.filter((one) => one !== null);
-  if (reported.length === 0) return null;
-  return reported.reduce((total, one) => ({
-    input: total.input + one.input,
-    output: total.output + one.output,
-    cacheRead: total.cacheRead + one.cacheRead,
-    cacheWrite: total.cacheWrite + one.cacheWrite,
-  }));
+export function totalOf(rounds: readonly (Usage | null)[]): Usage | null {
+  return rounds.every((one) => one === null) ? null : rounds.reduce(addUsage, NO_USAGE);
 }
 
 const BYTES_PER_TOKEN = 4;
@@ -270,55 +255,41 @@ export function tokensIn(bytes: number): number {
  * process and bounded, since the log has what matters for good: what was said, and what each answer took.
  */
 
-export interface CompatibleRequestFacts {
-  /** As the answer's `x-request-id`. */
-  readonly id: string;
-  readonly at: string;
-  readonly ms: number;
-  readonly path: string;
-  /** As the client names it, and as the provider does. */
-  readonly model: string;
-  readonly upstreamModel: string;
-  readonly provider: string;
-  readonly stream: boolean;
-  readonly mode: "on" | "observe" | "off";
-  readonly client: { readonly messages: number; readonly bytes: number; readonly hash: string | null };
-  readonly match: "new" | "extended" | "forked" | "passed";
-  readonly thread: string | null;
-  readonly seq: number | null;
-  readonly view: "verbatim" | "compacted";
-  /** What went to the provider; null: nothing did, or nothing was counted. */
-  readonly upstream: UpstreamFacts | null;
-  /** The rung, where this request compacted. */
-  readonly compaction: string | null;
-  /** Tokens added to its question. */
-  readonly evidence: number | null;
-  readonly status: number;
-  readonly end: "answered" | "aborted" | "refused" | "failed" | "passed";
-  readonly usage: RequestUsage | null;
-  readonly cacheShare: number | null;
-  /** What it cost, by the provider's report; null: not known. */
-  readonly cost: number | null;
-  /** In mode `observe`: what would have been saved. */
-  readonly saved: { readonly tokens: number; readonly cost: number | null };
-  readonly currency: "USD" | null;
-}
+const tokens = z.number();
+export const requestFacts = z.strictObject({
+  id: z.string().describe("As the answer's `x-request-id`."),
+  at: z.string(),
+  ms: z.number(),
+  path: z.string(),
+  model: z.string(),
+  upstreamModel: z.string(),
+  provider: z.string(),
+  stream: z.boolean(),
+  mode: z.enum(["on", "observe", "off"]),
+  client: z.strictObject({ messages: z.int(), bytes: z.int(), hash: z.string().nullable() }),
+  match: z.enum(["new", "extended", "forked", "passed"]),
+  thread: z.string().nullable(),
+  seq: z.int().nullable(),
+  view: z.enum(["verbatim", "compacted"]),
+  upstream: z
+    .strictObject({ messages: z.int(), bytes: z.int().nullable(), tokens, source: z.string(), whole: tokens })
+    .nullable()
+    .describe("What the provider got; `whole` is what all of it would have counted."),
+  compaction: z.string().nullable(),
+  evidence: tokens.nullable(),
+  status: z.int(),
+  end: z.enum(["answered", "aborted", "refused", "failed", "passed"]),
+  usage: z.strictObject({ input: tokens, output: tokens, cacheRead: tokens, cacheWrite: tokens }).nullable(),
+  cacheShare: z.number().nullable().describe("Of the prompt, as the provider reports it."),
+  cost: z.number().nullable(),
+  saved: z
+    .strictObject({ tokens, cost: z.number().nullable() })
+    .describe("In mode `observe`: what would have been saved."),
+  currency: z.enum(["USD"]).nullable().describe("Null: no price is known."),
+});
 
-interface UpstreamFacts {
-  readonly messages: number;
-  readonly bytes: number | null;
-  readonly tokens: number;
-  readonly source: string;
-  /** What all of it would have counted. */
-  readonly whole: number;
-}
-
-export interface RequestUsage {
-  readonly input: number;
-  readonly output: number;
-  readonly cacheRead: number;
-  readonly cacheWrite: number;
-}
+export type CompatibleRequestFacts = z.output<typeof requestFacts>;
+type UpstreamFacts = NonNullable<CompatibleRequestFacts["upstream"]>;
 
 interface RequestFilter {
   readonly thread?: string | undefined;

@@ -5,7 +5,7 @@
 import { Agent, request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { isRecord } from "@palimpsest/core/internal/text";
-import { hideSecrets, readUsage, secretsOf } from "palimpsest/internal/models";
+import { hideSecrets, readUsage, secretsOf, type Usage } from "palimpsest/internal/models";
 import { ProblemError } from "../http/problem.ts";
 import { fieldSpans, spliced, valueEnd, withoutFields } from "../http/read-json.ts";
 import { countSpent, type Estimate, tokensIn } from "./outcome.ts";
@@ -296,7 +296,7 @@ export function requestBytes(
 interface UsageReader {
   read(bytes: Uint8Array): void;
   /** Null: nothing was reported. */
-  usage(): ReturnType<typeof readUsage>;
+  usage(): Usage | null;
   /** About as many as the tokens that were said: events of a stream, else bytes. */
   said(): { readonly events: number; readonly bytes: number };
 }
@@ -338,7 +338,7 @@ const FIELD = Buffer.from('"usage"');
 const MOST_PLACES = 16;
 
 /** Found without parsing the rest, which may be long: in text these bytes can't stand, since its quotes are escaped. */
-function usageIn(bytes: Buffer): ReturnType<typeof readUsage> {
+function usageIn(bytes: Buffer): Usage | null {
   let at = bytes.lastIndexOf(FIELD);
   for (let place = 0; at !== -1 && place < MOST_PLACES; place += 1) {
     const start = bytes.indexOf(OPEN_BRACE, at);

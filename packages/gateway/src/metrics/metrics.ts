@@ -3,21 +3,14 @@
  * that the numbers say nothing about anybody, and their count is bounded.
  */
 import type { AgentEvent } from "palimpsest/agent";
-
-interface CallUsage {
-  /** The whole prompt, cached part included. */
-  readonly input: number;
-  readonly output: number;
-  readonly cacheRead: number;
-  readonly cacheWrite: number;
-}
+import type { Usage } from "palimpsest/internal/models";
 
 /** What a request tells of its work; tokens also go on its key's account. */
 export interface RequestMeter {
   /** For `onEvent` of an agent: its runs, tokens and compactions are read from it. */
   event(event: AgentEvent): void;
   /** What one call to a model took, where no agent tells it. */
-  tokens(usage: CallUsage): void;
+  tokens(usage: Usage): void;
   /** Tokens that no provider has reported: they count for the limits of the key, and for nothing else. */
   estimated(tokens: number): void;
   /** What a request to a compatible endpoint saved, or would have saved. */
@@ -108,7 +101,7 @@ function modelCounters(registry: MetricRegistry): Metrics["meter"] {
     "palimpsest_request_saved_cost_total",
     "The same in money, where prices are known.",
   );
-  const spent = (usage: CallUsage): number => {
+  const spent = (usage: Usage): number => {
     tokens.add(usage.input, { direction: "in" });
     tokens.add(usage.output, { direction: "out" });
     cached.add(usage.cacheRead);

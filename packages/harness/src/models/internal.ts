@@ -14,6 +14,7 @@ export {
   pricingOf,
   readUsage,
   savingOf,
+  type Usage,
   windowNow,
 } from "./facts.ts";
 export { keyOf, offeredModels } from "./resolve.ts";

@@ -3,11 +3,11 @@
  * until it says something for the client. The client gets all rounds as one answer, without these calls.
  */
 import type { CallPart } from "@palimpsest/core/message";
-import { readUsage } from "palimpsest/internal/models";
+import { readUsage, type Usage } from "palimpsest/internal/models";
 import { ProblemError } from "../../http/problem.ts";
 import { parseFields } from "../../http/read-json.ts";
 import type { Flight } from "../flight.ts";
-import { countSpent, type RequestUsage } from "../outcome.ts";
+import { countSpent } from "../outcome.ts";
 import { estimateOf, originOf, promptNow, type SentPrompt } from "../prompt.ts";
 import { askFor, bodyFor, type ClaimedRequest, type ParsedRequest } from "../request.ts";
 import { bytesOf, formOf, type UpstreamAnswer } from "../upstream.ts";
@@ -24,7 +24,7 @@ export interface AnswerRounds<M> {
   /** What the last round answers. */
   prompt(): SentPrompt<M>;
   /** Usage of the rounds before the last. */
-  spent(): readonly RequestUsage[];
+  spent(): readonly Usage[];
 }
 
 interface FirstRound<M> {
@@ -42,7 +42,7 @@ export function answerRounds<M extends object>(
   const form = formOf(first.answer);
   const isOurs = (name: string): boolean => turn.tools?.byName.has(name) === true;
   const stitch = vendor.tools.stitch(form, { isOurs, tools: parsed.ownTools?.clients });
-  const spent: RequestUsage[] = [];
+  const spent: Usage[] = [];
   let { prompt } = first;
   let reader = vendor.reader(form);
   async function* rounds(): AsyncGenerator<Uint8Array> {
@@ -103,7 +103,7 @@ async function keepRound<M extends object>(
   parsed: ParsedRequest<M>,
   turn: ClaimedRequest<M>,
   { said, prompt, isLast }: { readonly said: ReadAnswer<M>; readonly prompt: SentPrompt<M>; readonly isLast: boolean },
-): Promise<RequestUsage | null> {
+): Promise<Usage | null> {
   const { call } = parsed;
   const { thread } = turn.claimed;
   const usage = said.usage === null ? null : readUsage(said.usage);
