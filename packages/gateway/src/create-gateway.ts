@@ -54,7 +54,9 @@ export interface Gateway {
   /** For a server of your own. It can't know the connection, so it lets nobody in without a key. */
   readonly fetch: (request: Request) => Promise<Response>;
   /** Where the configuration says, unless told otherwise. Refuses an address that others can reach while there are no keys. */
-  listen(options?: Partial<Address>): Promise<Address & { readonly url: string }>;
+  listen(
+    options?: { readonly [name in keyof Address]?: Address[name] | undefined },
+  ): Promise<Address & { readonly url: string }>;
   /** Takes nothing new and lets what is under way finish. */
   close(): Promise<void>;
 }
@@ -157,8 +159,7 @@ function homeOf(options: GatewayOptions): { readonly home: Home; release(): Prom
   if ("home" in options) return { home: options.home, release: async () => {} };
   const { store, model, config } = options;
   const directory = options.directory ?? mkdtempSync(join(tmpdir(), "palimpsest-gateway-"));
-  const parts = { store, directory, ...(model !== undefined && { model }), ...(config !== undefined && { config }) };
-  const home = homeOfParts(parts);
+  const home = homeOfParts({ store, directory, model, config });
   return {
     home,
     async release() {

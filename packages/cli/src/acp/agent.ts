@@ -99,7 +99,7 @@ export function acpAgent({ home, version, warn }: AcpOptions): ServedAgent {
     })
     .onRequest(methods.agent.session.list, async ({ params: { cwd, cursor } }) => {
       const after = cursor ?? null;
-      const page = await home.store.threads({ limit: PAGE, kind: "main", ...(after !== null && { after }) });
+      const page = await home.store.threads({ limit: PAGE, kind: "main", after: after ?? undefined });
       const listed = page.threads.map(async ({ header: { id }, title, updatedAt }) => {
         const folder = sessions.get(id)?.folder ?? folderIn((await home.store.head(id))?.state);
         // A thread of no editor can be opened in any folder.

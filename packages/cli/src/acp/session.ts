@@ -141,7 +141,7 @@ export class AcpSession {
       const outcome = await compactInHome(home, this.threadId, {
         dryRun: false,
         signal,
-        ...(focus !== "" && { focus }),
+        focus: focus === "" ? undefined : focus,
       });
       if (outcome.kind === "missing") await this.#say("There is nothing to compact yet.");
       else {

@@ -20,7 +20,7 @@ const NOTHING_YET = "Nothing was said in this thread yet.";
 export async function compact(session: ChatSession, focus: string): Promise<void> {
   const { assistant, screen, threadId } = session;
   const outcome = await session.interruptible(
-    (signal) => assistant.agent.compact(threadId, { signal, ...(focus !== "" && { focus }) }),
+    (signal) => assistant.agent.compact(threadId, { signal, focus: focus === "" ? undefined : focus }),
     "compacting",
   );
   // What a compaction did is shown where its event is.

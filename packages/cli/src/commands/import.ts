@@ -39,10 +39,10 @@ export const run: CommandRun<ImportCommandOptions> = async ({ positionals, optio
     context,
     (deps): Promise<ImportOutcome | FolderOutcome> =>
       (isFolder ? importFolder : importFile)(deps, path, {
-        ...(bytes !== null && { bytes }),
+        bytes: bytes ?? undefined,
         threadId: thread,
         title: title.enabled ? { maxWords: title.max_words } : null,
-        ...(agent !== undefined && { agentName: agent }),
+        agentName: agent,
         onInvalid: options["skip-invalid"] ? "skip" : "refuse",
         memory: options.learn ? "learn" : "skip",
         onProgress: reporter(context),

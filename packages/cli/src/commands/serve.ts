@@ -51,10 +51,7 @@ export function serve(
       once(process, "SIGINT", { signal: stop.signal }),
     ]).catch(() => {});
     try {
-      const { url } = await gateway.listen({
-        ...(host !== undefined && { host }),
-        ...(port !== undefined && { port }),
-      });
+      const { url } = await gateway.listen({ host, port });
       await onReady(url);
       await stopped;
     } finally {

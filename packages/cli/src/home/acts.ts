@@ -33,9 +33,9 @@ export interface Acts extends Printing {
 
 interface CallOptions<Result> {
   /** The result where there is no store; then none is created. */
-  readonly empty?: Result;
+  readonly empty?: Result | undefined;
   /** Beside the signal and the notes; made when the home is open. Only for acts on this machine. */
-  readonly options?: (context: Context, home: Home) => Promise<Partial<OperationOptions>>;
+  readonly options?: ((context: Context, home: Home) => Promise<Partial<OperationOptions>>) | undefined;
 }
 
 interface Wording {
@@ -48,7 +48,7 @@ interface Wording {
 interface Performing<O extends object, Given extends z.ZodObject, Result> extends Wording {
   input(given: Input<O>): z.output<Given>;
   /** Lines for a person; a function that prints by itself returns a promise. With `--json` the result is printed instead. */
-  show(result: NoInfer<Result>, acts: Acts, given: Input<O>): Shown;
+  show(result: NoInfer<Result>, acts: Acts, given: Input<O>): PersonText;
   /** Lines for stderr, also with `--json`. */
   notes?(result: NoInfer<Result>): readonly string[];
   /** Whether the result is a failure: exit code 1. */
@@ -57,7 +57,7 @@ interface Performing<O extends object, Given extends z.ZodObject, Result> extend
   readonly options?: CallOptions<Result>["options"];
 }
 
-type Shown = string | readonly string[] | Promise<void>;
+type PersonText = string | readonly string[] | Promise<void>;
 
 /** A command that is one operation. */
 export function performing<O extends object, Given extends z.ZodObject, Result>(
@@ -65,8 +65,7 @@ export function performing<O extends object, Given extends z.ZodObject, Result>(
   { input, show, notes, failed, empty, options, ...wording }: Performing<O, Given, Result>,
 ): Required<CommandModule<O>> {
   return acting<O>(async (given, acts) => {
-    const called = { ...(empty !== undefined && { empty: empty() }), ...(options !== undefined && { options }) };
-    const result = await acts.call(operation, input(given), called);
+    const result = await acts.call(operation, input(given), { empty: empty?.(), options });
     for (const note of notes?.(result) ?? []) acts.output.note(note);
     await print(acts, result, () => show(result, acts, given));
     return failed?.(result) === true ? 1 : 0;
@@ -74,7 +73,7 @@ export function performing<O extends object, Given extends z.ZodObject, Result>(
 }
 
 /** The document with `--json`, else what a person reads. */
-export async function print({ format, output }: Printing, document: unknown, show: () => Shown): Promise<void> {
+export async function print({ format, output }: Printing, document: unknown, show: () => PersonText): Promise<void> {
   if (format === "json") return output.json(document);
   const shown = show();
   if (shown instanceof Promise) return shown;

@@ -72,10 +72,7 @@ async function ofUser(store: Store, limit: number): Promise<readonly ThreadSumma
   const summaries: ThreadSummary[] = [];
   let after: string | undefined;
   while (summaries.length < limit) {
-    const page = await store.threads({
-      limit: Math.min(limit - summaries.length, PAGE),
-      ...(after !== undefined && { after }),
-    });
+    const page = await store.threads({ limit: Math.min(limit - summaries.length, PAGE), after });
     summaries.push(...page.threads);
     if (page.next === null) break;
     after = page.next;

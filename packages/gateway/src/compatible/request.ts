@@ -173,8 +173,7 @@ export function bodyFor<M extends object>(
     model: request.model,
     target,
     field: vendor.field,
-    messages:
-      messages === null ? undefined : vendor.write({ body, request, messages, ...(cuts !== undefined && { cuts }) }),
+    messages: messages === null ? undefined : vendor.write({ body, request, messages, cuts }),
     without: held?.withheld ?? [],
     ...toolsFor(parsed),
   });

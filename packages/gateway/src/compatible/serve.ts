@@ -91,7 +91,7 @@ export function compatibleEndpoints({
     refuse(path, headers, { status, code, message, details, headers: more }) {
       const failure = { status, code, message, param: paramIn(details) };
       const body = vendorFailure(path.slice("/v1".length), headers, failure);
-      return Response.json(body, { status, ...(more !== undefined && { headers: more }) });
+      return Response.json(body, { status, headers: more ?? {} });
     },
     abandon() {
       for (const flight of deps.flights.values()) flight.abandon();

@@ -90,7 +90,7 @@ export interface WrittenPrompt<M> {
   readonly request: VendorRequest<M>;
   readonly messages: readonly M[];
   /** Of the messages, those that the last prunings end with: marks for the prompt cache pay there. */
-  readonly cuts?: readonly M[];
+  readonly cuts?: readonly M[] | undefined;
 }
 
 export interface AnswerReader<M> {

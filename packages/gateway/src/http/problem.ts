@@ -151,5 +151,5 @@ const UPSTREAM: Readonly<Record<string, number>> = {
 
 export function problemResponse({ status, code, message, details, headers }: HttpProblem): Response {
   const error = { code, message, ...(details !== undefined && { details }) };
-  return Response.json({ error }, { status, ...(headers !== undefined && { headers }) });
+  return Response.json({ error }, { status, headers: headers ?? {} });
 }

@@ -19,17 +19,17 @@ export interface Route {
   readonly summary: string;
   readonly access: Access;
   /** It may ask a model: while it runs it holds tokens of its key. */
-  readonly spends?: "tokens";
-  readonly query?: z.ZodObject;
-  readonly body?: z.ZodType;
+  readonly spends?: "tokens" | undefined;
+  readonly query?: z.ZodObject | undefined;
+  readonly body?: z.ZodType | undefined;
   /** `text`: any text, given to the schema as a string. `sessions`: the same, or a zip archive's bytes. `files`: the bytes of a form or of one file. */
   readonly takes?: "json" | "text" | "sessions" | "files";
   readonly answer: z.ZodType;
   /** Other than `application/json`. */
-  readonly gives?: string;
+  readonly gives?: string | undefined;
   /** `also`: server-sent events instead, where they are asked for. `always`: nothing else, or 204 where there is nothing. */
   readonly streams?: "also" | "always";
-  readonly status?: number;
+  readonly status?: number | undefined;
   handle(call: Call<never, never>): Promise<unknown>;
 }
 
@@ -84,8 +84,8 @@ type RouteEntry<Query extends z.ZodObject, Body extends z.ZodType, Answer extend
   Route,
   "query" | "body" | "answer" | "handle"
 > & {
-  readonly query?: Query;
-  readonly body?: Body;
+  readonly query?: Query | undefined;
+  readonly body?: Body | undefined;
   readonly answer: Answer;
   handle(
     call: Call<z.output<Query>, z.output<Body>>,

@@ -8,7 +8,7 @@ export interface LabRequest {
   /** A file that `import` reads: its text, or a zip archive. */
   readonly file: string | Uint8Array;
   readonly window: number;
-  readonly hits?: number;
+  readonly hits?: number | undefined;
 }
 
 export type LabAnswer =

@@ -49,7 +49,7 @@ export const importRoute = route({
       title: settings.enabled ? { maxWords: settings.max_words } : null,
       onInvalid: query.skipInvalid === true ? "skip" : "refuse",
       memory: query.learn === true ? "learn" : "skip",
-      ...(query.agent !== undefined && { agentName: query.agent }),
+      agentName: query.agent,
       recordsAtOnce: 2000,
       onMessages: quota.counting(home, gateway.imported_messages_per_day),
       signal,

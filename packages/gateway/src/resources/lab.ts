@@ -37,7 +37,7 @@ export const labRoutes: readonly Route[] = [
     async handle(call) {
       const { thread, window = 200_000, limit: hits, stream = false } = call.query;
       const file = thread === undefined ? call.body : await textOf(call, thread);
-      const request = { name: thread ?? "transcript", file, window, ...(hits !== undefined && { hits }) };
+      const request = { name: thread ?? "transcript", file, window, hits };
       if (stream) return streamed(request);
       return documentOf(await playApart(request, { signal: call.signal }));
     },

@@ -41,11 +41,11 @@ function operationRoute(act: Operation<z.ZodObject, object>, deps: OperationDeps
     path,
     summary,
     access,
-    ...(status !== undefined && { status }),
-    ...(spends !== undefined && { spends }),
-    ...(media !== undefined && { gives: media }),
-    ...(Object.keys(query.shape).length > 0 && { query }),
-    ...(method !== "GET" && { body }),
+    status,
+    spends,
+    gives: media,
+    query: Object.keys(query.shape).length === 0 ? undefined : query,
+    body: method === "GET" ? undefined : body,
     answer: output,
     async handle(call: Call<Given, Given>) {
       const sent = act.body === undefined ? call.body : { [act.body]: call.body };

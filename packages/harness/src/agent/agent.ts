@@ -58,32 +58,32 @@ export interface AgentOptions extends ModelOptions {
   /** Replaces the base of the system prompt. */
   readonly instructions?: string;
   /** Keeps limits that the provider states for the next process; without it they are known as long as the agent. */
-  readonly limits?: LimitsStore;
+  readonly limits?: LimitsStore | undefined;
   /** Model calls of one run. */
   readonly maxSteps?: number;
   /** A tool that takes longer is left alone and the model is told; null: no limit. */
-  readonly toolTimeoutMs?: number | null;
+  readonly toolTimeoutMs?: number | null | undefined;
   /** Which calls a person must approve, as in the AI SDK: by tool or by a function; goes before a tool's own `needsApproval`. */
-  readonly toolApproval?: ToolApproval;
-  readonly retry?: Partial<RetryPolicy>;
+  readonly toolApproval?: ToolApproval | undefined;
+  readonly retry?: Partial<RetryPolicy> | undefined;
   /** How long a model call may say nothing, and how much it may say. */
-  readonly modelLimits?: Partial<CallLimits>;
+  readonly modelLimits?: Partial<CallLimits> | undefined;
   /** Folder of a thread's part files. */
-  readonly history?: (threadId: string, userId: string) => string;
+  readonly history?: ((threadId: string, userId: string) => string) | undefined;
   /** Gives a fork its own copy of its parent's files, as they are now. */
   readonly copyFiles?: FileCopier;
   readonly onEvent?: (event: AgentEvent, threadId: string, userId: string) => void;
   /** Beside the search by words: hits are compared by meaning too. Asked behind the runs and for each search (docs/recall.md). */
-  readonly embedder?: EmbeddingModel;
+  readonly embedder?: EmbeddingModel | undefined;
   /** Clock, ids and hash, for tests. */
   readonly deps?: Partial<Omit<ThreadDeps, "store" | "embedder" | "onEmbedding">>;
-  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
-  readonly random?: () => number;
+  readonly sleep?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;
+  readonly random?: (() => number) | undefined;
 }
 
 export interface CompactOptions {
   /** What the summary should keep in view. */
-  readonly focus?: string;
+  readonly focus?: string | undefined;
   readonly keep?: Keep;
   /** Says what would happen, without a model, and writes nothing. */
   readonly dryRun?: boolean;

@@ -26,11 +26,11 @@ export interface ModelOptions extends CallSettings {
   /** The model's input window in tokens; without it the table of known models, else the summarization's fallback. */
   readonly window?: number;
   /** Tells providers apart that serve a model of the same name, for limits learned from them. */
-  readonly baseUrl?: string;
+  readonly baseUrl?: string | undefined;
   /** Whether the model takes its thoughts back only behind the prompt they were made under; by default told by its name. */
   readonly bindsReasoning?: boolean;
   /** The model's prices, which say when pruning pays; by default those known by its name. */
-  readonly prices?: GivenPrices;
+  readonly prices?: GivenPrices | undefined;
   /** Counts tokens, any function of a text; by default the best counter known for the model. */
   readonly counter?: GivenCounter;
 }

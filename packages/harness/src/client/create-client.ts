@@ -81,7 +81,7 @@ export function createClient(options: ClientOptions = {}): Client {
       if (!first.ok) throw await errorOf(first);
       const id = first.headers.get("x-palimpsest-run") ?? "";
       const own = decodeURIComponent(first.headers.get("x-palimpsest-thread") ?? threadId);
-      return followed({ id, thread: own }, { first, ...(signal !== undefined && { signal }) });
+      return followed({ id, thread: own }, { first, signal });
     },
     async follow(run, follow = {}) {
       const { thread } = (await call("GET /api/runs/{run}", { params: { run }, signal: follow.signal })) as {
@@ -215,7 +215,7 @@ export type NewRun = Omit<RunBody, "stream">;
 export interface FollowOptions {
   /** The id of the last event that is known already. */
   readonly after?: number;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface FollowedRun extends AsyncIterable<AgentEvent> {

@@ -56,7 +56,7 @@ export interface CompactorOptions<M> {
 
 export interface CompactRequest {
   readonly cause: PlanOptions["cause"];
-  readonly focus?: string;
+  readonly focus?: string | undefined;
   readonly keep?: Keep;
   /** `rollover`: a fresh window, whatever the policy says. */
   readonly style?: Policy["style"];

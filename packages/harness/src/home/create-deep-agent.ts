@@ -142,16 +142,7 @@ function childrenOf(
       ...(wired.loopGuard === false ? [] : [loopGuard()]),
       ...guards,
     ],
-    child: {
-      ...(retry !== undefined && { retry }),
-      ...(toolTimeoutMs !== undefined && { toolTimeoutMs }),
-      ...(toolApproval !== undefined && { toolApproval }),
-      ...(modelLimits !== undefined && { modelLimits }),
-      ...(history !== undefined && { history }),
-      ...(limits !== undefined && { limits }),
-      ...(sleep !== undefined && { sleep }),
-      ...(random !== undefined && { random }),
-    },
+    child: { retry, toolTimeoutMs, toolApproval, modelLimits, history, limits, sleep, random },
   };
 }
 

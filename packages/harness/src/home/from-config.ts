@@ -100,9 +100,9 @@ export async function createAgentFromConfig(options: ConfiguredAgentOptions): Pr
     store,
     window: model.window.tokens,
     bindsReasoning: model.bindsReasoning,
-    ...(prices !== null && { prices }),
+    prices: prices ?? undefined,
     ...(model.maxOutputTokens !== null && { maxOutputTokens: model.maxOutputTokens }),
-    ...(model.baseUrl !== null && { baseUrl: model.baseUrl }),
+    baseUrl: model.baseUrl ?? undefined,
     onEvent(event, threadId, userId) {
       if (event.type === "summary-usage")
         noteSummary(home, { user: userId, id: threadId }, { ...event, model: writer });
@@ -111,7 +111,7 @@ export async function createAgentFromConfig(options: ConfiguredAgentOptions): Pr
     },
     ...(tools !== undefined && { tools }),
     limits: windowsOf(home, store.shared?.limits, () => new Date()),
-    ...(embedder !== undefined && { embedder }),
+    embedder,
     ...limitsOf(config),
     ...budgetOf(config, model),
     files: { ...filesOf(home, config, model), ...(await workspaceOf(options)) },

@@ -19,9 +19,9 @@ export interface HomeParts {
   /** Where threads' files, skills and memory files are kept. */
   readonly directory: string;
   /** A model of the AI SDK for every run that names none of `config.models`. */
-  readonly model?: LanguageModelV4;
+  readonly model?: LanguageModelV4 | undefined;
   /** As in `config.yaml`; what is left out has its default. */
-  readonly config?: Readonly<Record<string, unknown>>;
+  readonly config?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** Throws for a `config` that the file couldn't hold either. */

@@ -17,8 +17,8 @@ import { type Receipt, type ThreadJob, writeThreads } from "./write-threads.ts";
 export interface ImportOptions {
   readonly threadId: string;
   /** The file's content, where it is known already: the path is then only its name. */
-  readonly bytes?: Buffer;
-  readonly agentName?: string;
+  readonly bytes?: Buffer | undefined;
+  readonly agentName?: string | undefined;
   readonly onInvalid: "refuse" | "skip";
   /** `learn`: the conversations are the user's own, and memory may learn from them; else nothing is learned. */
   readonly memory?: "learn" | "skip";

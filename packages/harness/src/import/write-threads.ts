@@ -44,7 +44,7 @@ type Before =
 export interface WriteOptions {
   readonly dialect: Dialect;
   readonly title: TitleLimits | null;
-  readonly agentName?: string;
+  readonly agentName?: string | undefined;
   /** Characters of messages that may wait: more is written before its thread has ended. */
   readonly waiting: number;
   /** The same in records: a transaction of many keeps a server's other work waiting. */

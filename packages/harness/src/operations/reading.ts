@@ -146,8 +146,7 @@ export const lines = operation({
     { thread: id, from, limit = LINES, seqs, length = CHARACTERS },
   ): Promise<z.output<typeof linesOutput>> {
     const wanted = seqs === undefined ? undefined : numbersIn(seqs, { name: "seqs", most: 500 });
-    const which = { ...(from !== undefined && { from }), ...(wanted !== undefined && { seqs: wanted }) };
-    const shown = await threadLines(home.store, id, { ...which, limit, length });
+    const shown = await threadLines(home.store, id, { from, seqs: wanted, limit, length });
     const isMore = wanted === undefined && shown.length === limit;
     return { thread: id, lines: shown, next: isMore ? shown.at(-1)!.seq + 1 : null };
   },

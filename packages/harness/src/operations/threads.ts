@@ -53,8 +53,7 @@ export const listThreads = operation({
     defaults: { limit: 20 },
   },
   async run(home, { limit: most = PAGE, after, kind }) {
-    const query = { limit: most, ...(after !== undefined && { after }), ...(kind !== undefined && { kind }) };
-    const page = await home.store.threads(query).catch((error: unknown) => {
+    const page = await home.store.threads({ limit: most, after, kind }).catch((error: unknown) => {
       throw error instanceof TypeError ? invalid("after", error.message) : error;
     });
     return { threads: page.threads.map(threadRow), next: page.next };
@@ -177,7 +176,7 @@ export const records = operation({
     const found = [];
     for await (const { record } of home.store.records(id, {
       range: [after + 1, last],
-      ...(kind !== undefined && { kinds: [kind] }),
+      kinds: kind && [kind],
     }))
       found.push({ ...record });
     const { hiddenThrough: through, compaction: by, version } = head;

@@ -154,7 +154,7 @@ export type AppendResult =
 export interface RecordQuery {
   /** Inclusive; without it the whole log. */
   readonly range?: Range;
-  readonly kinds?: readonly LogRecord["kind"][];
+  readonly kinds?: readonly LogRecord["kind"][] | undefined;
   /** Only these, in one read however far they lie apart. */
   readonly seqs?: readonly number[];
   readonly order?: "ascending" | "descending";
@@ -170,10 +170,10 @@ export interface ThreadLoad {
 }
 
 export interface ThreadQuery {
-  readonly kind?: ThreadHeader["kind"];
+  readonly kind?: ThreadHeader["kind"] | undefined;
   readonly limit?: number;
   /** The `next` of the page before. */
-  readonly after?: string;
+  readonly after?: string | undefined;
   readonly order?: "recent" | "created";
 }
 

@@ -25,7 +25,7 @@ export interface ChildSetup {
   readonly middleware: (spec: SubagentSpec) => readonly Middleware[];
   readonly options: Pick<
     AgentOptions,
-    "retry" | "toolTimeoutMs" | "toolApproval" | "modelLimits" | "history" | "sleep" | "random"
+    "retry" | "toolTimeoutMs" | "toolApproval" | "modelLimits" | "history" | "limits" | "sleep" | "random"
   >;
 }
 

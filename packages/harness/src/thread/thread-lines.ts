@@ -28,10 +28,10 @@ interface LinePart {
 
 interface LinesQuery {
   /** From this record on; with `seqs` of no meaning. */
-  readonly from?: number;
+  readonly from?: number | undefined;
   readonly limit: number;
   /** These alone. */
-  readonly seqs?: readonly number[];
+  readonly seqs?: readonly number[] | undefined;
   /** Characters of a part at most. */
   readonly length: number;
 }
