@@ -6,9 +6,9 @@ import type { ConfigFile } from "palimpsest/home";
 import { summarizationForThreads } from "palimpsest/internal/config";
 import { addUsage, costOf, NO_USAGE, pricesOf, savingOf, type Usage } from "palimpsest/internal/models";
 import type { TokenPrices } from "palimpsest/models";
-import { z } from "zod";
 import { fieldSpans } from "../http/read-json.ts";
 import type { RequestMeter } from "../metrics/metrics.ts";
+import type { CompatibleRequestFacts } from "../resources/requests.ts";
 import type { SentPrompt } from "./prompt.ts";
 import type { ClaimedRequest, ParsedRequest } from "./request.ts";
 
@@ -255,40 +255,6 @@ export function tokensIn(bytes: number): number {
  * process and bounded, since the log has what matters for good: what was said, and what each answer took.
  */
 
-const tokens = z.number();
-export const requestFacts = z.strictObject({
-  id: z.string().describe("As the answer's `x-request-id`."),
-  at: z.string(),
-  ms: z.number(),
-  path: z.string(),
-  model: z.string(),
-  upstreamModel: z.string(),
-  provider: z.string(),
-  stream: z.boolean(),
-  mode: z.enum(["on", "observe", "off"]),
-  client: z.strictObject({ messages: z.int(), bytes: z.int(), hash: z.string().nullable() }),
-  match: z.enum(["new", "extended", "forked", "passed"]),
-  thread: z.string().nullable(),
-  seq: z.int().nullable(),
-  view: z.enum(["verbatim", "compacted"]),
-  upstream: z
-    .strictObject({ messages: z.int(), bytes: z.int().nullable(), tokens, source: z.string(), whole: tokens })
-    .nullable()
-    .describe("What the provider got; `whole` is what all of it would have counted."),
-  compaction: z.string().nullable(),
-  evidence: tokens.nullable(),
-  status: z.int(),
-  end: z.enum(["answered", "aborted", "refused", "failed", "passed"]),
-  usage: z.strictObject({ input: tokens, output: tokens, cacheRead: tokens, cacheWrite: tokens }).nullable(),
-  cacheShare: z.number().nullable().describe("Of the prompt, as the provider reports it."),
-  cost: z.number().nullable(),
-  saved: z
-    .strictObject({ tokens, cost: z.number().nullable() })
-    .describe("In mode `observe`: what would have been saved."),
-  currency: z.enum(["USD"]).nullable().describe("Null: no price is known."),
-});
-
-export type CompatibleRequestFacts = z.output<typeof requestFacts>;
 type UpstreamFacts = NonNullable<CompatibleRequestFacts["upstream"]>;
 
 interface RequestFilter {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type CompatibleRequestFacts, recentRequests } from "./outcome.ts";
+import type { CompatibleRequestFacts } from "../resources/requests.ts";
+import { recentRequests } from "./outcome.ts";
 
 const facts = (id: string, thread = "t"): CompatibleRequestFacts => ({ id, thread }) as CompatibleRequestFacts;
 const idsOf = (page: { readonly requests: readonly CompatibleRequestFacts[] }) => page.requests.map(({ id }) => id);

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { createKey } from "palimpsest/internal/key-operations";
 import { ask, CHAT, type Heard, MESSAGES, RESPONSES, talk, user } from "../../test/asking.ts";
 import { type BeforeProvider, beforeProvider } from "../../test/before-provider.ts";
-import type { CompatibleRequestFacts } from "./outcome.ts";
+import type { CompatibleRequestFacts } from "../resources/requests.ts";
 
 const respond = ({ index }: { readonly index: number }) => `Answer ${index}: ${"seven fathoms. ".repeat(12)}`;
 
