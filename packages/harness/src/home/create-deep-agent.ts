@@ -142,7 +142,16 @@ function childrenOf(
       ...(wired.loopGuard === false ? [] : [loopGuard()]),
       ...guards,
     ],
-    child: { retry, toolTimeoutMs, toolApproval, modelLimits, history, limits, sleep, random },
+    child: {
+      retry,
+      toolTimeoutMs,
+      toolApproval,
+      modelLimits,
+      history,
+      limits,
+      sleep,
+      random,
+    },
   };
 }
 
