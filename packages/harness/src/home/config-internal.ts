@@ -7,7 +7,6 @@ export {
   summarizationOptions,
 } from "../compaction/summarization.ts";
 export { nearest } from "../nearest.ts";
-export { parseConfig } from "./config.ts";
+export { parseConfig, requestWindow, workspaceQuota } from "./config.ts";
 export { answerProblem, checkConfig, configJsonSchema, rewriteConfig, starterConfig } from "./config-file.ts";
-export { requestWindow, workspaceQuota } from "./limits.ts";
 export { configSchema } from "./schema.ts";

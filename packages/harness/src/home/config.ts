@@ -2,10 +2,15 @@
  * Reads a configuration file: loads it once at start, upgrades old versions, checks it against the schema, and describes
  * every problem with its place, the value and what is allowed. Without a file, or with an empty one, the defaults hold.
  */
+
+import type { Window } from "@palimpsest/core/compaction";
 import { isRecord } from "@palimpsest/core/internal/text";
+import { answerReserve, type LearnedLimits } from "@palimpsest/core/tokens";
 import type { z } from "zod/v4";
+import { windowNow } from "../models/facts.ts";
 import { noteUnset } from "../models/resolve.ts";
 import { nearest } from "../nearest.ts";
+import type { Quota } from "../workspace/workspace.ts";
 import { readYaml } from "../yaml.ts";
 import {
   type ChosenConfig,
@@ -16,8 +21,8 @@ import {
   personHere,
   readConfig,
   smallText,
+  variableOf,
 } from "./find.ts";
-import { variableOf } from "./powers.ts";
 import { CONFIG_VERSION, type ConfigFile, configSchema } from "./schema.ts";
 import { type Admission, admitConfig, refusalOf } from "./trust.ts";
 
@@ -287,19 +292,11 @@ function isSecret(path: string): boolean {
   return /api_key|password|token$|secret|url$/i.test(path);
 }
 
-/* Upgrades from older versions, one step at a time. A newer version is refused rather than guessed. */
+/* The version of the file. Values of version 0, from before versions, are read as they are; a newer one is refused rather than guessed. */
 
 export type Upgraded =
   | { readonly kind: "current"; readonly value: Record<string, unknown>; readonly warnings: readonly string[] }
   | { readonly kind: "refused"; readonly problem: string };
-
-interface UpgradeStep {
-  readonly from: number;
-  readonly change: (value: Record<string, unknown>) => Record<string, unknown>;
-}
-
-/** Version 0 is a file from before versions: the storage class had its Python name. The values are the same. */
-const STEPS: readonly UpgradeStep[] = [{ from: 0, change: (value) => value }];
 
 export function upgradeConfig(value: Record<string, unknown>): Upgraded {
   const stated = value["config_version"];
@@ -316,12 +313,11 @@ export function upgradeConfig(value: Record<string, unknown>): Upgraded {
       problem: `config_version is ${version}, newer than the ${CONFIG_VERSION} this palimpsest knows: upgrade palimpsest, or use a file of version ${CONFIG_VERSION}`,
     };
   }
-  const upgraded = STEPS.filter((step) => step.from >= version).reduce((old, step) => step.change(old), value);
   const warnings =
     version < CONFIG_VERSION
       ? [`config_version ${version} was read as ${CONFIG_VERSION}; \`palimpsest config upgrade\` rewrites the file`]
       : [];
-  return { kind: "current", value: { ...upgraded, config_version: CONFIG_VERSION }, warnings };
+  return { kind: "current", value: { ...value, config_version: CONFIG_VERSION }, warnings };
 }
 
 /*
@@ -368,4 +364,30 @@ function membersOf(schema: unknown): readonly string[] | null {
 
 function brokenKeys(text: string): [string, undefined][] {
   return Array.from(text.matchAll(/^([A-Za-z_]\w*):/gm), ([, key = ""]) => [key, undefined]);
+}
+
+/* Limits a configuration sets for a thread: its window and the size of its files. */
+
+export interface RequestWindow extends Window {
+  readonly source: "given" | "config" | "table" | "fallback" | "learned";
+}
+
+/** With what providers have stated, all places agree with what a run would do. */
+export function requestWindow(
+  config: ConfigFile,
+  given?: number,
+  learned: { readonly limits: LearnedLimits; readonly now: number } = { limits: {}, now: 0 },
+): RequestWindow {
+  if (given !== undefined) return { size: given, reserve: answerReserve(given, null), source: "given" };
+  const model = config.models[0] ?? { provider: "offline", model: "offline" };
+  const { tokens, source } = windowNow(model, config.summarization.fallback_context_window, learned);
+  // An answer may not take the whole window, whatever the model could write.
+  const reserve = Math.min(answerReserve(tokens, config.models[0]?.max_output_tokens ?? null), Math.floor(tokens / 2));
+  return { size: tokens, reserve, source };
+}
+
+/** Null if commands run on the host, where no limit can be enforced. */
+export function workspaceQuota({ limits, workspace }: Pick<ConfigFile, "limits" | "workspace">): Quota | null {
+  if (workspace.host_bash) return null;
+  return { bytes: Math.floor(limits.workspace_megabytes * (1 << 20)), entries: limits.workspace_files };
 }

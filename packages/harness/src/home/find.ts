@@ -63,6 +63,13 @@ export function smallText(path: string): string {
 
 const MOST_BYTES = 1 << 20;
 
+/** The variable that `$NAME` or `${NAME}` as a whole value stands for; undefined for any other value. */
+export function variableOf(value: unknown): string | undefined {
+  if (typeof value !== "string") return undefined;
+  const named = /^\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))$/.exec(value);
+  return named?.[1] ?? named?.[2];
+}
+
 /* Home: the one named, else the nearest `.palimpsest` above the working directory, else the person's own. */
 
 export interface ChosenHome {

@@ -38,9 +38,9 @@ import { type SubagentEvent, subagentLogLines } from "../subagents/result.ts";
 import { subagentsFromConfig, workspaceFor } from "../subagents/spec.ts";
 import { usedBy } from "../workspace/inside.ts";
 import type { Root } from "../workspace/workspace.ts";
+import { workspaceQuota } from "./config.ts";
 import { configuredEmbedding, embeddingLogLine, noteCharge, noteEmbedding, noteSummary } from "./cost.ts";
 import { createDeepAgent, type DeepAgentOptions, type DeepFilesOptions } from "./create-deep-agent.ts";
-import { workspaceQuota } from "./limits.ts";
 import type { ConfigFile } from "./schema.ts";
 
 export interface ConfiguredAgentOptions extends Pick<AgentOptions, "onEvent" | "tools" | "middleware"> {

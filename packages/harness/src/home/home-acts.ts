@@ -8,8 +8,7 @@ import type { ThreadName } from "@palimpsest/core/log";
 import { type Shape, shapeOf } from "@palimpsest/core/message";
 import { configuredWriter } from "../compaction/model-summarize.ts";
 import { ensureParts, historyFolder, repairParts } from "../compaction/part-files.ts";
-import type { OnCompactionEvent } from "../compaction/summarization.ts";
-import { summarizationForThreads } from "../compaction/summarization.ts";
+import { type OnCompactionEvent, summarizationForThreads } from "../compaction/summarization.ts";
 import { threadFolder } from "../home-folders.ts";
 import { forgetThread } from "../memory/source-turns.ts";
 import { lightweightModelId } from "../models/resolve.ts";
@@ -23,8 +22,8 @@ import { type Committed, commit, type ThreadDeps, type Writer } from "../thread/
 import { storedNames } from "../tool-output/middleware.ts";
 import { ToolFailure } from "../workspace/tool-failure.ts";
 import { fileCopier, threadWorkspace } from "../workspace/workspace.ts";
+import { requestWindow, workspaceQuota } from "./config.ts";
 import { noteSummary } from "./cost.ts";
-import { requestWindow, workspaceQuota } from "./limits.ts";
 import type { Home } from "./open-home.ts";
 
 interface CompactInHome {

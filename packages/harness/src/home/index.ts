@@ -6,6 +6,7 @@ export {
 } from "../compaction/summarization.ts";
 export type { IndexProgress } from "../recall/stored-index.ts";
 export type { DeletedThread } from "../thread/handle.ts";
+export type { RequestWindow } from "./config.ts";
 export {
   type LoadConfigOptions,
   type LoadedConfig,
@@ -24,7 +25,6 @@ export { type ChosenConfig, type ConfigQuestion, HomeError, readConfig } from ".
 export type { LogLevel } from "./from-config.ts";
 export { type ConfiguredAgent, type ConfiguredAgentOptions, createAgentFromConfig } from "./from-config.ts";
 export { deleteThreadWithFiles } from "./home-acts.ts";
-export type { RequestWindow } from "./limits.ts";
 export {
   type Home,
   type HomeAgentOptions,

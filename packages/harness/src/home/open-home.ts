@@ -14,7 +14,7 @@ import { asUser } from "../stores/driver-rules.ts";
 import { openStore, storeTarget } from "../stores/open.ts";
 import type { Store } from "../stores/store.ts";
 import { type ThreadDeps, threadDeps } from "../thread/writer.ts";
-import type { WarningListener } from "./config.ts";
+import type { RequestWindow, WarningListener } from "./config.ts";
 import type { ChargedUse, HomeEmbedding, ThreadCost, UseTotal } from "./cost.ts";
 import {
   type ChosenConfig,
@@ -31,7 +31,6 @@ import {
   upwards,
 } from "./find.ts";
 import type { ConfiguredAgent, ConfiguredAgentOptions } from "./from-config.ts";
-import type { RequestWindow } from "./limits.ts";
 import type { ConfigFile } from "./schema.ts";
 import { type Admission, admitHome, makeHome, refusalOf } from "./trust.ts";
 
@@ -158,7 +157,7 @@ export function locateHome(options: HomeOptions): LocatedHome {
     },
     async window() {
       if ((await configuration()) === null) return null;
-      const { requestWindow } = await import("./limits.ts");
+      const { requestWindow } = await import("./config.ts");
       return requestWindow(await settings(), undefined, await located.learned());
     },
     embedding: once(() => embeddingOf({ directory, configuration, settings }, options.onError)),

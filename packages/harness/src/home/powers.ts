@@ -6,6 +6,7 @@
  */
 import { isAbsolute } from "node:path";
 import { KEY_VARIABLES } from "../models/resolve.ts";
+import { variableOf } from "./find.ts";
 import { configSchema } from "./schema.ts";
 import type { Power } from "./trust.ts";
 
@@ -238,13 +239,4 @@ function strings(value: unknown, path: readonly string[]): { path: readonly stri
   if (typeof value === "string") return [{ path, text: value }];
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([key, inner]) => strings(inner, [...path, key]));
-}
-
-/** `$NAME` or `${NAME}` as a whole value stands for a variable of the environment. */
-
-/** The variable a value names; undefined for any other value. */
-export function variableOf(value: unknown): string | undefined {
-  if (typeof value !== "string") return undefined;
-  const named = /^\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))$/.exec(value);
-  return named?.[1] ?? named?.[2];
 }

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { summarizationForThreads } from "../compaction/summarization.ts";
-import { parseConfig } from "./config.ts";
+import { parseConfig, requestWindow } from "./config.ts";
 import { rewriteConfig } from "./config-file.ts";
 import { isLogged } from "./from-config.ts";
-import { requestWindow } from "./limits.ts";
 import { configSchema } from "./schema.ts";
 
 const env = {};

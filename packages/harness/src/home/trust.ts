@@ -33,23 +33,16 @@ export interface Admission {
   distrust(): void;
 }
 
-/** `home`: what relative paths in the file are seen from. */
+/** `home`: what relative paths in the file are seen from. A file that was named, or is the home's own, isn't judged by its words. */
 export function admitConfig(
   { path, reason }: ChosenConfig,
   { text, home, person }: { readonly text: string; readonly home: string; readonly person: HomeOwner },
 ): Admission {
+  const facts = { made: false, person, owned: [path] };
+  if (reason !== "directory") return admission("config", path, { ...facts, named: true, fingerprint: "", powers: [] });
   const written = writtenIn(text);
   const fingerprint = fingerprintOf({ config: digestOf(text), ...moduleDigests(written, home) });
-  // The home's own file is judged with its home.
-  const named = reason !== "directory";
-  return admission("config", path, {
-    named,
-    made: false,
-    fingerprint,
-    person,
-    owned: [path],
-    powers: powersOf(written),
-  });
+  return admission("config", path, { ...facts, named: false, fingerprint, powers: powersOf(written) });
 }
 
 /** A home that was named is the person's own, so nothing of it is read. */

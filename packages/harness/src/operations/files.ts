@@ -4,7 +4,7 @@
  */
 import { type FileHandle, rm } from "node:fs/promises";
 import { z } from "zod";
-import { workspaceQuota } from "../home/limits.ts";
+import { workspaceQuota } from "../home/config.ts";
 import type { Home } from "../home/open-home.ts";
 import { type Place, resolveVirtual, VIRTUAL_ROOT, virtualPath, withFile, withFolder } from "../workspace/inside.ts";
 import { listFolder, walk } from "../workspace/search-files.ts";
