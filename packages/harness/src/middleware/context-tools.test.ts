@@ -5,6 +5,7 @@ import { tool } from "ai";
 import { z } from "zod/v4";
 import { agentKit } from "../../test/agent/agent-kit.ts";
 import { summarization } from "../compaction/middleware.ts";
+import { threadNotes } from "../thread/chosen.ts";
 import { contextTools } from "./context-tools.ts";
 
 const LINES = "src/cart.ts line 7: total is not rounded, so the discount is lost. ".repeat(60);
@@ -70,4 +71,21 @@ test("a finished stretch is folded into its report, and undo brings it back", as
   assert.equal((await kit.agent.thread("t").undo()).kind, "undone");
   const view = await kit.agent.thread("t").context();
   assert.ok(view.kind !== "missing");
+});
+
+test("two notes that one answer writes both stand, and two writes of one note don't lose each other", async () => {
+  const write = (name: string, text: string) => ({ name: "notes", input: { act: "write", name, text, revision: 0 } });
+  const kit = kitWith([
+    { calls: [write("plan", "Round it."), write("files", "src/cart.ts"), write("plan", "Other words.")] },
+    "Done.",
+  ]);
+  await kit.agent.generate({ threadId: "t", prompt: "Look at it." });
+  const said = JSON.stringify(await kit.said());
+  assert.match(said, /Note plan is at revision 1/);
+  assert.match(said, /Note files is at revision 1/);
+  assert.match(said, /Refused, nothing changed: note plan is at revision 1, not 0/);
+  assert.deepEqual(
+    (await threadNotes({ store: kit.store }, "t"))?.map(({ name, text }) => `${name}: ${text}`),
+    ["plan: Round it.", "files: src/cart.ts"],
+  );
 });

@@ -3,86 +3,93 @@
  * checkpoints whose finished stretch is folded into a report. What they write is in the log, where people see and undo it.
  */
 import { readFile } from "node:fs/promises";
-import { copyRules, planFold, readNotes, readRules, writeNote } from "@palimpsest/core/internal/log";
+import { copyRules, readRules } from "@palimpsest/core/internal/log";
 import { mayBecomeRule } from "@palimpsest/core/internal/memory";
 import { standingSentences } from "@palimpsest/core/internal/recall";
-import type { Note } from "@palimpsest/core/log";
 import { tool } from "ai";
 import type { Middleware, Run } from "../agent/run.ts";
-import { figuresOf } from "../thread/chosen.ts";
 import {
-  checkpointsIn,
-  FRESH_WINDOW,
-  freshRefusal,
-  NO_NOTE,
-  notesText,
-  noteWrite,
+  foldSince,
+  freshWindows,
+  keepNotes,
   remaining,
-  stretchSince,
+  setCheckpoint,
   TOOL_SPECS,
+  type ToolDecision,
+  type ToolPlace,
 } from "../thread/thread-tools.ts";
 import { toolFacts } from "../tool-facts.ts";
 
 /** Internal: `policy: rollover` of the deep agent brings it. */
 export function contextTools(): Middleware {
-  const wanted = new Set<string>();
-  const started = new Map<string, number>();
+  const windows = new Map<string, ReturnType<typeof freshWindows>>();
+  const metadata = toolFacts({ act: "none" });
+  /** The tools of a run are made anew after each compaction; what it asked for stays. */
+  const windowsOf = ({ runId }: Run) => {
+    const known = windows.get(runId) ?? freshWindows();
+    windows.set(runId, known);
+    return known;
+  };
   return {
     name: "context-tools",
     brings: ["notes", "new_context", "context_remaining", "checkpoint", "fold"],
-    tools: (run) => ({
-      notes: tool({
-        description: TOOL_SPECS.notes.description,
-        metadata: toolFacts({ act: "none" }),
-        inputSchema: TOOL_SPECS.notes.input,
-        execute: (given) => (given.act === "read" ? notesText(notesOf(run)) : written(run, given)),
-      }),
-      new_context: tool({
-        description: TOOL_SPECS.new_context.description,
-        metadata: toolFacts({ act: "none" }),
-        inputSchema: TOOL_SPECS.new_context.input,
-        execute: () => {
-          const refused = freshRefusal(run.step, started.get(run.runId));
-          if (refused !== null) return refused;
-          wanted.add(run.runId);
-          started.set(run.runId, run.step);
-          return FRESH_WINDOW;
-        },
-      }),
-      context_remaining: tool({
-        description: TOOL_SPECS.context_remaining.description,
-        metadata: toolFacts({ act: "none" }),
-        inputSchema: TOOL_SPECS.context_remaining.input,
-        execute: () => remaining(run.prompt().count.tokens, run.window()),
-      }),
-      checkpoint: tool({
-        description: TOOL_SPECS.checkpoint.description,
-        metadata: toolFacts({ act: "none" }),
-        inputSchema: TOOL_SPECS.checkpoint.input,
-        execute: async ({ name }) => {
-          const at = run.conversation.live().tail.at(-1)?.seq ?? 0;
-          await run.commit(() => [
-            { kind: "state", patch: { checkpoints: { ...checkpointsIn(run.conversation.head().state), [name]: at } } },
-          ]);
-          return `Checkpoint ${name} is set.`;
-        },
-      }),
-      fold: tool({
-        description: TOOL_SPECS.fold.description,
-        metadata: toolFacts({ act: "none" }),
-        inputSchema: TOOL_SPECS.fold.input,
-        execute: (given) => folded(run, given),
-      }),
-    }),
+    tools(run) {
+      const { notes, new_context, context_remaining, checkpoint, fold } = TOOL_SPECS;
+      return {
+        notes: tool({
+          description: notes.description,
+          metadata,
+          inputSchema: notes.input,
+          execute: (given) => decided(run, () => keepNotes(placeOf(run), given)),
+        }),
+        new_context: tool({
+          description: new_context.description,
+          metadata,
+          inputSchema: new_context.input,
+          execute: () => windowsOf(run).ask(run.step),
+        }),
+        context_remaining: tool({
+          description: context_remaining.description,
+          metadata,
+          inputSchema: context_remaining.input,
+          execute: () => remaining(run.prompt().count.tokens, run.window()),
+        }),
+        checkpoint: tool({
+          description: checkpoint.description,
+          metadata,
+          inputSchema: checkpoint.input,
+          execute: (given) => decided(run, () => setCheckpoint(placeOf(run), given)),
+        }),
+        fold: tool({
+          description: fold.description,
+          metadata,
+          inputSchema: fold.input,
+          execute: (given) => decided(run, () => foldSince(run.conversation, run.prompt(), given)),
+        }),
+      };
+    },
     async beforeModel(run) {
-      if (wanted.delete(run.runId)) await run.compact({ cause: "manual", style: "rollover", signal: run.signal });
+      if (windows.get(run.runId)?.take() === true)
+        await run.compact({ cause: "manual", style: "rollover", signal: run.signal });
     },
     writesLast: () => false,
-    afterAgent({ runId }) {
-      wanted.delete(runId);
-      started.delete(runId);
-    },
+    afterAgent: ({ runId }) => void windows.delete(runId),
   };
+}
+
+function placeOf({ conversation, deps }: Run): ToolPlace {
+  return { head: conversation.head(), at: deps.clock().toISOString() };
+}
+
+/** Decides when the call's turn to write has come: another call of the same answer may have written before it. */
+async function decided(run: Run, decide: () => ToolDecision): Promise<string> {
+  let said = "";
+  await run.commit(() => {
+    const decision = decide();
+    said = decision.said;
+    return decision.record === null ? [] : [decision.record];
+  });
+  return said;
 }
 
 /** Rules that hold in every thread of an agent; files are read anew for each run. */
@@ -123,33 +130,3 @@ async function rulesIn(path: string): Promise<string[]> {
 
 /** In a file that holds rules such a line is one, whatever follows. */
 const BINDING = /^(?:always|never|do not|don't|must not|you must|avoid)\b/i;
-
-function notesOf({ conversation }: Run): readonly Note[] {
-  return readNotes(conversation.head().state);
-}
-
-async function written(run: Run, given: Parameters<typeof noteWrite>[0]): Promise<string> {
-  const write = noteWrite(given);
-  if (write === null) return NO_NOTE;
-  const { name } = write;
-  const at = run.deps.clock().toISOString();
-  const change = writeNote(notesOf(run), write, { by: "model", at, last: run.conversation.head().version });
-  if (change.kind === "refused") return `Refused, nothing changed: ${change.problem}.`;
-  await run.commit([{ kind: "state", patch: { notes: change.notes.length === 0 ? null : change.notes } }]);
-  return change.note === null ? `Note ${name} is deleted.` : `Note ${name} is at revision ${change.note.revision}.`;
-}
-
-async function folded(run: Run, { name, report }: { readonly name: string; readonly report: string }): Promise<string> {
-  const { conversation } = run;
-  const since = checkpointsIn(run.conversation.head().state)[name];
-  if (since === undefined) return `Refused: there is no checkpoint ${name}.`;
-  const { shape, original: read } = conversation;
-  const range = stretchSince(conversation, since);
-  if (range === null) return `Refused: nothing was done since checkpoint ${name}.`;
-  const cut = planFold(conversation.live(), range, report, { shape, read });
-  if (cut.kind === "refused") return `Refused, nothing changed: ${cut.problem}.`;
-  const { tokensBefore, tokensAfter } = figuresOf(conversation, cut.entries, run.prompt());
-  if (tokensAfter >= tokensBefore) return "Refused: the report is as long as what it would stand for.";
-  await run.commit([{ kind: "prune", entries: cut.entries, tokensBefore, tokensAfter }]);
-  return `Messages ${cut.range[0]} to ${cut.range[1]} are folded: ${tokensBefore} -> ${tokensAfter} tokens.`;
-}

@@ -42,7 +42,7 @@ import { inTurns } from "../long-work.ts";
 import { undo } from "./acts.ts";
 import type { Conversation } from "./conversation.ts";
 import { sizedThread } from "./sized-thread.ts";
-import { type Committed, commit, type ThreadDeps, type Writer } from "./writer.ts";
+import { type Committed, commit, type RecordInput, type ThreadDeps, type Writer } from "./writer.ts";
 
 type NotCommitted = Exclude<Committed, { readonly kind: "committed" }>;
 
@@ -111,27 +111,41 @@ export type CutRequest =
 export async function cutThread(writer: Writer, request: CutRequest, mode: "act" | "dry-run"): Promise<CutResult> {
   const load = await writer.store.load(writer.lease.threadId);
   if (load === undefined) return { kind: "missing" };
-  const sized = await sizedThread(writer.store, load);
-  const { conversation } = sized;
-  const prompt = sized.prompt();
-  const cut = chosenCut(conversation, request, prompt);
+  const { conversation, prompt } = await sizedThread(writer.store, load);
+  const cut = planCut(conversation, request, prompt());
   if (cut.kind === "refused") return cut;
-  const figures = figuresOf(conversation, cut.entries, prompt);
-  const { tokensBefore, tokensAfter } = figures;
-  if (tokensAfter >= tokensBefore)
-    return {
-      kind: "refused",
-      reason: "nothing-to-hide",
-      problem: "what would stand there is as long as what is there",
-    };
-  if (mode === "dry-run") return { kind: "cut", seq: null, range: cut.range, ...figures };
-  const record = { kind: "prune", entries: cut.entries, tokensBefore, tokensAfter } as const;
+  const { range, record, figures } = cut;
+  if (mode === "dry-run") return { kind: "cut", seq: null, range, ...figures };
   const result = await commit(writer, [record], { head: load.head, structure: [] });
   if (result.kind !== "committed") return result;
-  return { kind: "cut", seq: result.seqs[0] ?? null, range: cut.range, ...figures };
+  return { kind: "cut", seq: result.seqs[0] ?? null, range, ...figures };
 }
 
-function chosenCut(conversation: Conversation<object>, request: CutRequest, prompt: Prompt<object>): ChosenCut {
+interface PlannedCut {
+  readonly kind: "cut";
+  readonly range: Range;
+  readonly figures: ChosenFigures;
+  readonly record: Extract<RecordInput, { readonly kind: "prune" }>;
+}
+
+/** The record of a cut. One that frees nothing is refused. */
+export function planCut<M>(
+  conversation: Conversation<M>,
+  request: CutRequest,
+  prompt: Prompt<M>,
+): PlannedCut | Extract<ChosenCut, { readonly kind: "refused" }> {
+  const cut = chosenCut(conversation, request, prompt);
+  if (cut.kind === "refused") return cut;
+  const { entries, range } = cut;
+  const figures = figuresOf(conversation, entries, prompt);
+  const { tokensBefore, tokensAfter } = figures;
+  if (tokensAfter < tokensBefore)
+    return { kind: "cut", range, figures, record: { kind: "prune", entries, tokensBefore, tokensAfter } };
+  const problem = "what would stand there is as long as what is there";
+  return { kind: "refused", reason: "nothing-to-hide", problem };
+}
+
+function chosenCut<M>(conversation: Conversation<M>, request: CutRequest, prompt: Prompt<M>): ChosenCut {
   const live = conversation.live();
   const options = { shape: conversation.shape, read: conversation.original };
   if (request.kind === "hide") return planHide(live, request, options);
@@ -144,7 +158,7 @@ function chosenCut(conversation: Conversation<object>, request: CutRequest, prom
 /** Most tokens of a report that is made by rules. */
 const MOST_REPORT = 1000;
 
-function extracted(conversation: Conversation<object>, [from, until]: Range, prompt: Prompt<object>): string {
+function extracted<M>(conversation: Conversation<M>, [from, until]: Range, prompt: Prompt<M>): string {
   const { shape } = conversation;
   const count = (text: string): number => prompt.sizer.text(text);
   const inside = conversation.live().tail.filter(({ seq }) => seq >= from && seq <= until);
@@ -202,7 +216,7 @@ export async function editSummary(
 const READ = 0.1;
 const WRITE = 1.25;
 
-export function figuresOf<M>(
+function figuresOf<M>(
   conversation: Conversation<M>,
   entries: PruneRecord["entries"],
   prompt: Prompt<M>,

@@ -54,7 +54,7 @@ test("a model that asks for a fresh window in every step is stopped, and told so
   const { use, say } = await opened(t);
   await say("Go on.");
   assert.match(await use("new_context"), /fresh window starts/);
-  assert.match(await use("new_context"), /Refused: a fresh window was started 1 steps ago/);
+  assert.match(await use("new_context"), /Refused: a fresh window was started one step ago/);
 });
 
 test("a finished stretch is folded into its report; pairs stay whole", async (t) => {

@@ -1,16 +1,17 @@
 /**
  * The tools by which a model keeps its own context, for any loop on `openThread`: notes, a fresh window, how much room is
- * left, and checkpoints whose finished stretch is folded into a report. Owns what the tools are called, take and say; the
- * agent brings the same ones (`middleware/context-tools.ts`).
+ * left, and checkpoints whose finished stretch is folded into a report. Owns what the tools are called, take, write and
+ * say; the agent brings the same ones (`middleware/context-tools.ts`).
  */
-import { readNotes } from "@palimpsest/core/internal/log";
-import type { Note, NoteWrite, Range } from "@palimpsest/core/log";
+import { readNotes, writeNote } from "@palimpsest/core/internal/log";
+import type { Head, Note, Range } from "@palimpsest/core/log";
+import type { Prompt } from "@palimpsest/core/prompt";
 import { z } from "zod/v4";
-import { changeNote, cutThread } from "./chosen.ts";
+import { planCut } from "./chosen.ts";
 import type { Conversation } from "./conversation.ts";
 import type { OpenThread, PromptRequest, ThreadPrompt } from "./open-thread.ts";
 import { sizedThread } from "./sized-thread.ts";
-import { commit, type Writer } from "./writer.ts";
+import { commit, type RecordInput, type Writer } from "./writer.ts";
 
 const NAME = z.string().min(1).max(40);
 
@@ -46,14 +47,27 @@ export const TOOL_SPECS = {
 /** Steps between two fresh windows, so that a model that asks in every step is stopped. */
 const STEPS_BETWEEN = 3;
 
-/** Null if a fresh window may start; else what the model is told. */
-export function freshRefusal(step: number, last: number | undefined): string | null {
-  const since = step - (last ?? Number.NEGATIVE_INFINITY);
-  if (since >= STEPS_BETWEEN) return null;
-  return `Refused: a fresh window was started ${since} steps ago. At most one in ${STEPS_BETWEEN} steps; go on with the task.`;
+/** The fresh windows that one run of a model asks for. */
+export function freshWindows() {
+  let wanted = false;
+  let started = Number.NEGATIVE_INFINITY;
+  return {
+    /** What the model is told. */
+    ask(step: number): string {
+      const since = step - started;
+      if (since < STEPS_BETWEEN)
+        return `Refused: a fresh window was started ${since === 1 ? "one step" : `${since} steps`} ago. At most one in ${STEPS_BETWEEN} steps; go on with the task.`;
+      [wanted, started] = [true, step];
+      return "A fresh window starts before your next step.";
+    },
+    /** Whether one was asked for and is due now. */
+    take(): boolean {
+      const due = wanted;
+      wanted = false;
+      return due;
+    },
+  };
 }
-
-export const FRESH_WINDOW = "A fresh window starts before your next step.";
 
 export interface ThreadTool {
   readonly name: keyof typeof TOOL_SPECS;
@@ -82,25 +96,18 @@ function definitionOf(name: keyof typeof TOOL_SPECS): Omit<ThreadTool, "execute"
 
 /** `window`: the model's, for `context_remaining`. Append the answer that calls a tool before you run it. */
 export function threadTools<M>(thread: OpenThread<M>, { window }: { readonly window: number }): ThreadTools<M> {
-  let [step, wanted] = [0, false];
-  let started: number | undefined;
+  const fresh = freshWindows();
+  let step = 0;
   let used: number | null = null;
   const runs: {
     [N in keyof typeof TOOL_SPECS]: (input: z.output<(typeof TOOL_SPECS)[N]["input"]>) => Promise<string>;
   } = {
-    notes: (given) => thread.act((writer) => keepNotes(writer, given)),
-    async new_context() {
-      const refused = freshRefusal(step, started);
-      if (refused !== null) return refused;
-      [wanted, started] = [true, step];
-      return FRESH_WINDOW;
-    },
-    async context_remaining() {
-      if (used === null) return `Nothing was sent yet; the window has ${window} tokens.`;
-      return remaining(used, window);
-    },
-    checkpoint: ({ name }) => thread.act((writer) => mark(writer, name)),
-    fold: (given) => thread.act((writer) => foldSince(writer, given)),
+    notes: (given) => thread.act((writer) => onHead(writer, (place) => keepNotes(place, given))),
+    new_context: async () => fresh.ask(step),
+    context_remaining: async () =>
+      used === null ? `Nothing was sent yet; the window has ${window} tokens.` : remaining(used, window),
+    checkpoint: (given) => thread.act((writer) => onHead(writer, (place) => setCheckpoint(place, given))),
+    fold: (given) => thread.act((writer) => foldStored(writer, given)),
   };
   const tools = toolDefinitions().map((definition): ThreadTool => {
     const { name } = definition;
@@ -117,8 +124,7 @@ export function threadTools<M>(thread: OpenThread<M>, { window }: { readonly win
     tools,
     async prompt(request) {
       const stop = request?.signal === undefined ? {} : { signal: request.signal };
-      if (wanted) await thread.compact({ style: "rollover", ...stop });
-      wanted = false;
+      if (fresh.take()) await thread.compact({ style: "rollover", ...stop });
       step += 1;
       const prompt = await thread.prompt(request);
       used = prompt.count.tokens;
@@ -131,53 +137,77 @@ export function remaining(used: number, window: number): string {
   return `${used} of ${window} tokens are used, ${Math.max(0, window - used)} are left.`;
 }
 
-type NotesInput = z.output<typeof TOOL_SPECS.notes.input>;
-
-/** Null if the call doesn't say what to write. */
-export function noteWrite({ name, text, revision, cites }: NotesInput): NoteWrite | null {
-  return name === undefined || text === undefined ? null : { name, text, revision, cites };
+/** What a call of a tool writes, and what the model is told. Without a record nothing changed. */
+export interface ToolDecision {
+  readonly record: RecordInput | null;
+  readonly said: string;
 }
 
-export const NO_NOTE = "Refused: writing takes a name and a text.";
+/** The thread as it stands when a tool acts on it. */
+export interface ToolPlace {
+  readonly head: Pick<Head, "state" | "version">;
+  /** ISO 8601. */
+  readonly at: string;
+}
 
-export function notesText(notes: readonly Note[]): string {
+type ToolInput<N extends keyof typeof TOOL_SPECS> = z.output<(typeof TOOL_SPECS)[N]["input"]>;
+
+export function keepNotes({ head, at }: ToolPlace, given: ToolInput<"notes">): ToolDecision {
+  const { act, name, text, revision, cites } = given;
+  const notes = readNotes(head.state);
+  if (act === "read") return told(notesText(notes));
+  if (name === undefined || text === undefined) return told("Refused: writing takes a name and a text.");
+  const change = writeNote(notes, { name, text, revision, cites }, { by: "model", at, last: head.version });
+  if (change.kind === "refused") return told(`Refused, nothing changed: ${change.problem}.`);
+  return {
+    record: { kind: "state", patch: { notes: change.notes.length === 0 ? null : change.notes } },
+    said: change.note === null ? `Note ${name} is deleted.` : `Note ${name} is at revision ${change.note.revision}.`,
+  };
+}
+
+function told(said: string): ToolDecision {
+  return { record: null, said };
+}
+
+function notesText(notes: readonly Note[]): string {
   if (notes.length === 0) return "There are no notes yet.";
   return notes.map(({ name, text, revision }) => `### ${name} (revision ${revision})\n${text}`).join("\n\n");
 }
 
-async function keepNotes(writer: Writer, given: NotesInput): Promise<string> {
-  if (given.act === "read") return notesText(readNotes((await writer.store.head(writer.lease.threadId))?.state ?? {}));
-  const write = noteWrite(given);
-  if (write === null) return NO_NOTE;
-  const change = await changeNote(writer, write, "model");
-  if (change.kind === "refused") return `Refused, nothing changed: ${change.problem}.`;
-  if (change.kind !== "written") return NOT_WRITTEN;
-  return change.note === null
-    ? `Note ${write.name} is deleted.`
-    : `Note ${write.name} is at revision ${change.note.revision}.`;
+export function setCheckpoint({ head }: ToolPlace, { name }: ToolInput<"checkpoint">): ToolDecision {
+  const checkpoints = { ...checkpointsIn(head.state), [name]: head.version };
+  return { record: { kind: "state", patch: { checkpoints } }, said: `Checkpoint ${name} is set.` };
 }
 
-const NOT_WRITTEN = "Refused, nothing changed: the thread was changed by somebody else, try again.";
-
-export function checkpointsIn(state: Readonly<Record<string, unknown>>): Readonly<Record<string, number>> {
+function checkpointsIn(state: Readonly<Record<string, unknown>>): Readonly<Record<string, number>> {
   const stored = state["checkpoints"];
   return typeof stored === "object" && stored !== null ? (stored as Record<string, number>) : {};
 }
 
-async function mark(writer: Writer, name: string): Promise<string> {
-  const load = await writer.store.load(writer.lease.threadId);
-  if (load === undefined) return NOT_WRITTEN;
-  const { conversation } = await sizedThread(writer.store, load);
-  const checkpoints = { ...checkpointsIn(load.head.state), [name]: conversation.live().tail.at(-1)?.seq ?? 0 };
-  const result = await commit(writer, [{ kind: "state", patch: { checkpoints } }], { head: load.head, structure: [] });
-  return result.kind === "committed" ? `Checkpoint ${name} is set.` : NOT_WRITTEN;
+export function foldSince<M>(
+  conversation: Conversation<M>,
+  prompt: Prompt<M>,
+  { name, report }: ToolInput<"fold">,
+): ToolDecision {
+  const since = checkpointsIn(conversation.head().state)[name];
+  if (since === undefined) return told(`Refused: there is no checkpoint ${name}.`);
+  const range = stretchSince(conversation, since);
+  if (range === null) return told(`Refused: nothing was done since checkpoint ${name}.`);
+  const cut = planCut(conversation, { kind: "fold", range, report }, prompt);
+  if (cut.kind === "refused") return told(`Refused, nothing changed: ${cut.problem}.`);
+  const { tokensBefore, tokensAfter } = cut.record;
+  const [first, last] = cut.range;
+  return {
+    record: cut.record,
+    said: `Messages ${first} to ${last} are folded: ${tokensBefore} -> ${tokensAfter} tokens.`,
+  };
 }
 
 /**
  * The stretch since a checkpoint: from the first answer after the checkpoint's own to what stands before the answer that
  * folds it. Null if nothing was done since.
  */
-export function stretchSince<M>(
+function stretchSince<M>(
   { shape, original, live }: Pick<Conversation<M>, "shape" | "original" | "live">,
   since: number,
 ): Range | null {
@@ -186,16 +216,22 @@ export function stretchSince<M>(
   return first === undefined || last === undefined || first === last ? null : [first.seq, last.seq - 1];
 }
 
-async function foldSince(writer: Writer, { name, report }: { readonly name: string; readonly report: string }) {
+async function onHead(writer: Writer, decide: (place: ToolPlace) => ToolDecision): Promise<string> {
+  const head = await writer.store.head(writer.lease.threadId);
+  return head === undefined ? NOT_WRITTEN : written(writer, head, decide({ head, at: writer.clock().toISOString() }));
+}
+
+async function foldStored(writer: Writer, given: ToolInput<"fold">): Promise<string> {
   const load = await writer.store.load(writer.lease.threadId);
   if (load === undefined) return NOT_WRITTEN;
-  const since = checkpointsIn(load.head.state)[name];
-  if (since === undefined) return `Refused: there is no checkpoint ${name}.`;
-  const { conversation } = await sizedThread(writer.store, load);
-  const range = stretchSince(conversation, since);
-  if (range === null) return `Refused: nothing was done since checkpoint ${name}.`;
-  const cut = await cutThread(writer, { kind: "fold", range, report }, "act");
-  if (cut.kind === "refused") return `Refused, nothing changed: ${cut.problem}.`;
-  if (cut.kind !== "cut") return NOT_WRITTEN;
-  return `Messages ${cut.range[0]} to ${cut.range[1]} are folded: ${cut.tokensBefore} -> ${cut.tokensAfter} tokens.`;
+  const { conversation, prompt } = await sizedThread(writer.store, load);
+  return written(writer, load.head, foldSince(conversation, prompt(), given));
+}
+
+const NOT_WRITTEN = "Refused, nothing changed: the thread was changed by somebody else, try again.";
+
+async function written(writer: Writer, head: Head, { record, said }: ToolDecision): Promise<string> {
+  if (record === null) return said;
+  const result = await commit(writer, [record], { head, structure: [] });
+  return result.kind === "committed" ? said : NOT_WRITTEN;
 }

@@ -77,7 +77,7 @@ for (const [name, connect] of CLIENTS)
       assert.deepEqual(refusals(gateway), []);
       const sent = gateway.provider.requests.map(({ body }) => JSON.stringify(body));
       assert.match(sent[1]!, /A fresh window starts before your next step/);
-      assert.match(sent[2]!, /Refused: a fresh window was started 1 steps ago/);
+      assert.match(sent[2]!, /Refused: a fresh window was started one step ago/);
       assert.match(sent[8]!, /The limit of 8 rounds with these tools in one request is reached/);
       await logOf(gateway, await onlyThread(gateway));
     });
