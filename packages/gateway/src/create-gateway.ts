@@ -205,6 +205,7 @@ async function gatewayApp(parts: AppParts): Promise<ReturnType<typeof createApp>
   const secret = forward ? await ownSecret() : null;
   const compatible = compatibleEndpoints({
     settings,
+    directory: home.directory,
     env,
     secret: ownSecret,
     memory: async () => (await agents.get(null)).memory,

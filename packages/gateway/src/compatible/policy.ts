@@ -177,14 +177,13 @@ interface SessionRequest {
   readonly caller: Caller;
 }
 
-type SessionSettings = Pick<OpenThreadOptions<object>, "summarization" | "writer" | "standingRules">;
+type SessionSettings = Pick<OpenThreadOptions<object>, "summarization" | "writer">;
 
 export function sessionSettings(
   settings: ConfigFile,
   { store, thread, length, caller }: SessionRequest,
 ): SessionSettings {
-  const rules = rulesFor(settings, caller);
-  if (length === "pass") return { summarization: false, ...rules };
+  if (length === "pass") return { summarization: false };
   const chosen = summarizationForThreads(settings.summarization);
   const { policy, prune, drafts, reservedOutputTokens, summaryPrompt, maxSummarizerCalls } = chosen;
   const { trigger, keep, lowWater, minGain, maxSummaryTokens, summaryFormat, style } = policy;
@@ -208,12 +207,7 @@ export function sessionSettings(
     !isProviderUser(caller) &&
     (settings.summarization.model_name !== null || settings.models.some(({ lightweight }) => lightweight));
   const writer = hasWriter ? configuredWriter(settings, chosen, { store, threadId: thread }) : null;
-  return { summarization, ...rules, ...(writer !== null && { writer }) };
-}
-
-/** Copied into the log when the thread is opened, as an agent's run does; also where none are left, so that older copies end. */
-function rulesFor({ rules }: ConfigFile, { userId }: Caller): Pick<SessionSettings, "standingRules"> {
-  return { standingRules: { agent: rules.agent, user: rules.users[userId] ?? [] } };
+  return { summarization, ...(writer !== null && { writer }) };
 }
 
 /* The provider's prompt cache and its prices, which decide when a thread is pruned. Pure. */

@@ -1,8 +1,9 @@
 /** A parsed request: its content, its provider, its policy, and what identifies its thread. */
 
-import { checkThreadId } from "@palimpsest/core/log";
-import { inTurns, pace } from "palimpsest/internal/threads";
-import { isProviderUser } from "../access/admit.ts";
+import { resolve } from "node:path";
+import { checkThreadId, type RulesByScope } from "@palimpsest/core/log";
+import { inTurns, pace, rulesInFiles } from "palimpsest/internal/threads";
+import { type Caller, isProviderUser } from "../access/admit.ts";
 import { ProblemError } from "../http/problem.ts";
 import type { JsonFields } from "../http/read-json.ts";
 import { repeatedName } from "../http/read-json.ts";
@@ -145,12 +146,13 @@ export function storeOf<M extends object>(parsed: ParsedRequest<M>, cache = cach
   const store = call.storeWithin(deps.silenceMs) as MatchingStore;
   const { shape } = vendor;
   const length = lengthRule(policy).ours;
-  const claim = (id: string) =>
-    deps.open.claim({
+  const claim = async (id: string) => {
+    const standingRules = await standingRulesFor(deps, call.caller);
+    return deps.open.claim({
       store,
       id,
       shape,
-      label: JSON.stringify([target.entry.name, target.model, length, shape.dialect, cache]),
+      label: JSON.stringify([target.entry.name, target.model, length, shape.dialect, cache, standingRules]),
       window: target.window,
       model: target.model,
       baseUrl: target.base,
@@ -158,8 +160,20 @@ export function storeOf<M extends object>(parsed: ParsedRequest<M>, cache = cach
       bindsReasoning: target.entry.binds_reasoning,
       ...cache,
       ...sessionSettings(deps.settings, { store, thread: id, length, caller: call.caller }),
+      standingRules,
     });
+  };
   return { store, claim };
+}
+
+/** Copied into the log when the thread is opened, as an agent's run does; also where none are left, so that older copies end. */
+async function standingRulesFor(
+  { settings: { rules }, directory }: CompatibleDeps,
+  { userId }: Caller,
+): Promise<RulesByScope> {
+  const files = rules.files.map((file) => resolve(directory, file));
+  const file = files.length === 0 ? [] : await rulesInFiles(files);
+  return { agent: rules.agent, user: rules.users[userId] ?? [], file };
 }
 
 /** The body for the provider; null where it speaks another protocol. Null for the messages: as the client wrote them. */

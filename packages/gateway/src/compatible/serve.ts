@@ -32,6 +32,7 @@ import type { Vendor, VendorFailure } from "./vendor.ts";
 
 interface EndpointOptions {
   readonly settings: ConfigFile;
+  readonly directory: CompatibleDeps["directory"];
   readonly env: CompatibleDeps["env"];
   readonly secret: CompatibleDeps["secret"];
   readonly memory: CompatibleDeps["memory"];
@@ -273,6 +274,8 @@ export interface CompatibleCall extends CompatibleRequest {
 
 export interface CompatibleDeps {
   readonly settings: ConfigFile;
+  /** The home's: where the files of `rules.files` are. */
+  readonly directory: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly secret: () => Promise<Uint8Array>;
   readonly open: OpenThreads;

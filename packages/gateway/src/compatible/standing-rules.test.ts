@@ -1,5 +1,7 @@
 // Rules of users and agents at /v1: copied into the thread's log, and in the prompt word for word once something is hidden.
 import assert from "node:assert/strict";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { readRules } from "@palimpsest/core/internal/log";
 import { shapeOf } from "@palimpsest/core/message";
@@ -39,6 +41,19 @@ for (const path of [CHAT, MESSAGES, RESPONSES])
     const shown = await threadPrompt(served.home.store, id, { window: 4000 });
     assert.ok(shown.kind === "prompt" && (shown.breakdown.parts.rules ?? 0) > 0, "the window names them rules");
   });
+
+test("rules of files in the home hold at /v1, are read anew with each request, and end when their file is gone", async (t) => {
+  const served = await beforeProvider(t, { config: "rules: {files: [AGENTS.md]}\n", respond: () => "ok" });
+  const path = join(served.home.directory, "AGENTS.md");
+  const asked = async (text: string) => {
+    const answer = await ask(served.url, [user(text)], { headers: { "x-palimpsest-thread": "files" } });
+    return rulesOf(served, answer.header("thread")!);
+  };
+  writeFileSync(path, `# Shop\n\n- ${AGENT}\n`);
+  assert.deepEqual(await asked("one"), [[AGENT, "file", "active"]]);
+  rmSync(path);
+  assert.deepEqual(await asked("two"), [[AGENT, "file", "ended"]]);
+});
 
 test("a rule that left the configuration ends in the thread when it goes on", async (t) => {
   const served = await beforeProvider(t, { respond: () => "ok" });

@@ -15,8 +15,17 @@ import { threadFolder } from "../home-folders.ts";
 import { loopGuard } from "../loop-guard/middleware.ts";
 import type { Memory } from "../memory/create-memory.ts";
 import { memoryFiles } from "../memory-tool/create-memory-tool.ts";
-import { clarification, danglingCalls, type TitleOptions, threadData, title, todos } from "../middleware/basics.ts";
-import { contextTools, type StandingRulesOptions, standingRules } from "../middleware/context-tools.ts";
+import {
+  clarification,
+  danglingCalls,
+  type StandingRulesOptions,
+  standingRules,
+  type TitleOptions,
+  threadData,
+  title,
+  todos,
+} from "../middleware/basics.ts";
+import { contextTools } from "../middleware/context-tools.ts";
 import { recall } from "../recall/middleware.ts";
 import { type SkillsOptions, skills } from "../skills/middleware.ts";
 import { type SubagentsOptions, subagents } from "../subagents/middleware.ts";

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { readRules } from "@palimpsest/core/internal/log";
 import { startProviderServer } from "@palimpsest/testing";
 import { tool } from "ai";
 import { z } from "zod";
@@ -28,6 +29,22 @@ for (const [name, title, expected] of [
     assert.equal((await store.threads({ limit: 1 })).threads[0]?.title ?? null, expected);
   });
 }
+
+test("a rule that leaves the configuration as its last one ends in an agent's thread", async (t) => {
+  const home = mkdtempSync(join(tmpdir(), "palimpsest-rules-"));
+  t.after(() => rmSync(home, { recursive: true }));
+  const store = openSqlite({ path: ":memory:" });
+  t.after(() => store.close());
+  const statuses: (string | undefined)[] = [];
+  for (const agentRules of [["Never push to main."], []]) {
+    const config = configSchema.parse({ rules: { agent: agentRules }, memory: { enabled: false } });
+    const { agent } = await createAgentFromConfig({ home, config, store });
+    await agent.generate({ threadId: "t", prompt: PROMPT });
+    await agent.close();
+    statuses.push(readRules((await store.head("t"))!.state).list[0]?.status);
+  }
+  assert.deepEqual(statuses, ["active", "ended"]);
+});
 
 test("with one model that thinks, its summaries are asked for without thinking", async (t) => {
   const words = "the parser reads tokens one by one and keeps a stack of what is open ".repeat(12);

@@ -166,7 +166,6 @@ function summarizerOf(config: ConfigFile, settings: Summarization, isGiven: bool
 
 /** Files are those of the workspace where the agent works in one, else of the home. */
 function rulesOf({ rules: { agent, users, files } }: ConfigFile, directory: string): Pick<DeepAgentOptions, "rules"> {
-  if (agent.length + files.length + Object.keys(users).length === 0) return {};
   const paths = files.map((file) => resolve(directory, file));
   return { rules: { agent, user: (userId) => users[userId] ?? [], files: paths } };
 }

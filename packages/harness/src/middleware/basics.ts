@@ -2,11 +2,13 @@
  * Lets the agent ask the person instead of guessing. The call ends the run with the question; the next user message is
  * the answer.
  */
+import { copyRules, readRules } from "@palimpsest/core/internal/log";
 import { aiSdkShape, type Repair } from "@palimpsest/core/message";
 import { tool } from "ai";
 import { z } from "zod/v4";
 import { pendingIn } from "../agent/approval.ts";
 import type { Middleware } from "../agent/run.ts";
+import { rulesInFiles } from "../thread/rule-files.ts";
 import { type TitleLimits, titleOf } from "../thread/title.ts";
 import { toolFacts } from "../tool-facts.ts";
 
@@ -139,5 +141,29 @@ export function todos(): Middleware {
         },
       }),
     }),
+  };
+}
+
+/** Rules that hold in every thread of an agent. */
+export interface StandingRulesOptions {
+  readonly agent?: readonly string[] | undefined;
+  readonly user?: ((userId: string) => readonly string[]) | undefined;
+  /** Paths of files such as AGENTS.md, of which standing instructions are taken. Whoever names one trusts its words. */
+  readonly files?: readonly string[] | undefined;
+}
+
+/** Internal: `rules` of the deep agent. Copies rules into the thread's log, so that replay and `verify` need nothing else; older copies end. */
+export function standingRules({ agent = [], user = () => [], files = [] }: StandingRulesOptions): Middleware {
+  return {
+    name: "rules",
+    async beforeAgent({ conversation, deps, commit }) {
+      const { header, head } = conversation;
+      const own = user(header.user);
+      if (head().state["rules"] === undefined && agent.length + own.length + files.length === 0) return;
+      const file = files.length === 0 ? [] : await rulesInFiles(files);
+      const rules = readRules(head().state);
+      const now = copyRules(rules, { agent, user: own, file }, deps.clock().toISOString());
+      if (now !== rules) await commit([{ kind: "state", patch: { rules: now } }]);
+    },
   };
 }

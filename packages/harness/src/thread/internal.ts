@@ -11,6 +11,7 @@ export {
 } from "./continue-thread.ts";
 export { openConversation } from "./conversation.ts";
 export { currentThread } from "./handle.ts";
+export { rulesInFiles } from "./rule-files.ts";
 export { LeftOpen } from "./session.ts";
 export { toolDefinitions } from "./thread-tools.ts";
 export { commit, prepare } from "./writer.ts";
