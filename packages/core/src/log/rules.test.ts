@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { replaces } from "./rule-words.ts";
 import {
   addRule,
   copyRules,
@@ -15,7 +16,6 @@ import {
   readRules,
   recognizeRules,
   renderRules,
-  replaces,
   restoreRule,
   rulesInForce,
   ruleTokens,

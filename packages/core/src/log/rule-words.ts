@@ -1,0 +1,73 @@
+/** What the words of two rules say about each other: whether they are the same rule, and whether the newer one ends the older one. */
+
+export function sameWords(a: string, b: string): boolean {
+  return plainWords(a).join(" ") === plainWords(b).join(" ");
+}
+
+const FILLERS: ReadonlySet<string> = new Set(
+  "always never please from now on going forward a an the do don't not ever again any more instead also just only should must you your i want to be rather than of anymore".split(
+    " ",
+  ),
+);
+
+export function plainWords(text: string): string[] {
+  return (
+    text
+      .toLowerCase()
+      .match(/[\p{L}\p{N}'.+#-]+/gu)
+      ?.map(withoutEnd) ?? []
+  );
+}
+
+/** Without the full stops and apostrophes that end a word. */
+function withoutEnd(word: string): string {
+  let end = word.length;
+  while (end > 0 && ".'".includes(word[end - 1]!)) end -= 1;
+  return word.slice(0, end);
+}
+
+/**
+ * Whether a new rule takes an older one's place. Narrow on purpose, since both may hold: the opposite of the same words,
+ * the same words with another number, another language to answer in, or words that name what is no longer wanted.
+ */
+export function replaces(next: string, old: string): boolean {
+  const [a, b] = [plainWords(next), plainWords(old)];
+  const [left, right] = [content(a), content(b)];
+  if (right.length === 0) return false;
+  const same = left.join(" ") === right.join(" ");
+  if (same) return true;
+  const numbers = (words: readonly string[]) => words.map((word) => (/^\d/.test(word) ? "#" : word)).join(" ");
+  if (numbers(left) === numbers(right)) return true;
+  const [newLanguage, oldLanguage] = [answerLanguage(next), answerLanguage(old)];
+  if (newLanguage !== null && oldLanguage !== null) return newLanguage !== oldLanguage;
+  return namesOld(next, right, left);
+}
+
+function content(words: readonly string[]): string[] {
+  return words.filter((word) => !FILLERS.has(word));
+}
+
+/** `Use tabs instead of spaces` ends `Always use spaces`. */
+function namesOld(next: string, old: readonly string[], fresh: readonly string[]): boolean {
+  const dropped =
+    /\b(?:instead of|rather than|no longer|not .{2,40} any ?more|statt|au lieu de|en vez de)\s+(.{2,80})$/i.exec(next);
+  if (dropped === null) return false;
+  const gone = content(plainWords(dropped[1] ?? ""));
+  return (
+    gone.length > 0 &&
+    gone.every((word) => old.includes(word)) &&
+    old.every((word) => gone.includes(word) || fresh.includes(word))
+  );
+}
+
+const LANGUAGES =
+  "english|german|french|spanish|italian|portuguese|dutch|polish|russian|chinese|japanese|korean|arabic|turkish|swedish|danish|norwegian|finnish|greek|hindi|deutsch|englisch|franz\u00f6sisch|spanisch";
+
+/** The language that answers are to be given in, if the rule says nothing else. */
+function answerLanguage(text: string): string | null {
+  const said = new RegExp(
+    `\\b(?:answer|reply|respond|speak|write|talk|antworte|schreib\\w*)(?: (?:me|to me|mir|all|your|always|only|immer|bitte|answers|replies))* (?:in|auf) (${LANGUAGES})\\b`,
+    "iu",
+  ).exec(text);
+  return said?.[1]?.toLowerCase() ?? null;
+}
