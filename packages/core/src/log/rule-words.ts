@@ -28,20 +28,26 @@ function withoutEnd(word: string): string {
 
 /**
  * Whether a new rule takes an older one's place. Narrow on purpose, since both may hold: the opposite of the same words,
- * the same words with another number, another language to answer in, or words that name what is no longer wanted.
+ * another number in the same words, another language to answer in, or words that name what is no longer wanted. Of rules
+ * that a person set by hand, and of bans, only another quantity counts: of `ticket 12` and `ticket 13` both may be meant.
  */
-export function replaces(next: string, old: string): boolean {
+export function replaces(next: string, old: string, by: "hand" | "recognized"): boolean {
   const [a, b] = [plainWords(next), plainWords(old)];
   const [left, right] = [content(a), content(b)];
   if (right.length === 0) return false;
   const same = left.join(" ") === right.join(" ");
   if (same) return true;
   const numbers = (words: readonly string[]) => words.map((word) => (/^\d/.test(word) ? "#" : word)).join(" ");
-  if (numbers(left) === numbers(right)) return true;
+  if (numbers(left) === numbers(right)) return (by === "recognized" && !BAN.test(next)) || QUANTITY.test(next);
   const [newLanguage, oldLanguage] = [answerLanguage(next), answerLanguage(old)];
   if (newLanguage !== null && oldLanguage !== null) return newLanguage !== oldLanguage;
   return namesOld(next, right, left);
 }
+
+const BAN = /(?<!\p{L})(?:never|not|no|don'?t|nie|niemals|nicht|kein\p{L}*|ne|jamais|nunca)(?!\p{L})/iu;
+/** `2 spaces`, `at most 3`: a number that counts something, and no name such as `port 8080`. */
+const QUANTITY =
+  /\d ?%|\d (?!(?:always|as|is|this|unless|was)\b)[a-z]+s\b|(?<!\p{L})(?:above|below|least|less|max\p{L}*|min\p{L}*|most|over|than|under|up to|within|h\u00f6chstens|mindestens|\u00fcber|unter|moins|plus|menos|m\u00e1s)(?!\p{L})/iu;
 
 function content(words: readonly string[]): string[] {
   return words.filter((word) => !FILLERS.has(word));

@@ -66,8 +66,27 @@ for (const [next, old, expected] of [
   ["Always use type hints.", "Always use spaces.", false],
   ["Never push to main.", "Never push to main.", true],
   ["Always run the tests before committing.", "Always run the linter before committing.", false],
+  ["Use port 9090 for staging.", "Use port 8080 for staging.", true],
+  ["Never touch ticket 13.", "Never touch ticket 12.", false],
+  ["Never send more than 3 mails a day.", "Never send more than 5 mails a day.", true],
 ] as const) {
-  test(`"${next}" ${expected ? "ends" : "leaves"} "${old}"`, () => assert.equal(replaces(next, old), expected));
+  test(`"${next}" ${expected ? "ends" : "leaves"} "${old}"`, () =>
+    assert.equal(replaces(next, old, "recognized"), expected));
+}
+
+for (const [next, old, expected] of [
+  ["Use port 9090 for staging.", "Use port 8080 for staging.", false],
+  ["Read chapter 2 before you answer.", "Read chapter 1 before you answer.", false],
+  ["Indent with 4 spaces.", "Indent with 2 spaces.", true],
+  ["Antworte in h\u00f6chstens 5 S\u00e4tzen.", "Antworte in h\u00f6chstens 3 S\u00e4tzen.", true],
+  ["Answer in English.", "Answer in German.", true],
+  ["Push to main.", "Never push to main.", true],
+] as const) {
+  test(`set by hand, "${next}" ${expected ? "ends" : "leaves"} "${old}"`, () => {
+    let rules = changed(addRule(NO_RULES, { text: old }, AT));
+    rules = changed(addRule(rules, { text: next }, AT));
+    assert.deepEqual(texts(rules), expected ? [next] : [old, next]);
+  });
 }
 
 test("recognized rules end older ones, come once, and wait as proposals beyond the limits", () => {

@@ -86,7 +86,7 @@ export function addRule(rules: RuleList, given: NewRule, at: string): RuleChange
   const inForce = rulesInForce(rules);
   const twin = inForce.find((rule) => sameWords(rule.text, text));
   if (twin !== undefined) return { kind: "changed", rules, rule: twin, ended: [] };
-  const ended = inForce.filter((rule) => yields(rule) && replaces(text, rule.text));
+  const ended = inForce.filter((rule) => yields(rule) && replaces(text, rule.text, "hand"));
   const full = overLimits([...inForce.filter((rule) => !ended.includes(rule)), { text }]);
   if (full !== null) return refused("too-many-rules", `${full}: end one first, for example ${endable(inForce)}`);
   return added(rules, { ...given, text }, { at, status: "active", ended });
@@ -106,7 +106,7 @@ export function recognizeRules(
     if (list.list.some((rule) => rule.source === one.source && sameWords(rule.text, text))) continue;
     const inForce = rulesInForce(list);
     if (inForce.some((rule) => sameWords(rule.text, text))) continue;
-    const ended = inForce.filter((rule) => yields(rule) && replaces(text, rule.text));
+    const ended = inForce.filter((rule) => yields(rule) && replaces(text, rule.text, "recognized"));
     const full = overLimits([...inForce.filter((rule) => !ended.includes(rule)), { text }]);
     const status = full === null && one.by !== "model" ? "active" : "proposed";
     if (status === "proposed" && isKnownProposal(list, text)) continue;
@@ -148,7 +148,7 @@ export function restoreRule(rules: RuleList, id: string, at: string): RuleChange
   if ("kind" in rule) return rule;
   if (rule.text === REDACTED) return refused("erased", `the text of rule ${id} was erased with its message`);
   const inForce = rulesInForce(rules).filter((other) => other.id !== id);
-  const ended = inForce.filter((other) => yields(other) && replaces(rule.text, other.text));
+  const ended = inForce.filter((other) => yields(other) && replaces(rule.text, other.text, "hand"));
   const full = overLimits([...inForce.filter((other) => !ended.includes(other)), rule]);
   if (full !== null) return refused("too-many-rules", `${full}: end one first, for example ${endable(inForce)}`);
   const { ended: _, ...rest } = rule;
