@@ -211,10 +211,11 @@ const one = performing(verify, {
     if (thread === undefined) throw new UsageError("T is missing. Usage: palimpsest verify T, or verify --all");
     return { thread };
   },
-  async show({ records, redacted, firstBad }, { output }, { positionals: [threadId] }) {
+  async show({ records, redacted, rewritten, firstBad }, { output }, { positionals: [threadId] }) {
     if (firstBad === undefined) await output.line(`${threadId}: ${counted(records, "record")}, the chain is whole.`);
     else output.note(`palimpsest: ${threadId} is not as it was written. ${firstBad.detail}.`);
     if (redacted.length > 0) output.note(`redacted: ${redacted.join(", ")}`);
+    if (rewritten.length > 0) output.note(`summaries without what was redacted: ${rewritten.join(", ")}`);
   },
   failed: ({ firstBad }) => firstBad !== undefined,
 });

@@ -171,7 +171,7 @@ test("[F45] a record of a newer format is refused by name, with the way out", ()
 
 test("an untouched log is whole", () => {
   const { records, head } = log(SAMPLES);
-  assert.deepEqual(verdict(records, head), { kind: "whole", records: SAMPLES.length, redacted: [] });
+  assert.deepEqual(verdict(records, head), { kind: "whole", records: SAMPLES.length, redacted: [], rewritten: [] });
   assert.equal(verdict([], emptyHead(at)).kind, "whole");
 });
 
@@ -212,7 +212,7 @@ test("a replaced body passes only under a receipt that names its hash", () => {
   };
   const { records, head } = log([message("secret"), message("two"), receipt]);
   const erased = records.with(0, { ...records[0]!, body: skeleton });
-  assert.deepEqual(verdict(erased, head), { kind: "whole", records: 3, redacted: [1] });
+  assert.deepEqual(verdict(erased, head), { kind: "whole", records: 3, redacted: [1], rewritten: [] });
   const other = records.with(0, { ...records[0]!, body: '"something else"' });
   assert.deepEqual(firstBad(other, head), [1, "changed-body"]);
   const another = erased.with(1, { ...records[1]!, body: skeleton });
@@ -232,7 +232,7 @@ test("a replaced header passes only under a receipt that names its hash, and bes
   const header = blank(before.records[1]!.header);
   const { records, head } = log([message("one"), said, message("two"), receipt(2, header)]);
   const erased = records.with(1, { ...records[1]!, header });
-  assert.deepEqual(verdict(erased, head), { kind: "whole", records: 4, redacted: [2] });
+  assert.deepEqual(verdict(erased, head), { kind: "whole", records: 4, redacted: [2], rewritten: [] });
   assert.deepEqual(firstBad(records.with(1, { ...records[1]!, header: `${header} ` }), head), [2, "broken-link"]);
   assert.deepEqual(firstBad(erased.with(1, { ...erased[1]!, hash: "0" }), head), [3, "broken-link"]);
   const forged = records[0]!.header.replace('"user"', '"model"');

@@ -26,14 +26,22 @@ export type ChainFlaw =
   | "wrong-head"
   | "missing-rule";
 
-export type Verdict =
-  | { readonly kind: "whole"; readonly records: number; readonly redacted: readonly number[] }
-  | {
-      readonly kind: "broken";
-      readonly records: number;
-      readonly redacted: readonly number[];
-      readonly firstBad: { readonly seq: number; readonly flaw: ChainFlaw; readonly detail: string };
-    };
+export type Verdict = Read &
+  (
+    | { readonly kind: "whole" }
+    | {
+        readonly kind: "broken";
+        readonly firstBad: { readonly seq: number; readonly flaw: ChainFlaw; readonly detail: string };
+      }
+  );
+
+interface Read {
+  readonly records: number;
+  /** Records whose words were erased. */
+  readonly redacted: readonly number[];
+  /** Compactions whose summary held erased words, and was made anew or erased. */
+  readonly rewritten: readonly number[];
+}
 
 export interface ChainVerifier {
   add(record: ChainedRecord): void;
@@ -44,6 +52,7 @@ export function chainVerifier(hash: Hash): ChainVerifier {
   let count = 0;
   let previous = "";
   let broken: Bad | null = null;
+  const compactions = new Set<number>();
   /** Bodies that are not what was chained, until a redaction explains them: seq to the hash found. */
   const replaced = new Map<number, string>();
   const explained = new Map<number, string>();
@@ -54,6 +63,7 @@ export function chainVerifier(hash: Hash): ChainVerifier {
   return {
     add(record) {
       count += 1;
+      if (record.kind === "compaction") compactions.add(record.seq);
       const body = record.body === null ? null : hash(record.body);
       if (body !== record.bodyHash && body !== null && record.bodyHash !== null) replaced.set(record.seq, body);
       const { bodies, headers } = redactions(record);
@@ -72,13 +82,14 @@ export function chainVerifier(hash: Hash): ChainVerifier {
       const flaws = changed.map((seq): Bad => bad(seq, "changed-body", "its body is not the one that was appended"));
       const others = [...rewritten].filter(([seq, { now }]) => explainedHeaders.get(seq) !== now);
       const erased = [...rewritten.keys()].filter((seq) => !others.some(([other]) => other === seq));
-      const redacted = [...new Set([...gone, ...erased])].sort((a, b) => a - b);
+      const touched = [...new Set([...gone, ...erased])].sort((a, b) => a - b);
+      const redacted = touched.filter((seq) => !compactions.has(seq));
+      const read = { records: count, redacted, rewritten: touched.filter((seq) => compactions.has(seq)) };
       flaws.push(...others.map(([, { flaw }]) => flaw));
       if (broken) flaws.push(broken);
       else flaws.push(...endFlaws(head, count, previous));
       const first = flaws.sort((a, b) => a.seq - b.seq)[0];
-      if (!first) return { kind: "whole", records: count, redacted };
-      return { kind: "broken", records: count, redacted, firstBad: first };
+      return first ? { kind: "broken", ...read, firstBad: first } : { kind: "whole", ...read };
     },
   };
 }

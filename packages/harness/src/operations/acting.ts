@@ -247,14 +247,17 @@ export const verify = operation({
     ok: z.boolean(),
     records: z.int(),
     redacted: list(z.int()),
+    rewritten: list(z.int()).describe(
+      "Compactions whose summary held redacted words: made anew without them, or erased.",
+    ),
     firstBad: z.unknown().optional(),
   }),
   async run(home, { thread: id }) {
     const verdict = await verifyThread(home, id);
     if (verdict.kind === "missing") throw missingThread(id);
-    const { records, redacted } = verdict;
+    const { records, redacted, rewritten } = verdict;
     const firstBad = verdict.kind === "broken" ? verdict.firstBad : null;
-    return { ok: firstBad === null, records, redacted, ...(firstBad !== null && { firstBad }) };
+    return { ok: firstBad === null, records, redacted, rewritten, ...(firstBad !== null && { firstBad }) };
   },
 });
 

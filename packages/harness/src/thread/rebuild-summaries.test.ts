@@ -6,6 +6,7 @@ import { type TestContext, test } from "node:test";
 import { originalsIn } from "@palimpsest/core/internal/summary";
 import { assertSound, collect, freshThread, say, writerOf } from "@palimpsest/testing/internal/kit";
 import { openSqlite } from "../stores/index.ts";
+import { verify } from "./audit.ts";
 import { compactThread } from "./compact-thread.ts";
 import { fork, pin, redact, undo } from "./threads.ts";
 import type { ThreadDeps, Writer } from "./writer.ts";
@@ -60,6 +61,9 @@ test("redacting a message makes the summaries that stood for it anew from what i
   assert.match(before, /4711-quux/);
   const outcome = await redact(writer, threadId, 5);
   assert.deepEqual(outcome.kind === "redacted" && outcome.summaries, { rebuilt: 2, erased: 0 });
+  const verdict = await verify(writer, threadId);
+  assert.ok(verdict.kind === "whole" && verdict.rewritten.length === 2 && verdict.redacted.includes(5));
+  assert.ok(!verdict.redacted.some((seq) => verdict.rewritten.includes(seq)));
   const after = await shown(store, threadId);
   assert.doesNotMatch(after, /4711-quux|was erased/);
   assert.match(after, /service 1 uses port 8001/);

@@ -39,7 +39,7 @@ export const redactionCases: Cases = {
     assert.equal(body.tool_calls[0].id, "c1");
     assert.equal(body.tool_calls[0].function.arguments, "{}");
     const verdict = await verify(writer, threadId);
-    assert.deepEqual(verdict, { kind: "whole", records: 3, redacted: [1] });
+    assert.deepEqual(verdict, { kind: "whole", records: 3, redacted: [1], rewritten: [] });
     await assertSound(writer, threadId);
     assert.equal((await redact(writer, threadId, 1)).kind, "already-redacted");
     assert.equal((await redact(writer, threadId, 3)).kind, "no-message");
