@@ -1,6 +1,8 @@
 /** What the chat's commands do to the thread: compact, undo, redo, look at it, search, pin, fork. */
+
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import { errorCode } from "@palimpsest/core/internal/text";
 import { checkThreadId, type MessageRecord } from "@palimpsest/core/log";
 import { shapeOf } from "@palimpsest/core/message";
 import { createSnippets } from "@palimpsest/core/recall";
@@ -208,7 +210,7 @@ export async function exportThread(
   try {
     await writeFile(file, pieces, { mode: 0o600, flag: "wx" });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    if (errorCode(error) !== "EEXIST") throw error;
     return screen.aside(`${file} is there already: /export FILE names another one.`);
   }
   await screen.aside(`Written to ${file}.`);

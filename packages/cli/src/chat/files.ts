@@ -1,7 +1,9 @@
 /** The chat's commands on the thread's files: list them, and copy one in. */
+
 import { constants } from "node:fs";
 import { chmod, copyFile, readdir, stat } from "node:fs/promises";
 import { basename, extname, join, resolve } from "node:path";
+import { errorCode } from "@palimpsest/core/internal/text";
 import { prepareWorkspace, threadWorkspace, VIRTUAL_ROOT } from "palimpsest/workspace";
 import { grouped, printable } from "../terminal/text.ts";
 import type { ChatSession } from "./session.ts";
@@ -67,7 +69,7 @@ async function copyIn(source: string, directory: string): Promise<string> {
       await chmod(join(directory, name), 0o600);
       return name;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+      if (errorCode(error) !== "EEXIST") throw error;
     }
   }
 }

@@ -1,5 +1,7 @@
 /** The two ways a command ends early, and the one place that turns anything thrown into a sentence and an exit code. */
+
 import { PalimpsestError } from "@palimpsest/core/errors";
+import { errorCode } from "@palimpsest/core/internal/text";
 
 /** The command line itself is wrong: exit code 2. */
 export class UsageError extends PalimpsestError<"usage"> {
@@ -39,7 +41,7 @@ export async function endingOf(error: unknown): Promise<Ending> {
       message: sentence(error.message),
       ...("floor" in error && { floor: error.floor }),
     };
-  const code = "code" in error && typeof error.code === "string" ? error.code : null;
+  const code = errorCode(error);
   if (code !== null && Object.hasOwn(SYSTEM, code))
     return { exitCode: 1, code, message: `${SYSTEM[code]} (${error.message})` };
   return unexpected(error.message);

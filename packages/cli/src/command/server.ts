@@ -2,7 +2,9 @@
  * A gateway that commands work against instead of a home: `--server URL --key K`. What a route answers is the document that
  * the command of the same name prints with `--json`.
  */
+
 import { isIP } from "node:net";
+import { errorCode } from "@palimpsest/core/internal/text";
 import { Failure, sentence, UsageError } from "./failure.ts";
 
 export interface Server {
@@ -88,8 +90,8 @@ async function read<T>(response: Response): Promise<T> {
 }
 
 function unreachable(url: string, error: unknown): Failure {
-  const { cause } = error as { cause?: { code?: string } };
-  const why = cause?.code === undefined ? "" : ` (${cause.code})`;
+  const code = error instanceof Error ? errorCode(error.cause) : null;
+  const why = code === null ? "" : ` (${code})`;
   return new Failure(
     "unreachable",
     `No gateway answers at ${url}${why}: start one with "palimpsest serve", or check --server.`,

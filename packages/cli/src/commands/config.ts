@@ -1,7 +1,9 @@
 /** The configuration: written at first, checked, brought to the newest form, described for an editor. */
+
 import { constants, existsSync } from "node:fs";
 import { copyFile, open, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { errorCode } from "@palimpsest/core/internal/text";
 import type { ConfigFinding, StarterAnswers } from "palimpsest/home";
 import {
   answerProblem,
@@ -165,7 +167,7 @@ async function keepCopy(path: string): Promise<string> {
       await copyFile(path, backup, constants.COPYFILE_EXCL);
       return backup;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+      if (errorCode(error) !== "EEXIST") throw error;
     }
   }
 }

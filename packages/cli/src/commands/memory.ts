@@ -1,7 +1,9 @@
 /** The commands under `memory`: what is remembered, looked at and corrected. */
+
 import { readFileSync } from "node:fs";
 import { sectionText } from "@palimpsest/core/internal/memory";
-import { type Change, type Fact, type MemoryDocument, SECTION_PATHS, type SectionPath } from "@palimpsest/core/memory";
+import { errorCode } from "@palimpsest/core/internal/text";
+import { type Fact, type MemoryDocument, SECTION_PATHS, type SectionPath } from "@palimpsest/core/memory";
 import * as memory from "palimpsest/internal/memory-operations";
 import type { ResultOf } from "palimpsest/internal/operation";
 import type { JobStatus } from "palimpsest/stores";
@@ -26,8 +28,7 @@ const scope = ({ options: { agent } }: Input<MemoryCommandOptions>) => ({ agent 
 
 export const showing = performing(memory.show, {
   input: scope,
-  async show(result, { output }) {
-    const document = result as MemoryDocument;
+  async show(document: MemoryDocument, { output }) {
     // By the name that `memory edit` takes.
     const lines = SECTION_PATHS.flatMap((path) => {
       const text = sectionText(document, path);
@@ -130,7 +131,7 @@ export const forgetting = acting<ForgetOptions>(async ({ positionals, options: {
 
 /** Their words can still be erased. */
 async function forgottenBefore(acts: Acts, agentName: string | undefined): Promise<readonly string[]> {
-  const changes = (await acts.call(memory.history, { agent: agentName })).changes as readonly Change[];
+  const changes = (await acts.call(memory.history, { agent: agentName })).changes;
   return changes.filter(({ kind }) => kind === "forget").map(({ target }) => target);
 }
 
@@ -154,7 +155,7 @@ async function showForgotten(
 export const listing = performing(memory.history, {
   input: scope,
   async show(document, { output }) {
-    const changes = document.changes as readonly Change[];
+    const changes = document.changes;
     if (changes.length === 0) output.note("Nothing was changed yet.");
     const rows = changes.map(({ id, at, by, kind, sources, before, after, target }) => {
       const words = after ?? before ?? target;
@@ -194,10 +195,7 @@ function readDocument(path: string): Record<string, unknown> {
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
-    throw new Failure(
-      "unreadable",
-      `Can't read ${path} (${(error as NodeJS.ErrnoException).code}): give the path of a file.`,
-    );
+    throw new Failure("unreadable", `Can't read ${path} (${errorCode(error)}): give the path of a file.`);
   }
   try {
     return JSON.parse(text) as Record<string, unknown>;

@@ -1,4 +1,14 @@
 /** What our own packages use of this folder; it has no public names. No promise is made about it. */
 export { analyze, normalized } from "./analyze.ts";
-export { clip, errorText, flatten, isFailingLine, isLowSurrogate, isRecord, oneLine, sentences } from "./names.ts";
+export {
+  clip,
+  errorCode,
+  errorText,
+  flatten,
+  isFailingLine,
+  isLowSurrogate,
+  isRecord,
+  oneLine,
+  sentences,
+} from "./names.ts";
 export { maskSecrets } from "./secrets.ts";

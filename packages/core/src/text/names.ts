@@ -345,6 +345,11 @@ export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** The code of what was thrown, such as Node's ENOENT; null if it has none. */
+export function errorCode(error: unknown): string | null {
+  return isRecord(error) && typeof error["code"] === "string" ? error["code"] : null;
+}
+
 const HOUR = 3_600_000;
 const LONG_HOURS = 6;
 

@@ -6,6 +6,7 @@
 import { createHmac, randomBytes, randomUUID } from "node:crypto";
 import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { errorCode } from "@palimpsest/core/internal/text";
 import { checkUser, DEFAULT_USER } from "@palimpsest/core/log";
 import { hashKey, KEY_PREFIX } from "palimpsest/internal/key-operations";
 import type { KeyRow, KeyRows } from "palimpsest/stores";
@@ -300,7 +301,7 @@ async function makeSecret(directory: string, path: string): Promise<void> {
   try {
     await link(temporary, path);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    if (errorCode(error) !== "EEXIST") throw error;
   } finally {
     await rm(temporary, { force: true });
   }

@@ -1,11 +1,11 @@
 /** OpenAI chat completions: its requests, its errors. How its answers are read is in `answer.ts`. */
 
 import { type OpenAiCall, type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
-import { fieldsOf, type JsonFields, listIn, numberIn, objectOf } from "../http/read-json.ts";
+import { fieldsOf, type JsonFields, listIn, numberIn, objectOf, parseFields } from "../http/read-json.ts";
 import type { AnswerPiece, AnswerWriter, PieceCall, PieceEnd } from "./converted-answer.ts";
 import { type CheckedMessages, common, leadingIn, readItems } from "./front.ts";
 import { chatTools } from "./own-tools/chat.ts";
-import { dataOf, eventParser, wholeReader } from "./passage.ts";
+import { eventParser, wholeReader } from "./passage.ts";
 import type {
   AnswerReader,
   AnswerWriterOptions,
@@ -94,7 +94,7 @@ function streamReader(): AnswerReader<OpenAiMessage> {
           state = state === "failed" ? "failed" : "ended";
           continue;
         }
-        const body = dataOf(event);
+        const body = parseFields(event.data);
         if (body?.["error"]) {
           state = "failed";
           error = event.data;

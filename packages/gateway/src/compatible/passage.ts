@@ -351,15 +351,10 @@ export function objectReader(
   const parse = eventParser();
   return (bytes) => {
     for (const event of parse(bytes)) {
-      const fields = dataOf(event);
+      const fields = parseFields(event.data);
       if (fields !== null) take(fields, event.data);
     }
   };
-}
-
-/** An event's data as an object; null for what is none. */
-export function dataOf({ data }: Pick<UpstreamEvent, "data">): JsonFields | null {
-  return parseFields(data);
 }
 
 /** How many characters of line ends the text ends with. */
@@ -373,7 +368,7 @@ function lineEndsIn(text: string): number {
 
 export function wholeReader<M>(answerIn: (body: JsonFields | null) => ReadAnswer<M>): AnswerReader<M> {
   const pieces: Uint8Array[] = [];
-  const answer = () => answerIn(dataOf({ data: Buffer.concat(pieces).toString() }));
+  const answer = () => answerIn(parseFields(Buffer.concat(pieces).toString()));
   return {
     read: (bytes) => void pieces.push(bytes),
     state: () => answer().state,

@@ -1,5 +1,7 @@
 /** What went wrong, as a client reads it: a status, a code to branch on, and a sentence. The one place that turns thrown things into it. */
+
 import { PalimpsestError } from "@palimpsest/core/errors";
+import { errorCode } from "@palimpsest/core/internal/text";
 import { REFUSAL_STATUS } from "palimpsest/internal/agent";
 import { type OperationCode, OperationError } from "palimpsest/internal/operation";
 
@@ -35,7 +37,7 @@ export function clientLeft(): ProblemError {
 /** Work that was stopped because its connection closed. */
 export function isBrokenOff(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  const { code } = error as NodeJS.ErrnoException;
+  const code = errorCode(error);
   return error.name === "AbortError" || code === "ECONNRESET" || code === "ERR_STREAM_PREMATURE_CLOSE";
 }
 

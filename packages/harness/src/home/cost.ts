@@ -2,9 +2,11 @@
  * What a thread has cost so far: its calls, those of its sub-agents, its summaries, embeddings and memory. A fork also counts
  * the log it shares with its parent. Calls whose model has no known price are named, not guessed.
  */
+
 import { appendFileSync, createReadStream } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { errorCode } from "@palimpsest/core/internal/text";
 import type { ThreadName, UsageRecord } from "@palimpsest/core/log";
 import { makeFolder, PRIVATE_FILE, threadFolder } from "../home-folders.ts";
 import { configuredEmbedder } from "../models/configured-embedder.ts";
@@ -181,7 +183,7 @@ async function* notedIn(home: string, thread: ThreadName): AsyncGenerator<Beside
       if (charge !== null) yield charge;
     }
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    if (errorCode(error) !== "ENOENT") throw error;
   }
 }
 

@@ -2,11 +2,13 @@
  * Finds the home, the configuration file and the person's own folders. Decides and reads small files only: whether something
  * that was found may be used is `trust.ts`, and the schema is never loaded here.
  */
+
 import { createHash, randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { PalimpsestError } from "@palimpsest/core/errors";
+import { errorCode } from "@palimpsest/core/internal/text";
 import { HOME_NAME, PRIVATE_FILE, PRIVATE_FOLDER } from "../home-folders.ts";
 
 export const CONFIG_NAME = "config.yaml";
@@ -43,7 +45,7 @@ export function readConfig({ path }: ChosenConfig): string | { readonly problem:
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = errorCode(error);
     return { problem: code === "ENOENT" ? "does not exist" : `can't be read (${code})` };
   }
 }

@@ -3,11 +3,13 @@
  * and only over what was read; a crash leaves the old or the new document, whole. A file that can't be read is moved
  * aside and reported, never taken for an empty memory.
  */
+
 import { createHash, randomUUID } from "node:crypto";
 import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as wait } from "node:timers/promises";
+import { errorCode } from "@palimpsest/core/internal/text";
 import { type MemoryDocument, parseDocument, writeDocument } from "@palimpsest/core/memory";
 import { makeFile, makeFolder, PRIVATE_FILE, PRIVATE_FOLDER } from "../home-folders.ts";
 import { openDatabase } from "../stores/sqlite/connection.ts";
@@ -145,7 +147,7 @@ async function stampOf(path: string): Promise<string | null> {
     const { mtimeMs, size, ino } = await stat(path);
     return `${mtimeMs} ${size} ${ino}`;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    if (errorCode(error) === "ENOENT") return null;
     throw translated(error, path);
   }
 }

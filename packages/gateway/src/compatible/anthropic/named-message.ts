@@ -2,17 +2,22 @@
 
 import type { AnthropicMessage } from "@palimpsest/core/message";
 import type { PromptRequest, ThreadPrompt } from "palimpsest/session";
-import type { JsonFields } from "../../http/read-json.ts";
-import { fieldsOf, listIn } from "../../http/read-json.ts";
+import { fieldsOf, type JsonFields, listIn, parseFields } from "../../http/read-json.ts";
 import type { AnswerStart, NamedAnswer, PreparedPrompt, PromptToPrepare, ServerCompaction } from "../answer.ts";
 import type { Secret } from "../match.ts";
-import { dataOf, eventParser, type UpstreamEvent } from "../passage.ts";
+import { eventParser, type UpstreamEvent } from "../passage.ts";
 import { bindsThoughts } from "../policy.ts";
 import { summaryText } from "../prompt.ts";
 import type { ParsedRequest } from "../request.ts";
 import { bytesOf, formOf, type UpstreamAnswer } from "../upstream.ts";
-import type { ContextEdit, RequestedEdits } from "./edits.ts";
-import { type Cleared, clearThinking, counterOf, pruneToolUses } from "./edits.ts";
+import {
+  type Cleared,
+  type ContextEdit,
+  clearThinking,
+  counterOf,
+  pruneToolUses,
+  type RequestedEdits,
+} from "./edits.ts";
 import {
   type BlockKind,
   compactionBlock,
@@ -201,7 +206,7 @@ async function* whole(
   { id, first, edits }: MessageRewriting,
 ): AsyncGenerator<Uint8Array> {
   const bytes = await bytesOf(body);
-  const message = dataOf({ data: bytes.toString() });
+  const message = parseFields(bytes.toString());
   if (message === null) return yield bytes;
   const content = listIn(message["content"]);
   const own = {
@@ -225,7 +230,7 @@ async function* events(body: AsyncIterable<Uint8Array>, rewriting: MessageRewrit
 }
 
 function eventOf(event: UpstreamEvent, { id, first, edits }: MessageRewriting): string {
-  const fields = dataOf(event);
+  const fields = parseFields(event.data);
   if (fields === null) return `${event.name === null ? "" : `event: ${event.name}\n`}data: ${event.data}\n\n`;
   switch (fields["type"]) {
     case "message_start": {

@@ -1,9 +1,9 @@
 /** Tools of ours beside the client's in chat completions. */
-import type { JsonFields } from "../../http/read-json.ts";
-import { fieldsOf, listIn, objectOf } from "../../http/read-json.ts";
+import { fieldsOf, type JsonFields, listIn, objectOf } from "../../http/read-json.ts";
 import {
   type AnswerStitch,
   addedUp,
+  clientPlaces,
   type StitchOptions,
   streamStitch,
   type VendorTools,
@@ -35,7 +35,7 @@ function chunks({ isOurs }: Pick<StitchOptions, "isOurs">): AnswerStitch {
   let round = 1;
   let id: unknown;
   let text: "none" | "said" | "said-before" = "none";
-  const calls = callPlaces(isOurs);
+  const places = clientPlaces();
   let held: JsonFields[] = [];
   const usages: unknown[] = [];
   const chunk = (fields: JsonFields): string => `data: ${JSON.stringify(round === 1 ? fields : { ...fields, id })}\n\n`;
@@ -48,7 +48,11 @@ function chunks({ isOurs }: Pick<StitchOptions, "isOurs">): AnswerStitch {
       if (text === "said-before") shown["content"] = BETWEEN + content;
       text = "said";
     }
-    const own = calls.shown(listIn(given).map(fieldsOf));
+    const own = listIn(given).flatMap((one) => {
+      const call = fieldsOf(one);
+      const place = places.of(call["index"] ?? 0, isOurs(nameOf(call)));
+      return place === null ? [] : [{ ...call, index: place }];
+    });
     if (own.length > 0) shown["tool_calls"] = own;
     return Object.keys(shown).length === 0 ? null : shown;
   };
@@ -71,31 +75,12 @@ function chunks({ isOurs }: Pick<StitchOptions, "isOurs">): AnswerStitch {
       const usage = addedUp(usages);
       const end = held.map((fields) => chunk(objectOf(fields["usage"]) === null ? fields : { ...fields, usage }));
       held = [];
-      calls.nextRound();
+      places.nextRound();
       round += 1;
       if (text === "said") text = "said-before";
       return next === "again" ? "" : `${end.join("")}data: [DONE]\n\n`;
     },
   });
-}
-
-/** The client's calls, numbered anew over all rounds. */
-function callPlaces(isOurs: StitchOptions["isOurs"]) {
-  let calls = 0;
-  /** Of this round, by the provider's number: the client's number, or null for one of ours. */
-  let places = new Map<unknown, number | null>();
-  return {
-    shown: (given: readonly JsonFields[]): JsonFields[] =>
-      given.flatMap((call) => {
-        const { index = 0 } = call;
-        if (!places.has(index)) places.set(index, isOurs(nameOf(call)) ? null : calls++);
-        const place = places.get(index) ?? null;
-        return place === null ? [] : [{ ...call, index: place }];
-      }),
-    nextRound() {
-      places = new Map();
-    },
-  };
 }
 
 function merged(bodies: readonly JsonFields[], { isOurs }: Pick<StitchOptions, "isOurs">): JsonFields {

@@ -1,9 +1,9 @@
 /** Tools of ours beside the client's in Anthropic's messages. */
-import type { JsonFields } from "../../http/read-json.ts";
-import { fieldsOf, listIn } from "../../http/read-json.ts";
+import { fieldsOf, type JsonFields, listIn } from "../../http/read-json.ts";
 import {
   type AnswerStitch,
   addedUp,
+  clientPlaces,
   type StitchOptions,
   streamStitch,
   type VendorTools,
@@ -28,9 +28,7 @@ function isOurCall({ type, name }: JsonFields, { isOurs }: OurNames): boolean {
 
 function events(options: OurNames): AnswerStitch {
   let round = 1;
-  let blocks = 0;
-  /** The blocks of this round by the provider's number: the client's number, or null for a call of ours. */
-  let places = new Map<unknown, number | null>();
+  const places = clientPlaces();
   let usage: unknown = null;
   let held: JsonFields[] = [];
   const usages: unknown[] = [];
@@ -44,10 +42,7 @@ function events(options: OurNames): AnswerStitch {
         case "content_block_start":
         case "content_block_delta":
         case "content_block_stop": {
-          const { index } = fields;
-          const block = fieldsOf(fields["content_block"]);
-          if (!places.has(index)) places.set(index, isOurCall(block, options) ? null : blocks++);
-          const place = places.get(index) ?? null;
+          const place = places.of(fields["index"], isOurCall(fieldsOf(fields["content_block"]), options));
           return place === null ? "" : written({ ...fields, index: place });
         }
         case "message_delta":
@@ -66,7 +61,8 @@ function events(options: OurNames): AnswerStitch {
       const end = held.map((fields) =>
         written(isOne || fields["usage"] == null ? fields : { ...fields, usage: total }),
       );
-      [held, places] = [[], new Map()];
+      held = [];
+      places.nextRound();
       round += 1;
       return next === "again" ? "" : end.join("");
     },

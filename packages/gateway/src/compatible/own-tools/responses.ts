@@ -1,9 +1,9 @@
 /** Tools of ours beside the client's in OpenAI's responses. */
-import type { JsonFields } from "../../http/read-json.ts";
-import { fieldsOf, listIn, objectOf } from "../../http/read-json.ts";
+import { fieldsOf, type JsonFields, listIn, objectOf } from "../../http/read-json.ts";
 import {
   type AnswerStitch,
   addedUp,
+  clientPlaces,
   type StitchOptions,
   streamStitch,
   type VendorTools,
@@ -35,9 +35,7 @@ const ENDINGS: readonly unknown[] = ["response.completed", "response.incomplete"
 function events(options: StitchOptions): AnswerStitch {
   let round = 1;
   let sequence = 0;
-  let items = 0;
-  /** The items of this round by the provider's number: the client's number, or null for a call of ours. */
-  let places = new Map<unknown, number | null>();
+  const places = clientPlaces();
   let held: JsonFields | null = null;
   const bodies: JsonFields[] = [];
   const written = (fields: JsonFields): string =>
@@ -55,14 +53,14 @@ function events(options: StitchOptions): AnswerStitch {
         return written({ ...fields, response: { ...response, ...echoed(options) } });
       }
       if (index === undefined) return written(fields);
-      if (!places.has(index)) places.set(index, isOurCall(fieldsOf(fields["item"]), options) ? null : items++);
-      const place = places.get(index) ?? null;
+      const place = places.of(index, isOurCall(fieldsOf(fields["item"]), options));
       return place === null ? "" : written({ ...fields, output_index: place });
     },
     close(next) {
       if (held !== null) bodies.push(fieldsOf(held["response"]));
       const end = held;
-      [held, places] = [null, new Map()];
+      held = null;
+      places.nextRound();
       round += 1;
       return next === "again" || end === null ? "" : written({ ...end, response: merged(bodies, options) });
     },

@@ -72,6 +72,21 @@ export function wholeStitch(merge: (bodies: readonly JsonFields[]) => JsonFields
   };
 }
 
+/** The client's numbers for what a provider numbers anew in each round: null for what is ours. */
+export function clientPlaces() {
+  let next = 0;
+  let places = new Map<unknown, number | null>();
+  return {
+    of(index: unknown, isOurs: boolean): number | null {
+      if (!places.has(index)) places.set(index, isOurs ? null : next++);
+      return places.get(index) ?? null;
+    },
+    nextRound(): void {
+      places = new Map();
+    },
+  };
+}
+
 /** Numbers are added up, also those inside; of everything else the last one holds. */
 export function addedUp(rounds: readonly unknown[]): JsonFields | null {
   const reports = rounds.filter(isRecord);
