@@ -3,7 +3,7 @@
 import { PalimpsestError } from "@palimpsest/core/errors";
 import { errorCode } from "@palimpsest/core/internal/text";
 import { REFUSAL_STATUS } from "palimpsest/internal/agent";
-import { type OperationCode, OperationError } from "palimpsest/internal/operation";
+import { OPERATION_STATUS, OperationError } from "palimpsest/internal/operation";
 
 export interface HttpProblem {
   readonly status: number;
@@ -85,35 +85,6 @@ const STORE: Readonly<Record<string, string>> = {
   full: "the store has no room left; nothing acknowledged is lost: its operator has to make some",
   unwritable: "the store can only be read at the moment; nothing was written: try again",
   closed: "this server is shutting down: ask again, of another one",
-};
-
-/** Of acts that can't be done. */
-const OPERATION_STATUS: Readonly<Record<OperationCode, number>> = {
-  missing: 404,
-  invalid: 400,
-  busy: 409,
-  "bad-thread-id": 400,
-  "no-request": 404,
-  erased: 410,
-  "no-message": 422,
-  "not-pending": 422,
-  "no-history": 422,
-  exists: 409,
-  "beyond-end": 422,
-  "workspace-full": 507,
-  "nothing-to-undo": 409,
-  "nothing-to-redo": 409,
-  "not-undoable": 409,
-  "already-undone": 409,
-  "folded-by": 409,
-  unreadable: 422,
-  nothing: 409,
-  "unknown-change": 409,
-  "changed-since": 409,
-  empty: 422,
-  "too-long": 422,
-  refused: 422,
-  unsupported: 501,
 };
 
 /** Codes of the runtime that a client can do something about. */

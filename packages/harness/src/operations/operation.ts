@@ -112,32 +112,36 @@ export function longOperation<Input extends z.ZodObject>(
   return { ...entry, gives: "pieces" };
 }
 
-export type OperationCode =
-  | "missing"
-  | "invalid"
-  | "busy"
-  | "bad-thread-id"
-  | "no-request"
-  | "erased"
-  | "no-message"
-  | "not-pending"
-  | "no-history"
-  | "exists"
-  | "beyond-end"
-  | "workspace-full"
-  | "nothing-to-undo"
-  | "nothing-to-redo"
-  | "not-undoable"
-  | "already-undone"
-  | "folded-by"
-  | "unreadable"
-  | "nothing"
-  | "unknown-change"
-  | "changed-since"
-  | "empty"
-  | "too-long"
-  | "refused"
-  | "unsupported";
+/** Why an act can't be done, with the status of the route's answer. */
+export const OPERATION_STATUS = {
+  missing: 404,
+  invalid: 400,
+  busy: 409,
+  "bad-thread-id": 400,
+  "no-request": 404,
+  erased: 410,
+  "no-message": 422,
+  "not-pending": 422,
+  "no-history": 422,
+  exists: 409,
+  "beyond-end": 422,
+  "workspace-full": 507,
+  "nothing-to-undo": 409,
+  "nothing-to-redo": 409,
+  "not-undoable": 409,
+  "already-undone": 409,
+  "folded-by": 409,
+  unreadable: 422,
+  nothing: 409,
+  "unknown-change": 409,
+  "changed-since": 409,
+  empty: 422,
+  "too-long": 422,
+  refused: 422,
+  unsupported: 501,
+} as const;
+
+export type OperationCode = keyof typeof OPERATION_STATUS;
 
 /** The act can't be done, for a reason that who asked can do something about. Nothing was changed. */
 export class OperationError extends PalimpsestError<OperationCode> {

@@ -22,6 +22,7 @@ import {
   notVerified,
   readParams,
   refusedParam,
+  responseBody,
   responsesShape,
   responsesUsage,
   type ServerParams,
@@ -232,36 +233,10 @@ function liveOf(
 
 /** Before the provider has said anything. */
 function begunResponse(body: JsonFields, { created, ...own }: JsonFields): JsonFields {
-  const given = [
-    "temperature",
-    "top_p",
-    "max_output_tokens",
-    "metadata",
-    "text",
-    "reasoning",
-    "truncation",
-    "tool_choice",
-  ];
+  const given = ["max_output_tokens", "text", "reasoning", "truncation"];
   const echoed = Object.fromEntries(given.flatMap((name) => (body[name] == null ? [] : [[name, body[name]]])));
-  return {
-    object: "response",
-    created_at: created,
-    status: own["background"] === true ? "queued" : "in_progress",
-    model: body["model"],
-    output: [],
-    error: null,
-    incomplete_details: null,
-    instructions: body["instructions"] ?? null,
-    metadata: {},
-    parallel_tool_calls: body["parallel_tool_calls"] ?? true,
-    temperature: null,
-    tool_choice: "auto",
-    tools: body["tools"] ?? [],
-    top_p: null,
-    usage: null,
-    ...echoed,
-    ...own,
-  };
+  const status = own["background"] === true ? "queued" : "in_progress";
+  return responseBody(body, { ...echoed, ...own, created_at: created, status, model: body["model"], output: [] });
 }
 
 const DONE = ["completed", "incomplete", "failed", "cancelled"];
@@ -305,24 +280,9 @@ interface CompactedThread {
 async function compactedResponse(parsed: ParsedRequest<ResponsesMessage>, compacting: Compacting): Promise<void> {
   const { call, request, body } = parsed;
   const { id, created, item } = await compacted(parsed, compacting);
-  const response = {
-    id,
-    object: "response",
-    created_at: created,
-    status: "completed",
-    model: request.model,
-    output: [item],
-    error: null,
-    incomplete_details: null,
-    instructions: body["instructions"] ?? null,
-    metadata: body["metadata"] ?? {},
-    parallel_tool_calls: true,
-    temperature: null,
-    tool_choice: "auto",
-    tools: [],
-    top_p: null,
-    usage: NO_USAGE,
-  };
+  const { instructions, metadata } = body;
+  const own = { id, created_at: created, status: "completed", model: request.model };
+  const response = responseBody({ instructions, metadata }, { ...own, output: [item], usage: NO_USAGE });
   if (!request.stream) return answerWith(call, response);
   call.client.head(200, { "content-type": "text/event-stream; charset=utf-8", ...call.own });
   for (const event of eventsOf(response, 0)) await call.client.write(Buffer.from(`${eventText(event)}\n\n`));

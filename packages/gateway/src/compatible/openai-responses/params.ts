@@ -204,6 +204,24 @@ export async function bodyOf(call: CompatibleCall): Promise<JsonFields> {
   throw refusal(400, { code: "bad-json", message: "the body is no JSON object" });
 }
 
+/** A response as the API has it, in which the request's settings stand again. */
+export function responseBody(body: JsonFields, own: JsonFields): JsonFields {
+  return {
+    ...own,
+    object: "response",
+    error: null,
+    incomplete_details: own["incomplete_details"] ?? null,
+    instructions: body["instructions"] ?? null,
+    metadata: body["metadata"] ?? {},
+    parallel_tool_calls: body["parallel_tool_calls"] ?? true,
+    temperature: body["temperature"] ?? null,
+    tool_choice: body["tool_choice"] ?? "auto",
+    tools: body["tools"] ?? [],
+    top_p: body["top_p"] ?? null,
+    usage: own["usage"] ?? null,
+  };
+}
+
 /** What a response took, as the Responses API says it. */
 interface Took {
   readonly input: number;

@@ -11,7 +11,7 @@ import { objectReader, wholeReader } from "../passage.ts";
 import type { AnswerReader, AnswerWriterOptions, ReadAnswer, Vendor, VendorRequestResult } from "../vendor.ts";
 import { isOurs } from "./compaction-item.ts";
 import { holdResponses } from "./hold.ts";
-import { responsesShape, responsesUsage } from "./params.ts";
+import { responseBody, responsesShape, responsesUsage } from "./params.ts";
 
 const shape = responsesShape;
 
@@ -161,24 +161,16 @@ export function responsesWriter({ id, model, body }: AnswerWriterOptions): Answe
     const data = { type, sequence_number: sequence++, ...fields };
     return `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
   };
-  const response = (status: string) => ({
-    id: `resp_${id}`,
-    object: "response",
-    created_at: Math.floor(Date.now() / 1000),
-    status,
-    model,
-    output: status === "in_progress" ? [] : items.map((item) => itemOf(item, "completed")),
-    error: null,
-    incomplete_details: status === "incomplete" ? { reason: INCOMPLETE[ended?.reason ?? ""] } : null,
-    instructions: body["instructions"] ?? null,
-    metadata: body["metadata"] ?? {},
-    parallel_tool_calls: body["parallel_tool_calls"] ?? true,
-    temperature: body["temperature"] ?? null,
-    tool_choice: body["tool_choice"] ?? "auto",
-    tools: body["tools"] ?? [],
-    top_p: body["top_p"] ?? null,
-    usage: ended === null ? null : responsesUsage(ended),
-  });
+  const response = (status: string) =>
+    responseBody(body, {
+      id: `resp_${id}`,
+      created_at: Math.floor(Date.now() / 1000),
+      status,
+      model,
+      output: status === "in_progress" ? [] : items.map((item) => itemOf(item, "completed")),
+      incomplete_details: status === "incomplete" ? { reason: INCOMPLETE[ended?.reason ?? ""] } : null,
+      usage: ended === null ? null : responsesUsage(ended),
+    });
   const endStatus = () => (INCOMPLETE[ended?.reason ?? ""] === undefined ? "completed" : "incomplete");
   const place = () => ({ output_index: items.length - 1 });
   const textPlace = (item: TextItem) => ({ ...place(), item_id: item.id, content_index: 0 });
