@@ -6,7 +6,7 @@
 import type { CompactionEvent } from "../compaction/summarization.ts";
 import type { Usage } from "../models/facts.ts";
 import type { EmbeddingEvent } from "../recall/embedder.ts";
-import type { OverflowEvent } from "../thread/session.ts";
+import type { OverflowEvent } from "../thread/asked-model.ts";
 import type { AgentError, AgentErrorCode, ErrorFacts } from "./errors.ts";
 import type { FeatureEnds, FeatureEvents } from "./features.ts";
 

@@ -17,7 +17,7 @@ import type { NewJob } from "../stores/outbox.ts";
 import type { AppendBatch } from "../stores/store.ts";
 import type { Conversation } from "../thread/conversation.ts";
 import { bodyOf, ThreadError } from "../thread/log.ts";
-import type { Thread } from "../thread/thread-session.ts";
+import type { Thread } from "../thread/thread.ts";
 import { type LearnedWindow, overflowOf } from "../thread/window.ts";
 import type { RecordInput, ThreadDeps } from "../thread/writer.ts";
 import { AgentError, LeaseLostError, modelError } from "./errors.ts";

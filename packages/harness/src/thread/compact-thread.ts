@@ -14,11 +14,11 @@ import { summarizationFromOptions } from "../compaction/summarization.ts";
 import type { SummaryWriter } from "../compaction/summarize.ts";
 import { withLease } from "../stores/leases.ts";
 import type { Store } from "../stores/store.ts";
+import { openCompactor } from "./asked-model.ts";
 import type { Conversation } from "./conversation.ts";
 import { livePrompt } from "./live-prompt.ts";
-import { openCompactor } from "./session.ts";
 import { type SizedThread, sizedThread } from "./sized-thread.ts";
-import { openStoredThread } from "./thread-session.ts";
+import { openStoredThread } from "./thread.ts";
 import { type ThreadDeps, threadDeps } from "./writer.ts";
 
 export interface ThreadCompaction {

@@ -1,3 +1,4 @@
+export type { OverflowEvent, ThreadEvent } from "./asked-model.ts";
 export type { FixedRequest } from "./fixed-request.ts";
 export type { ThreadActs } from "./handle.ts";
 export type { GivenMessage, IdentifiedMessage, ThreadError, ThreadErrorCode } from "./log.ts";
@@ -16,6 +17,5 @@ export {
   type ThreadPrompt,
   type WriteAlso,
 } from "./open-thread.ts";
-export type { OverflowEvent, ThreadEvent } from "./session.ts";
 export { type ThreadTool, type ThreadTools, threadTools } from "./thread-tools.ts";
 export type { PromptCache } from "./window.ts";

@@ -1,6 +1,7 @@
 /** What our own packages use of this folder beyond its public names. No promise is made about it. */
 export { inTurns, jsonSteps, pace } from "../long-work.ts";
 export { appendUsage, withWriter } from "./acts.ts";
+export { LeftOpen } from "./asked-model.ts";
 export { rebuildHead } from "./audit.ts";
 export {
   type Continuation,
@@ -12,6 +13,5 @@ export {
 export { openConversation } from "./conversation.ts";
 export { currentThread } from "./handle.ts";
 export { rulesInFiles } from "./rule-files.ts";
-export { LeftOpen } from "./session.ts";
 export { toolDefinitions } from "./thread-tools.ts";
 export { commit, prepare } from "./writer.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { LeftOpen } from "./session.ts";
+import { LeftOpen } from "./asked-model.ts";
 
 test("what was left open is taken once, the oldest goes first, and after closing nothing is kept", async () => {
   const gone: string[] = [];

@@ -12,6 +12,14 @@ import { FloorError } from "../compaction/summarization.ts";
 import { inTurns, pace } from "../long-work.ts";
 import { NO_USAGE, readUsage, type Usage } from "../models/facts.ts";
 import type { HeldLease } from "../stores/store.ts";
+import {
+  type Asked,
+  type AskedModel,
+  type FixedPrompt,
+  openModel,
+  type UsageInput,
+  windowAfter,
+} from "./asked-model.ts";
 import { type Conversation, openConversation } from "./conversation.ts";
 import { fixedChange } from "./fixed-request.ts";
 import type { ThreadActs } from "./handle.ts";
@@ -38,7 +46,6 @@ import type {
   ThreadPrompt,
   WriteAlso,
 } from "./open-thread.ts";
-import { type Asked, type AskedModel, type FixedPrompt, openModel, type UsageInput, windowAfter } from "./session.ts";
 import { markedIndices, overflowOf } from "./window.ts";
 import type { RecordInput, Writer } from "./writer.ts";
 
