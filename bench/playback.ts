@@ -8,13 +8,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { convert, type Dialect, type OpenAiMessage, rulesOf, type Shape, shapeOf } from "@palimpsest/core/message";
 import { answerReserve, createMeter } from "@palimpsest/core/tokens";
+import { openUnder } from "@palimpsest/testing/internal/thread-writer";
 import { withWriter } from "palimpsest/internal/threads";
 import { openSqlite } from "palimpsest/stores";
 import { createThread, replay, threadDeps } from "palimpsest/threads";
 import { DIALECTS } from "../packages/core/src/message/dialects.ts";
 import { summarizationFromOptions } from "../packages/harness/src/compaction/summarization.ts";
 import { exactCounterFor } from "../packages/harness/src/models/tokenizers.ts";
-import { openConversation } from "../packages/harness/src/thread/conversation.ts";
 import { type PlaybackReport, type PlayedThread, playback } from "../packages/harness/test/playback/playback.ts";
 import { misbehavingWriter, SUMMARIZERS, type SummarizerName } from "../packages/harness/test/playback/summarizers.ts";
 import { type Bench, BenchInputError } from "./bench.ts";
@@ -101,7 +101,7 @@ async function inStore<T>(shape: Shape<object>, work: (thread: PlayedThread<obje
   try {
     await createThread(kit, { id: "played" });
     const done = await withWriter(kit, "played", async (writer) => {
-      const conversation = (await openConversation(writer, shape))!;
+      const conversation = await openUnder(writer, shape);
       return work({
         ...conversation,
         async say(message) {

@@ -77,7 +77,7 @@ export function measureFigures(sources: readonly SourceFile[]): Figures {
     "members of these objects": objects(sources).reduce((total, { members }) => total + members, 0),
     "object types of thread and agent": objectTypes(sources),
     "assemblies of a compactor": callsOf(sources, "createCompactor"),
-    "openings of a stored thread": callsOf(sources, "openConversation"),
+    "openings of a stored thread": callsOf(sources, "openLog"),
     "places that make a thread's prompt": callsOf(sources, "threadPrompt"),
     "casts per 1,000 lines": perThousand(casts),
     "`!` per 1,000 lines": perThousand(bangs),

@@ -209,7 +209,7 @@ function noteFolder(cwd: string): Middleware {
   return {
     name: "editor-folder",
     async beforeAgent(run) {
-      if (folderIn(run.conversation.head().state) === cwd) return;
+      if (folderIn(run.thread.head().state) === cwd) return;
       await run.commit([{ kind: "state", patch: { editorFolder: cwd } }]);
     },
   };

@@ -102,8 +102,8 @@ export async function keepPending(
   }
 }
 
-function pendingOf({ conversation, threadId }: Run): readonly PendingCall[] {
-  return pendingIn(conversation.head().state, threadId);
+function pendingOf({ thread, threadId }: Run): readonly PendingCall[] {
+  return pendingIn(thread.head().state, threadId);
 }
 
 const PASSED_OVER = "The user did not approve this call and went on with something else: it was not run.";
@@ -157,7 +157,7 @@ async function statusOf(call: ToolCall, run: Run, context: Approving): Promise<C
     if (type === "approved" || type === "not-applicable") return { kind: "run" };
     // Written without types, or by a later AI SDK.
     if (type !== "user-approval") throw new Error(`there is no status ${JSON.stringify(type)}`);
-    const child = run.conversation.header.kind === "subagent";
+    const child = run.thread.header.kind === "subagent";
     return child ? { kind: "deny", reason: NOBODY_TO_ASK } : { kind: "ask", reason };
   } catch (error) {
     // Nobody knows whether it may run, so it doesn't.
@@ -175,7 +175,7 @@ async function approvalOf(call: ToolCall, run: Run, { tools, toolApproval }: App
   if (tool === undefined) return { type: "not-applicable" };
   const { runtimeContext, toolsContext } = run;
   if (typeof toolApproval === "function") {
-    const messages = run.conversation.view().map(({ message }) => message) as never;
+    const messages = run.thread.view().map(({ message }) => message) as never;
     const toolCall = { type: "tool-call", toolCallId: call.id, toolName: call.name, input: call.input } as never;
     return asStatus(await toolApproval({ toolCall, tools, toolsContext, runtimeContext, messages }));
   }

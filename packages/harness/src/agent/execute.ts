@@ -175,12 +175,12 @@ interface RunPlan extends Pick<LoopOptions, "output" | "budget"> {
 
 async function runIn(run: ActiveRun, plan: RunPlan): Promise<RunEnd> {
   const { setup, heard, progress } = plan;
-  const { said, answers } = heardOn(heard, { conversation: run.conversation, tools: run.tools() });
-  if (said.length === 0 && run.conversation.view().length === 0) throw nothingToAnswer(run.threadId);
-  await run.thread.recordFixed();
+  const { said, answers } = heardOn(heard, { log: run.thread, tools: run.tools() });
+  if (said.length === 0 && run.thread.view().length === 0) throw nothingToAnswer(run.threadId);
+  await run.thread.fix();
   await takeAnswers(run, answers);
   if (said.some(({ message }) => message.role === "user")) await refuseOpen(run);
-  run.question = openQuestion(run.conversation);
+  run.question = openQuestion(run.thread);
   for (const { message, origin, id } of said) run.question = await run.say(message, origin, { id });
   await run.hold();
   plan.onStart();
@@ -200,7 +200,7 @@ async function runIn(run: ActiveRun, plan: RunPlan): Promise<RunEnd> {
 }
 
 /** What was asked and has no answer yet: a run that goes on without a new message answers that. */
-function openQuestion({ live, original }: ActiveRun["conversation"]): number | null {
+function openQuestion({ live, original }: ActiveRun["thread"]): number | null {
   const last = live().tail.at(-1);
   return last !== undefined && original(last).role === "user" ? last.seq : null;
 }

@@ -85,11 +85,11 @@ function sameItems<T>(one: readonly T[], other: readonly T[]): boolean {
 }
 
 /** Where a new date would cost the model its thoughts, a thread's date is that of its last compaction. */
-function dateFor({ bindsReasoning, conversation, deps }: Run): string {
+function dateFor({ bindsReasoning, thread, deps }: Run): string {
   const today = deps.clock().toISOString().slice(0, 10);
   if (!bindsReasoning) return today;
-  const before = sentBefore(conversation.head());
-  return (before?.compaction === conversation.head().compaction ? before?.date : undefined) ?? today;
+  const before = sentBefore(thread.head());
+  return (before?.compaction === thread.head().compaction ? before?.date : undefined) ?? today;
 }
 
 /** What a request needs of it. */
@@ -252,7 +252,10 @@ export interface BoundRequest {
 type KnownPart = Pick<FixedPart, "tools" | "schemas">;
 
 /** What binding needs of a run, one that is over included. */
-type Binding = Pick<Run, "bindsReasoning" | "conversation"> & { readonly deps: Pick<Run["deps"], "hash"> };
+type Binding = Pick<Run, "bindsReasoning"> & {
+  readonly deps: Pick<Run["deps"], "hash">;
+  readonly thread: Pick<Run["thread"], "live" | "original" | "shape">;
+};
 
 export function bindRequest(request: ModelRequest, part: KnownPart, run: Binding): BoundRequest {
   if (!run.bindsReasoning) return { request, prefix: null };
@@ -263,7 +266,7 @@ export function bindRequest(request: ModelRequest, part: KnownPart, run: Binding
     shape: aiSdkShape,
     hash,
     fixed: fixedHash(request.instructions, part.schemas, hash),
-    madeUnder: ownTools ? madeUnder(run.conversation) : () => undefined,
+    madeUnder: ownTools ? madeUnder(run.thread) : () => undefined,
   });
   return { request: { ...request, messages }, prefix: ownTools ? prefix : null };
 }

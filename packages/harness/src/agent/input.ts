@@ -11,8 +11,8 @@ import {
   type ToolSet,
   type UIMessage,
 } from "ai";
-import type { Conversation } from "../thread/conversation.ts";
 import { jsonOf } from "../thread/log.ts";
+import type { ThreadLog } from "../thread/thread.ts";
 import type { ApprovalAnswer } from "./approval.ts";
 import { acceptedWords, type BrowserWords, browserWords, lastCalls } from "./chat/words.ts";
 import { AgentError, messageOf } from "./errors.ts";
@@ -101,13 +101,13 @@ export function emptyPrompt(): AgentError {
 }
 
 interface HeardThread {
-  readonly conversation: Conversation<AiSdkMessage>;
+  readonly log: Pick<ThreadLog<AiSdkMessage>, "header" | "live" | "original" | "head">;
   readonly tools: ToolSet;
 }
 
 /** What is said to the thread as it stands now. */
 export function heardOn(heard: HeardInput, thread: HeardThread): Pick<HeardInput, "said" | "answers"> {
-  if (heard.words === null) return { ...heard, said: withoutKnownResults(heard.said, thread.conversation) };
+  if (heard.words === null) return { ...heard, said: withoutKnownResults(heard.said, thread.log) };
   const accepted = acceptedWords(heard.words, thread);
   return {
     answers: accepted.answers,
@@ -118,7 +118,7 @@ export function heardOn(heard: HeardInput, thread: HeardThread): Pick<HeardInput
 /** Without results that the thread has. Ids are unique within an answer only, so only what answers the last one counts. */
 function withoutKnownResults(
   list: readonly SaidMessage[],
-  { live, original }: Pick<Conversation<AiSdkMessage>, "live" | "original">,
+  { live, original }: Pick<ThreadLog<AiSdkMessage>, "live" | "original">,
 ): readonly SaidMessage[] {
   if (list.every(({ message }) => message.role !== "tool")) return list;
   const { answered: known } = lastCalls(live().tail.map((record) => original(record)));

@@ -36,7 +36,7 @@ export interface Progress {
 export async function runLoop(run: ActiveRun, given: LoopOptions, progress: Progress): Promise<RunEnd> {
   const { chain, maxSteps, output, budget } = given;
   let options = given;
-  let shownAt = run.conversation.head().compaction;
+  let shownAt = run.thread.head().compaction;
   for (run.step = 1; run.step <= maxSteps; run.step++) {
     if (run.signal.aborted) return { kind: "aborted" };
     run.emit({ type: "step-start", step: run.step });
@@ -80,7 +80,7 @@ async function logAnswer(run: ActiveRun, { chain, output }: LoopOptions, answer:
   const { message, usage, finish, calls, prefix = null } = answer;
   if (message === null) {
     run.emit({ type: "answer-empty", step: run.step, finish });
-    return run.conversation.head().version;
+    return run.thread.head().version;
   }
   return run.say(message, "model", {
     prefix,
@@ -104,7 +104,7 @@ async function giveUp(run: Run, outcome: Exclude<StepOutcome, Answered>, progres
 
 /** The system prompt is the same from one compaction to the next, and may change with one. */
 async function refreshAfterCompaction(run: ActiveRun, shownAt: number | null): Promise<number | null> {
-  const { compaction } = run.conversation.head();
+  const { compaction } = run.thread.head();
   if (compaction === shownAt) return shownAt;
   await run.refresh();
   return compaction;

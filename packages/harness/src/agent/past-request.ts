@@ -11,12 +11,12 @@ import type { Meter } from "@palimpsest/core/tokens";
 import { jsonSchema, type SystemModelMessage, type ToolSet, tool } from "ai";
 import type { Store, ThreadLoad } from "../stores/store.ts";
 import { endingWithRequest } from "../thread/asked-model.ts";
-import { type Conversation, readBody } from "../thread/conversation.ts";
 import { type KeptRequest, type RequestParameters, thoughtBinder, withMemory } from "../thread/fixed-request.ts";
-import { inMemoryConversation, livePrompt } from "../thread/live-prompt.ts";
+import { livePrompt, threadInMemory } from "../thread/live-prompt.ts";
+import { readBody } from "../thread/load.ts";
 import { loadAt } from "../thread/load-at.ts";
-import { type Asker, storedConversation } from "../thread/sized-thread.ts";
-import { threadInMemory } from "../thread/thread.ts";
+import { type Asker, copyInMemory } from "../thread/sized-thread.ts";
+import type { ThreadLog } from "../thread/thread.ts";
 import { cutMessages, markedInstructions, markedMessages } from "../thread/window.ts";
 import type { ThreadDeps } from "../thread/writer.ts";
 import { bindRequest, fixedSizes, renderFixed, requestWith, type ToolSchema } from "./fixed-part.ts";
@@ -62,60 +62,60 @@ export async function pastRequest(
   if (system === null) return { kind: "erased", answer, what: "memory" };
   const { tools, parameters } = texts;
   const dialect = parameters?.loop?.dialect ?? "ai-sdk";
-  const conversation = conversationAt(load, shapeOf(dialect) as unknown as Shape<object>, parameters?.loop?.times);
+  const thread = threadAt(load, shapeOf(dialect) as unknown as Shape<object>, parameters?.loop?.times);
   const whole = { kind: "request", answer, tools, parameters } as const;
   if (parameters?.loop === undefined) {
     // The AI SDK's dialect is the one it was opened in.
-    const agents = conversation as unknown as Conversation<AiSdkMessage>;
+    const agents = thread as unknown as ThreadLog<AiSdkMessage>;
     return { ...whole, ...agentRequest(agents, { ...texts, system }, hash) };
   }
   return {
     ...whole,
     system,
-    messages: loopMessages(conversation, parameters, hash(JSON.stringify([system, tools])), hash),
+    messages: loopMessages(thread, parameters, hash(JSON.stringify([system, tools])), hash),
   };
 }
 
-function conversationAt(
+function threadAt(
   { header, head, records }: ThreadLoad,
   shape: Shape<object>,
   times: ViewOptions<object>["times"],
-): Conversation<object> {
+): ThreadLog<object> {
   const original = (record: MessageRecord) => readBody(record, shape);
   const live = liveRecords(
     head,
     records.map(({ record }) => record),
   );
-  return inMemoryConversation({ header, shape, head, live, original, times });
+  return threadInMemory({ header, shape, head, live, original, times });
 }
 
 /** As an agent's run sends it: a leading system message in the instructions, marks for the provider's cache. */
 function agentRequest(
-  conversation: Conversation<AiSdkMessage>,
+  thread: ThreadLog<AiSdkMessage>,
   { system, tools, parameters }: KeptTexts,
   hash: Hash,
 ): Pick<SentRequest, "system" | "messages"> {
   const schemas = tools as readonly ToolSchema[];
   const part = { prompt: { text: system }, tools: toolsOf(schemas), schemas };
   const bindsReasoning = parameters?.bindsReasoning ?? false;
-  const sent = sentMessages(conversation.view(), conversation.shape, rulesOf("ai-sdk"));
-  const { request } = bindRequest(requestWith(part, sent), part, { bindsReasoning, conversation, deps: { hash } });
+  const sent = sentMessages(thread.view(), thread.shape, rulesOf("ai-sdk"));
+  const { request } = bindRequest(requestWith(part, sent), part, { bindsReasoning, thread, deps: { hash } });
   const provider = parameters?.provider ?? "";
   return {
     system: markedInstructions(request.instructions, provider),
-    messages: markedMessages(request.messages, provider, cutMessages(conversation)),
+    messages: markedMessages(request.messages, provider, cutMessages(thread)),
   };
 }
 
 /** As `openThread` hands it out. */
 function loopMessages(
-  conversation: Conversation<object>,
+  thread: ThreadLog<object>,
   { loop, bindsReasoning }: RequestParameters,
   fixed: string,
   hash: Hash,
 ): readonly object[] {
-  const sent = sentMessages(conversation.view(), conversation.shape, loop!.rules);
-  return bindsReasoning ? thoughtBinder(conversation, hash)(() => ({ hash: fixed, messages: 0 }))(sent).messages : sent;
+  const sent = sentMessages(thread.view(), thread.shape, loop!.rules);
+  return bindsReasoning ? thoughtBinder(thread, hash)(() => ({ hash: fixed, messages: 0 }))(sent).messages : sent;
 }
 
 /** The messages of a view as a request sends them. */
@@ -192,16 +192,16 @@ export async function askerOf(setup: AgentSetup): Promise<Asker> {
 async function besideMessages(setup: AgentSetup, load: ThreadLoad, meter: Meter<AiSdkMessage>) {
   const deps = depsOf(setup, load.header.user);
   const shape = shapeOf("ai-sdk");
-  const conversation = storedConversation(deps.store, load, shape);
+  const thread = copyInMemory(deps.store, load, shape);
   const run = startRun({
     runId: setup.deps.ids(),
     deps,
-    thread: threadInMemory(deps, conversation),
+    thread,
     signal: setup.lifetime.closing,
     emit: () => {},
     window: () => setup.modelWindow.window().size,
     bindsReasoning: setup.model.bindsReasoning,
-    prompt: livePrompt(conversation, createSizer({ shape, rules: rulesOf("ai-sdk"), meter })),
+    prompt: livePrompt(thread, createSizer({ shape, rules: rulesOf("ai-sdk"), meter })),
     compact: () => Promise.reject(new Error("a context is only shown: nothing is compacted for it")),
   });
   const part = await renderFixed(run, setup);

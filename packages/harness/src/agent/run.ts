@@ -15,11 +15,10 @@ import type { FindCorrected } from "../recall/answers.ts";
 import type { SearchHit } from "../recall/search.ts";
 import type { NewJob } from "../stores/outbox.ts";
 import type { AppendBatch } from "../stores/store.ts";
-import type { Conversation } from "../thread/conversation.ts";
-import { bodyOf, ThreadError } from "../thread/log.ts";
-import type { Thread } from "../thread/thread.ts";
+import { type Batch, bodyOf } from "../thread/log.ts";
+import type { Thread, ThreadLog, ThreadView } from "../thread/thread.ts";
 import { type LearnedWindow, overflowOf } from "../thread/window.ts";
-import type { RecordInput, ThreadDeps } from "../thread/writer.ts";
+import { type RecordInput, type ThreadDeps, ThreadError } from "../thread/writer.ts";
 import { AgentError, LeaseLostError, modelError } from "./errors.ts";
 import type { AgentEvent, Emit, RunEnd } from "./events.ts";
 import type { BoundRequest, ModelRequest, PromptSection } from "./fixed-part.ts";
@@ -34,7 +33,8 @@ export interface Run {
   readonly userId: string;
   readonly agentName: string;
   readonly deps: ThreadDeps;
-  readonly conversation: Conversation<AiSdkMessage>;
+  /** Its thread as it stands, to be read: `commit` writes to it. */
+  readonly thread: ThreadView<AiSdkMessage>;
   /** Aborted by the caller, or when the lease is lost. */
   readonly signal: AbortSignal;
   readonly emit: Emit;
@@ -49,15 +49,11 @@ export interface Run {
   readonly step: number;
   /**
    * All of them or none, with the jobs they ask for; returns their seqs. Throws when the thread is no longer this run's.
-   * Commits of tools that run side by side take turns; as a function, the inputs are made when their turn has come.
+   * Commits of tools that run side by side take turns; as a function, the inputs are made when their turn has come. With
+   * `erase`, bodies that this run has written are replaced for good.
    */
-  commit(inputs: Inputs, also?: Pick<AppendBatch, "jobs" | "prompts">): Promise<readonly number[]>;
+  commit(inputs: Inputs, also?: Pick<Batch, "jobs" | "prompts" | "erase">): Promise<readonly number[]>;
   say(message: AiSdkMessage, origin: MessageRecord["origin"], beside?: SaidBeside): Promise<number>;
-  /** Replaces bodies this run has written by others, for good, and goes on after that. */
-  erase(
-    bodies: readonly { readonly seq: number; readonly body: string }[],
-    inputs?: readonly RecordInput[],
-  ): Promise<void>;
   /** What would be sent now, before anything hooks into it. */
   prompt(): Prompt<AiSdkMessage>;
   compact(request: CompactRequest): Promise<CompactionOutcome<AiSdkMessage>>;
@@ -86,7 +82,7 @@ type Inputs = readonly RecordInput[] | (() => readonly RecordInput[]);
 export interface RunOptions
   extends RunContext,
     Pick<Run, "runId" | "deps" | "signal" | "emit" | "prompt" | "compact" | "window" | "bindsReasoning"> {
-  readonly thread: Pick<Thread<AiSdkMessage>, "conversation" | "write" | "erase">;
+  readonly thread: ThreadLog<AiSdkMessage> & Pick<Thread<AiSdkMessage>, "write">;
   readonly asked?: string | undefined;
 }
 
@@ -116,8 +112,7 @@ export interface ActiveRun extends WritingRun {
 
 export function startRun(options: RunOptions): WritingRun {
   const { thread, emit, deps, ...others } = options;
-  const { conversation } = thread;
-  const { id: threadId, user: userId, agent: agentName } = conversation.header;
+  const { id: threadId, user: userId, agent: agentName } = thread.header;
   let ending: RunEnd | null = null;
   /** For a run it is all the same why the thread is no longer its own. */
   const lost = (error: unknown): never => {
@@ -128,7 +123,7 @@ export function startRun(options: RunOptions): WritingRun {
     ...others,
     deps,
     emit,
-    conversation,
+    thread,
     get bindsReasoning() {
       return options.bindsReasoning;
     },
@@ -137,7 +132,6 @@ export function startRun(options: RunOptions): WritingRun {
     agentName,
     commit: (inputs, also) =>
       thread.write(() => ({ inputs: typeof inputs === "function" ? inputs() : inputs, ...also })).catch(lost),
-    erase: (bodies, inputs = []) => thread.erase(bodies, inputs).catch(lost),
     asked: options.asked ?? "",
     runtimeContext: options.runtimeContext,
     toolsContext: options.toolsContext ?? {},
@@ -154,7 +148,7 @@ export function startRun(options: RunOptions): WritingRun {
       const body = { kind: "message", id, dialect: "ai-sdk", origin, body: bodyOf(message) } as const;
       const first: RecordInput = prefix === null ? body : { ...body, prefix };
       const make = () => {
-        const seq = conversation.head().version + 1;
+        const seq = thread.head().version + 1;
         return { inputs: [first, ...inputs(seq)], jobs: jobs(seq), leaseAfter };
       };
       const [seq] = await thread.write(make).catch(lost);

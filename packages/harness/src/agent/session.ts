@@ -89,10 +89,10 @@ export async function withRun<T>(
 ): Promise<Leased<T>> {
   const { threadId, userId } = options;
   const deps = depsOf(setup, userId);
+  const claim = claimLease(deps.store, threadId, { owner: deps.ids() });
   const open = leftOpenIn(setup.deps.store);
   const key = keyOf(options);
   const before = open.take(key);
-  const claim = claimLease(deps.store, threadId, { owner: deps.ids() });
   const attempt = async (): Promise<Leased<T>> => {
     const value = await runOnThread(
       setup,
@@ -147,7 +147,7 @@ async function runOnThread<T>(
   work: (run: ActiveRun) => Promise<T>,
 ): Promise<T> {
   const { threadId, runId } = options;
-  // The conversation outlives the run, and may outlive the agent: no function of this scope may go into it.
+  // What is left outlives the run, and may outlive the agent: no function of this scope may go into it.
   const opened = await openStoredThread({ deps, id: threadId, shape: setup.shape, lease: claim, runId, before });
   if (opened.kind !== "open") throw new LeaseLostError(threadId);
   const { thread } = opened;
@@ -208,12 +208,11 @@ async function openRun(setup: AgentSetup, options: RunPlace, held: RunThread): P
     tools: () => part.tools,
     async refresh() {
       part = await renderFixed(started, setup);
-      thread.fix(fixed());
-      await thread.recordFixed();
+      await thread.fix(fixed());
     },
     async request() {
       const { messages, prefix } = await thread.prompt();
-      const cuts = cutMessages(thread.conversation);
+      const cuts = cutMessages(thread);
       last = { request: { ...requestWith(part, messages), ...(cuts.length > 0 && { cuts }) }, prefix };
       return last.request;
     },
@@ -223,15 +222,14 @@ async function openRun(setup: AgentSetup, options: RunPlace, held: RunThread): P
       model = other;
       part = await renderFixed(started, setup);
       fixed = await turnThread({ ...place, model, part: () => part });
-      await thread.recordFixed();
+      await thread.fix();
     },
     async hold() {
       claim.assertNotRefused();
       if (claim.lease.epoch > 0) return;
-      const taken = await claim.take();
-      if (taken !== "taken") throw new ClaimRefused(taken);
-      if ((await thread.conversation.catchUp()) !== "current")
-        throw new ClaimRefused({ kind: "moved", lease: claim.lease });
+      const held = await thread.hold();
+      if (held !== "held") throw new ClaimRefused(held);
+      if ((await thread.catchUp()) !== "current") throw new ClaimRefused({ kind: "moved", lease: claim.lease });
     },
     assertHeld() {
       if (lost.aborted) throw new LeaseLostError(threadId);
@@ -287,8 +285,7 @@ async function turnThread({ setup, run, thread, model: asked, part, history, ahe
       return writerFor(summarizer, { ...place, settings, model, providerOptions, prefix });
     },
     label: () => summarizerLabel(summarizer, { settings, model }),
-    archive:
-      history === null ? null : () => ensureParts(history, deps.store, threadId, thread.conversation.head().compaction),
+    archive: history === null ? null : () => ensureParts(history, deps.store, threadId, thread.head().compaction),
     originals: () => originalsFor(part().tools, history),
     on: run.emit,
   });

@@ -207,7 +207,7 @@ export async function toolOptions(
   const { threadId, runId, userId, agentName, runtimeContext } = run;
   return {
     toolCallId: call.id,
-    messages: run.conversation.view().map(({ message }) => message) as never,
+    messages: run.thread.view().map(({ message }) => message) as never,
     abortSignal: signal,
     context: (await toolContext(call.name, tool, run)) as never,
     run: { threadId, runId, userId, agentName, signal, runtimeContext },
@@ -245,7 +245,7 @@ interface StateList<T> {
 export function stateList<T>(key: string, idOf: (item: T) => string): StateList<T> {
   const known = new WeakMap<Run, Map<string, T>>();
   const listOf = (run: Run): Map<string, T> => {
-    const stored = run.conversation.head().state[key];
+    const stored = run.thread.head().state[key];
     const list =
       known.get(run) ?? new Map((Array.isArray(stored) ? (stored as T[]) : []).map((item) => [idOf(item), item]));
     known.set(run, list);

@@ -9,10 +9,10 @@ import { createSizer, type Sizer } from "@palimpsest/core/prompt";
 import { SECTIONS, type SummaryState } from "@palimpsest/core/summary";
 import { charsPerToken, createMeter } from "@palimpsest/core/tokens";
 import { scriptedModel } from "@palimpsest/testing";
+import { openUnder } from "@palimpsest/testing/internal/thread-writer";
 import { SUMMARIZERS } from "../../test/playback/summarizers.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import { pin, undo, withWriter } from "../thread/acts.ts";
-import { type Conversation, openConversation } from "../thread/conversation.ts";
 import { livePrompt } from "../thread/live-prompt.ts";
 import { redact } from "../thread/redact.ts";
 import { createThread, threadDeps, type Writer } from "../thread/writer.ts";
@@ -85,7 +85,7 @@ for (const [what, keep, most] of [
       const [, drafted] = thread.covers("draft-used");
       const last = outcome.hidden![1];
       assert.ok(last > drafted, `drafted to ${drafted}, hidden to ${last}`);
-      const summary = storedSummary(await thread.conversation.state())!;
+      const summary = storedSummary(await thread.conversation.summaryState())!;
       const quoted = [...String(outcome.messages[0]!.content).matchAll(/^- \[(\d+)\] Question/gm)].map(([, seq]) =>
         Number(seq),
       );
@@ -109,14 +109,14 @@ test("a draft that goes on from an earlier summary is kept as what it changes, a
   await inThread(async (thread) => {
     const drafting = thread.compactor(SUMMARIZERS.extractive);
     for (let round = 0; round < 8; round++) await thread.untilCompacted(drafting, () => 0);
-    const [before, drafted] = [await thread.conversation.state(), thread.types("draft-ready").length];
+    const [before, drafted] = [await thread.conversation.summaryState(), thread.types("draft-ready").length];
     await thread.sayUntil(drafting, () => thread.types("draft-ready").length > drafted);
     const kept = (await thread.table.get("draft"))!;
     assert.ok(kept.length < JSON.stringify(before).length / 2, `${kept.length}`);
     const reopened = thread.compactor(SUMMARIZERS.failing);
     const { outcome } = await thread.untilCompacted(reopened, () => 0);
     assert.equal(outcome.rung, "summarize");
-    const [old, now] = [storedSummary(before)!, storedSummary(await thread.conversation.state())!];
+    const [old, now] = [storedSummary(before)!, storedSummary(await thread.conversation.summaryState())!];
     assert.deepEqual(now.sections.goals.slice(0, old.sections.goals.length), old.sections.goals);
     assert.ok(now.sections.goals.length > old.sections.goals.length);
   });
@@ -161,7 +161,7 @@ test("a draft that failed is an event; the trigger asks once more or does withou
   });
 });
 
-const touches: Record<string, (thread: Thread, conversation: Conversation<OpenAiMessage>) => Promise<unknown>> = {
+const touches: Record<string, (thread: Thread) => Promise<unknown>> = {
   undo: async ({ writer }) => undo(writer),
   pin: async ({ writer }) => pin(writer, 20),
   "redaction of what it covers": async ({ writer }) => redacted(writer, 38),
@@ -183,7 +183,8 @@ for (const [what, touch] of Object.entries(touches)) {
         if (when === "ready") gate.release();
         await thread.sayUntil(compactor, () => thread.types("draft-start").length > 0);
         if (when === "ready") await compactor.settled();
-        await touch(thread, thread.conversation);
+        await touch(thread);
+        await thread.conversation.act(async () => undefined);
         await thread.conversation.catchUp();
         gate.release();
         await compactor.settled();
@@ -250,7 +251,7 @@ for (const [what, answer] of Object.entries({
         thread.wait(3_600_000);
         compacted(await compactor.compact({ cause: "manual" }));
       }
-      const stored = (await thread.conversation.state()) as unknown as { summary: SummaryState };
+      const stored = (await thread.conversation.summaryState()) as unknown as { summary: SummaryState };
       const texts = SECTIONS.flatMap((section) => stored.summary.sections[section].map(({ text }) => text));
       for (const { text } of Object.values(first).flat()) assert.ok(texts.includes(text), text);
     });
@@ -275,7 +276,7 @@ async function inThread(work: (thread: Thread) => Promise<void>): Promise<void> 
 async function makeThread(writer: Writer) {
   const { store } = writer;
   const events: CompactionEvent[] = [];
-  const conversation = (await openConversation(writer, openaiShape))!;
+  const conversation = await openUnder(writer, openaiShape);
   let now = Date.parse("2026-01-01T00:00:00Z");
   let said = 0;
   const clock = () => new Date(now);
@@ -295,7 +296,7 @@ async function makeThread(writer: Writer) {
     policy: Policy = POLICY,
   ): Compactor<OpenAiMessage> => {
     const options: CompactorOptions<OpenAiMessage> = {
-      conversation,
+      thread: conversation,
       prompt: livePrompt(conversation, reported),
       window: () => ({ size: 8000, reserve: 1000 }),
       policy,

@@ -10,11 +10,11 @@ import { fixedSize } from "@palimpsest/core/internal/prompt";
 import { assertValid, forRequest, type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
 import { createSizer } from "@palimpsest/core/prompt";
 import { charsPerToken, createMeter } from "@palimpsest/core/tokens";
+import { openUnder } from "@palimpsest/testing/internal/thread-writer";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { Store } from "../stores/store.ts";
 import { appendMessages, pin, redo, undo, withWriter } from "../thread/acts.ts";
 import { replay, verify } from "../thread/audit.ts";
-import { openConversation } from "../thread/conversation.ts";
 import { livePrompt } from "../thread/live-prompt.ts";
 import { createThread, threadDeps, type Writer } from "../thread/writer.ts";
 import { type Compactor, type CompactorOptions, createCompactor } from "./compactor.ts";
@@ -151,7 +151,7 @@ test("a check that only waits does not begin the wait anew", async () => {
     const compactor = thread.compactorOn(conversation, {});
     await conversation.commit(drafts(turns(0, 30)));
     compacted(await compactor.compact({ cause: "automatic" }));
-    await undo(thread.writer);
+    await conversation.act(undo);
     await conversation.catchUp();
     const reasons: string[] = [];
     for (let turn = 30; turn < 33; turn++) {
@@ -410,14 +410,14 @@ async function makeThread(folder: string, store: Store, writer: Writer) {
   const history = join(folder, "history");
   const events: CompactionEvent[] = [];
   let now = Date.parse("2026-01-01T00:00:00Z");
-  const open = async () => (await openConversation(writer, openaiShape))!;
+  const open = async () => await openUnder(writer, openaiShape);
   const archive = async () => ensureParts(history, store, "t", (await store.head("t"))!.compaction);
   const compactorOn = (
     conversation: Awaited<ReturnType<typeof open>>,
     { fixed = 0, ...settings }: Settings = {},
   ): Compactor<OpenAiMessage> =>
     createCompactor({
-      conversation,
+      thread: conversation,
       prompt: livePrompt(
         conversation,
         createSizer({ shape: openaiShape, rules: openaiRules, meter, fixed: fixedSize({ base: fixed }) }),

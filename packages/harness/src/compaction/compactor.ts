@@ -26,7 +26,7 @@ import { NOWHERE } from "@palimpsest/core/internal/summary";
 import type { Prompt, SizedEntry } from "@palimpsest/core/prompt";
 import type { Originals } from "@palimpsest/core/summary";
 import { nextTask } from "../long-work.ts";
-import type { Conversation } from "../thread/conversation.ts";
+import type { ThreadLog } from "../thread/thread.ts";
 import type { OpenBackground } from "./drafts.ts";
 import { FloorError, type OnCompactionEvent, SettingsError, shortfallOf, unchanged } from "./summarization.ts";
 import type { SummaryWriter } from "./summarize.ts";
@@ -34,7 +34,7 @@ import type { QuoteSource } from "./summary.ts";
 import { type CarryOutContext, carryOutFitting, createSummaryStep, requestedPolicy, withFigures } from "./summary.ts";
 
 export interface CompactorOptions<M> {
-  readonly conversation: Conversation<M>;
+  readonly thread: ThreadLog<M>;
   /** What would be sent now: see `livePrompt`. */
   readonly prompt: () => Prompt<M>;
   readonly window: () => Window;
@@ -79,7 +79,7 @@ export interface Compactor<M> {
 }
 
 export function createCompactor<M>(options: CompactorOptions<M>): Compactor<M> {
-  const { conversation, on } = options;
+  const { thread, on } = options;
   const summaryStep = createSummaryStep(options);
   const background =
     options.background == null || options.writer === null ? null : options.background.open(options, summaryStep);
@@ -91,7 +91,7 @@ export function createCompactor<M>(options: CompactorOptions<M>): Compactor<M> {
       window: request.window ?? usableWindow(options.window(), prompt.count),
       policy: requestedPolicy(options.policy, request),
       cause: request.cause,
-      grown: grownSince(prompt, Math.max(attempted, lastAct(conversation.head(), conversation.live().prunes))),
+      grown: grownSince(prompt, Math.max(attempted, lastAct(thread.head(), thread.live().prunes))),
       prune: options.prune?.() ?? null,
       originals: options.originals?.() ?? NOWHERE,
     });
@@ -107,7 +107,7 @@ export function createCompactor<M>(options: CompactorOptions<M>): Compactor<M> {
       const outcome = await carryOut(planned, request, { options, prompt, summaryStep, background, replan });
       // Waiting is not an attempt: the wait must not start again with every check.
       const checked = planned.kind === "none" && (planned.reason === "below-trigger" || planned.reason === "waiting");
-      if (outcome.kind === "unchanged" && !checked) attempted = conversation.head().version;
+      if (outcome.kind === "unchanged" && !checked) attempted = thread.head().version;
       if (outcome.kind === "unchanged" && outcome.reason === "below-trigger" && request.cause === "automatic")
         background?.consider(prompt);
       on({ type: "compaction-end", outcome, messages: outcome.kind === "compacted" ? outcome.messages.length : 0 });
@@ -124,7 +124,7 @@ async function carryOut<M>(
   context: CarryOutContext<M>,
 ): Promise<CompactionOutcome<M>> {
   const { options, prompt } = context;
-  const { conversation, clock, on } = options;
+  const { thread, clock, on } = options;
   const { tokens } = prompt.count;
   const started = clock().getTime();
   const { configured } = request.window ?? options.window();
@@ -146,7 +146,7 @@ async function carryOut<M>(
     // A long extract keeps the process busy: check for a request to stop before anything is written.
     if (request.signal !== undefined) await nextTask();
     if (request.signal?.aborted) return unchanged("aborted", tokens);
-    const committed = await conversation.commit(withFigures(applied.records, { tokensBefore: tokens, tokensAfter }));
+    const committed = await thread.commit(withFigures(applied.records, { tokensBefore: tokens, tokensAfter }));
     if (committed.kind !== "committed") return unchanged("conflict", tokens);
     if (cut !== null) await context.background?.clear();
     // The parts are a cache of the log; whatever is missing is made before the next model call.

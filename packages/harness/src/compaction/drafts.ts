@@ -1,5 +1,5 @@
 /**
- * Drafts the next summary while the conversation goes on, so that the trigger finds it ready and nobody waits. One draft
+ * Drafts the next summary while the thread goes on, so that the trigger finds it ready and nobody waits. One draft
  * at a time; it is kept beside the log and committed only if it still holds. It never touches the thread, and whatever
  * goes wrong is an event, since the trigger can always do without.
  */
@@ -24,12 +24,12 @@ import type { Prompt } from "@palimpsest/core/prompt";
 import { readState } from "@palimpsest/core/summary";
 import { untilAborted } from "../long-work.ts";
 import type { Drafts } from "../stores/store.ts";
-import type { Conversation } from "../thread/conversation.ts";
+import type { ThreadLog } from "../thread/thread.ts";
 import { type EarlierSummary, type SummaryJobOptions, type SummaryStep, summaryJob } from "./summary.ts";
 
 export interface BackgroundOptions {
   readonly table: DraftTable;
-  /** What a draft depends on beside the conversation: the summarizer and its prompt. */
+  /** What a draft depends on beside the thread: the summarizer and its prompt. */
   readonly label?: string;
   /** `no`: finished parts of a summary are kept in the table, but none is earlier before it is needed. */
   readonly ahead?: "yes" | "no";
@@ -99,12 +99,12 @@ class Drafting<M> implements SummaryBackground<M> {
   }
 
   consider(prompt: Prompt<M>): void {
-    const { background, conversation, policy } = this.#options;
+    const { background, thread, policy } = this.#options;
     const { tokens } = prompt.count;
     if (background.ahead === "no" || policy.style === "rollover") return;
     if (this.#work !== null || tokens < this.#restUntil) return;
     // Who took a compaction back does not want the next one prepared.
-    if (conversation.head().undone !== null) return;
+    if (thread.head().undone !== null) return;
     if (this.#held && this.#holds(this.#held)) return;
     const cut = planDraft(prompt, usableWindow(this.#options.window(), prompt.count), policy);
     if (cut === null) return;
@@ -176,7 +176,7 @@ class Drafting<M> implements SummaryBackground<M> {
 
   /** The summary that a draft goes on from. */
   async #folded(): Promise<Json> {
-    const state = (await this.#options.conversation.state()) as { readonly summary?: Json } | null;
+    const state = (await this.#options.thread.summaryState()) as { readonly summary?: Json } | null;
     return state?.summary ?? null;
   }
 
@@ -185,8 +185,8 @@ class Drafting<M> implements SummaryBackground<M> {
   }
 
   #print(cut: Cut): string {
-    const { conversation, policy, background } = this.#options;
-    return fingerprint(conversation, cut, policy, background.label ?? "");
+    const { thread, policy, background } = this.#options;
+    return fingerprint(thread, cut, policy, background.label ?? "");
   }
 
   #dropped(cut: Cut, reason: string): void {
@@ -289,11 +289,11 @@ function foldedTokens<M>({ entries, factor }: Prompt<M>): number {
  * What a draft of this cut holds for. New messages and prunes leave it as it is; an undo, a pin or redaction in its range
  * and another compaction change it.
  */
-function fingerprint<M>(conversation: Conversation<M>, cut: Cut, policy: Policy, label: string): string {
+function fingerprint<M>(thread: ThreadLog<M>, cut: Cut, policy: Policy, label: string): string {
   const last = cut.covers[1];
-  const live = conversation.live();
+  const live = thread.live();
   const hash = createHash("sha256");
-  const pins = conversation.head().pins.filter((seq) => seq <= last);
+  const pins = thread.head().pins.filter((seq) => seq <= last);
   const versions = [PATCH_PROMPT_VERSION, PROSE_PROMPT_VERSION, label];
   const folded = live.compaction === null ? null : [live.compaction.seq, live.compaction.summary, summaryEdits(live)];
   hash.update(JSON.stringify([versions, policy, cut.covers, folded, pins]));

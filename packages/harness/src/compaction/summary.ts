@@ -28,7 +28,7 @@ import type { Originals, Pin } from "@palimpsest/core/summary";
 import { archivePath } from "../history-parts.ts";
 import { inTurns } from "../long-work.ts";
 import type { Store } from "../stores/store.ts";
-import type { Conversation } from "../thread/conversation.ts";
+import type { ThreadLog } from "../thread/thread.ts";
 import type { CompactorOptions, CompactRequest } from "./compactor.ts";
 import type { DraftTable, SummaryBackground } from "./drafts.ts";
 import { shownRules, stateLines } from "./state-chain.ts";
@@ -151,7 +151,7 @@ function afterFailure(breaker: Breaker, now: number): Breaker {
  */
 
 export interface SummaryJobOptions<M> {
-  readonly conversation: Conversation<M>;
+  readonly thread: ThreadLog<M>;
   readonly policy: Policy;
   readonly quotes: QuoteSource;
   readonly originals?: () => Originals;
@@ -161,16 +161,16 @@ export interface SummaryJobOptions<M> {
 
 export async function summaryJob<M>(
   cut: Cut,
-  { conversation, policy, quotes, originals, background, on }: SummaryJobOptions<M>,
+  { thread, policy, quotes, originals, background, on }: SummaryJobOptions<M>,
   prompt: Prompt<M>,
   focus: string | null,
 ): Promise<SummaryJob<M>> {
-  const { shape, original } = conversation;
+  const { shape, original } = thread;
   const sizes = sizesOf(prompt);
-  const covered = coveredBy(conversation.live(), cut, { shape, original, state: await conversation.state() });
+  const covered = coveredBy(thread.live(), cut, { shape, original, state: await thread.summaryState() });
   const count = sizes.text;
-  const loaded = await quotedMessages(covered, conversation, quotes);
-  const pins = gatherPins(covered, conversation, loaded);
+  const loaded = await quotedMessages(covered, thread, quotes);
+  const pins = gatherPins(covered, thread, loaded);
   const text = (seq: number, part: number): string | null => {
     const message = loaded.get(seq);
     const written = message === undefined ? null : ownText(shape.parts(message)[part]);
@@ -181,7 +181,7 @@ export async function summaryJob<M>(
     count,
     text: ({ seq, part }) => text(seq, part),
   });
-  const lines = stateLines(conversation.head().state);
+  const lines = stateLines(thread.head().state);
   const input = { ...covered, pins, quotes: work, lines, originals: originals?.() ?? NOWHERE };
   const format = policy.summaryFormat;
   const behind = behindSummary(format, shape, sizes);
@@ -213,33 +213,29 @@ export type QuoteSource = (seqs: readonly number[]) => Promise<readonly MessageR
  */
 async function quotedMessages<M>(
   covered: Covered<M>,
-  conversation: Conversation<M>,
+  thread: ThreadLog<M>,
   read: QuoteSource,
 ): Promise<ReadonlyMap<number, M>> {
   const loaded = new Map(covered.entries.map(({ seq, message }) => [seq, message]));
   const written = quotable(covered.own.hidden).map(({ seq }) => seq);
-  const wanted = new Set([...pinnedTurns(covered, conversation), ...written]);
+  const wanted = new Set([...pinnedTurns(covered, thread), ...written]);
   for (const record of await read([...wanted].filter((seq) => !loaded.has(seq)))) {
-    loaded.set(record.seq, conversation.original(record));
+    loaded.set(record.seq, thread.original(record));
   }
   return loaded;
 }
 
 /** What stands verbatim in a summary: messages a person pinned, then the user's own words, newest first. */
-function gatherPins<M>(
-  covered: Covered<M>,
-  conversation: Conversation<M>,
-  loaded: ReadonlyMap<number, M>,
-): readonly Pin[] {
-  return pinnedTurns(covered, conversation).flatMap((seq) => {
+function gatherPins<M>(covered: Covered<M>, thread: ThreadLog<M>, loaded: ReadonlyMap<number, M>): readonly Pin[] {
+  return pinnedTurns(covered, thread).flatMap((seq) => {
     const message = loaded.get(seq);
-    return message === undefined ? [] : [quote(seq, message, conversation.shape)];
+    return message === undefined ? [] : [quote(seq, message, thread.shape)];
   });
 }
 
-function pinnedTurns<M>({ entries, userTurns }: Covered<M>, conversation: Conversation<M>): readonly number[] {
+function pinnedTurns<M>({ entries, userTurns }: Covered<M>, thread: ThreadLog<M>): readonly number[] {
   const last = entries.at(-1)?.seq ?? 0;
-  const pinned = conversation.head().pins.filter((seq) => seq <= last);
+  const pinned = thread.head().pins.filter((seq) => seq <= last);
   return [...new Set([...pinned, ...userTurns.toReversed()])];
 }
 
@@ -315,9 +311,9 @@ async function carryOutPlan<M>(
   { options, prompt, summaryStep }: CarryOutContext<M>,
   earlier: EarlierSummary | null,
 ): Promise<CarriedOut<M>> {
-  const { conversation, policy, on } = options;
-  const { viewOf, live, head } = conversation;
-  const thread = { live: live(), version: head().version, viewOf };
+  const { policy, on } = options;
+  const { view, live, head } = options.thread;
+  const thread = { live: live(), version: head().version, viewOf: view };
   const [format, cut] = [policy.summaryFormat, plan.cut];
   if (cut === null) {
     const rules = await newRules(options, []);
@@ -361,18 +357,18 @@ function proposals<M>({ rung, state }: WrittenSummary, { prior }: Covered<M>): S
 
 /** The thread's rules with those that its visible messages state; null if they are as they were. */
 async function newRules<M>(options: CompactorOptions<M>, proposed: readonly StatedRule[]): Promise<RuleList | null> {
-  const { conversation, clock } = options;
-  const { state } = conversation.head();
+  const { thread, clock } = options;
+  const { state } = thread.head();
   const rules = state["rules"] == null ? NO_RULES : readRules(state);
   const at = clock().toISOString();
-  const stated = await inTurns(statedRules(conversation, rules, at));
+  const stated = await inTurns(statedRules(thread, rules, at));
   const now = proposed.length === 0 ? stated : recognizeRules(stated, proposed, at);
   return now === rules ? null : now;
 }
 
 /** The list with what a person typed in the visible messages and may bind later turns. A sub-agent's prompts are a model's words. */
 export function* statedRules<M>(
-  { shape, original, live, header }: Pick<Conversation<M>, "shape" | "original" | "live" | "header">,
+  { shape, original, live, header }: Pick<ThreadLog<M>, "shape" | "original" | "live" | "header">,
   rules: RuleList,
   at: string,
 ): Generator<void, RuleList> {

@@ -204,7 +204,7 @@ function deepFiles(options: DeepFilesOptions): DeepFiles {
   const { base, bash = "sandbox", vision = false } = options;
   const quota = bash === "host" ? null : (options.quota ?? QUOTA);
   const copier = fileCopier(base, quota);
-  const given = options.workspace ?? ((run: Run) => workspaceFor(base, run.conversation.header));
+  const given = options.workspace ?? ((run: Run) => workspaceFor(base, run.thread.header));
   const workspace = (run: Run): Workspace => ({ quota, ...given(run) });
   const skillsFor = (only: readonly string[] | null): readonly Middleware[] => {
     if (options.skills === undefined) return [];

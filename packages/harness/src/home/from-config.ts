@@ -194,8 +194,8 @@ async function workspaceOf({ home, config, workspace }: ConfiguredAgentOptions):
   const quota =
     limit === null || used === null ? null : { bytes: used.bytes + limit.bytes, entries: used.entries + limit.entries };
   return {
-    workspace({ conversation }) {
-      const { roots } = workspaceFor(home, conversation.header);
+    workspace({ thread }) {
+      const { roots } = workspaceFor(home, thread.header);
       return { roots: { ...roots, workspace: root }, quota };
     },
   };

@@ -6,7 +6,7 @@ import { advance } from "@palimpsest/core/internal/log";
 import type { Head } from "@palimpsest/core/log";
 import type { Store } from "../stores/store.ts";
 import { headAt, OTHER_KINDS } from "../thread/acts.ts";
-import { readStructure } from "../thread/writer.ts";
+import { readStructure } from "../thread/structure.ts";
 
 export class HeadTrail {
   readonly #store: Store;

@@ -47,7 +47,7 @@ interface History {
 }
 
 function historyOf(histories: WeakMap<Run, History>, run: Run): History {
-  const { compaction, prunes } = run.conversation.live();
+  const { compaction, prunes } = run.thread.live();
   // Shortening a long new result hides nothing the model has seen.
   const hiding = prunes.findLast(({ entries }) => entries.some(({ reason }) => reason !== "clamped"));
   const view = `${compaction?.seq}.${hiding?.seq}`;

@@ -17,8 +17,7 @@ import type { OnEmbedding } from "../recall/embedder.ts";
 import { readTurns, refOf } from "../recall/messages.ts";
 import { type SearchHit, searchAll, searchThread } from "../recall/search.ts";
 import type { Store } from "../stores/store.ts";
-import { openConversation } from "../thread/conversation.ts";
-import { commit, type Writer } from "../thread/writer.ts";
+import { commit, eraseBodies, type Writer } from "../thread/writer.ts";
 import { blockBudget, type FactHit, relevanceTo, searchFacts } from "./repository.ts";
 import { correctedHits, DROP_EVIDENCE, isOutdated } from "./source-turns.ts";
 
@@ -295,7 +294,7 @@ export async function addQuestionEvidence<M extends object>(
   writer: Writer,
   request: QuestionRequest<M>,
 ): Promise<Pick<Evidence, "tokens"> | null> {
-  const { of, shape, document } = request;
+  const { of, document } = request;
   const evidence = await evidenceFor(writer, request);
   if (evidence === null) return null;
   const { text, ids, tokens } = evidence;
@@ -303,8 +302,7 @@ export async function addQuestionEvidence<M extends object>(
   if (done.kind !== "committed") return null;
   if (await areThere(writer, await document(), ids)) return { tokens };
   // Somebody erased it meanwhile, and can't have found it in this thread yet.
-  const conversation = await openConversation(writer, shape);
-  await conversation?.erase([{ seq: done.seqs[0]!, body: JSON.stringify("[redacted]") }], []);
+  await eraseBodies(writer, [{ seq: done.seqs[0]!, body: JSON.stringify("[redacted]") }]);
   return null;
 }
 

@@ -45,7 +45,7 @@ export function memory(options: MemoryMiddlewareOptions): Middleware {
   const lookUp = async (run: Run): Promise<void> => {
     if (injection === "off" || evidenceTokens === 0 || !remembers(run)) return;
     const again = searched.has(run);
-    const { compaction } = run.conversation.head();
+    const { compaction } = run.thread.head();
     if (again && searched.get(run) === compaction) return;
     searched.set(run, compaction);
     await attempt(run, () => addEvidence(run, options, again ? "again" : "first"), undefined);
@@ -84,28 +84,28 @@ export function memory(options: MemoryMiddlewareOptions): Middleware {
 
 /** A compaction hides what was said: what is to be learned from it is learned at once. */
 async function makeDueAfterCompaction(run: Run, queue: MemoryMiddlewareOptions["queue"]): Promise<void> {
-  const head = run.conversation.head();
+  const head = run.thread.head();
   const lastCompaction = frozenIn(head)?.compaction ?? null;
   if (queue === undefined || head.compaction === null || head.compaction === lastCompaction) return;
   await attempt(run, () => queue.makeDue({ userId: run.userId, threadId: run.threadId }), undefined);
 }
 
 /** What of this run's own turn may be learned from. */
-function turnOf({ conversation, threadId, question }: Run) {
-  const own = conversation.live().tail.filter(({ seq }) => seq >= (question ?? 0));
+function turnOf({ thread, threadId, question }: Run) {
+  const own = thread.live().tail.filter(({ seq }) => seq >= (question ?? 0));
   return extractInput(own, { threadId });
 }
 
-function remembers({ conversation }: Run): boolean {
-  return conversation.header.memory === "on" && conversation.header.kind === "main";
+function remembers({ thread }: Run): boolean {
+  return thread.header.memory === "on" && thread.header.kind === "main";
 }
 
 async function stableSection(run: Run, options: MemoryMiddlewareOptions): Promise<PromptSection[]> {
-  const { conversation, deps, threadId } = run;
+  const { thread, deps, threadId } = run;
   const { maxInjectionTokens: tokens = blockBudget(run.window()), count = charsPerToken(4) } = options;
   const started = deps.clock().getTime();
   const document = await readDocument(run, options);
-  const stable = stableLane(conversation.head(), document, {
+  const stable = stableLane(thread.head(), document, {
     now: deps.clock(),
     whenIdle: run.bindsReasoning ? "keep" : "render",
     tokens,
@@ -118,7 +118,7 @@ async function stableSection(run: Run, options: MemoryMiddlewareOptions): Promis
     // Somebody may have erased a fact since it was read, and can't have found it here yet.
     if (text !== "" && newestByHand(await readDocument(run, options)) !== stable.frozen.manual) {
       const patch = { memory: null };
-      await run.erase([{ seq: seq!, body: JSON.stringify(patch) }], [{ kind: "state", patch }]);
+      await run.commit([{ kind: "state", patch }], { erase: [{ seq: seq!, body: JSON.stringify(patch) }] });
       return stableSection(run, options);
     }
     const hash = deps.hash(text);
@@ -131,25 +131,25 @@ async function stableSection(run: Run, options: MemoryMiddlewareOptions): Promis
 
 /** What the thread last showed, for when memory can't be read. */
 function frozenSection(run: Run): PromptSection[] {
-  const text = frozenIn(run.conversation.head())?.text ?? "";
+  const text = frozenIn(run.thread.head())?.text ?? "";
   return text === "" ? [] : [{ slot: "memory", text }];
 }
 
 /** Once per question and compaction: a run that goes on after a crash finds the record already there. */
 async function addEvidence(run: Run, options: MemoryMiddlewareOptions, time: "first" | "again"): Promise<void> {
-  const { conversation, deps, question, threadId } = run;
+  const { thread, deps, question, threadId } = run;
   const started = deps.clock().getTime();
-  const live = conversation.live();
+  const live = thread.live();
   const record = live.tail.find(({ seq }) => seq === question);
   if (record === undefined || (time === "first" && live.evidence.some(({ of }) => of === question))) return;
-  const parts = aiSdkShape.parts(conversation.original(record));
+  const parts = aiSdkShape.parts(thread.original(record));
   const words = parts.map((part) => (part.kind === "text" ? part.text : "")).join("\n");
-  const head = conversation.head();
+  const head = thread.head();
   // Where nothing is hidden the prompt holds all that was said here; other threads matter to what is asked.
   if (head.hiddenThrough === 0 && asksNothing(words)) return;
   const document = await readDocument(run, options);
   if (isOutdated(document, live.evidence)) await run.commit([DROP_EVIDENCE]);
-  const earlier = conversation.live().evidence;
+  const earlier = thread.live().evidence;
   const count = options.count ?? charsPerToken(4);
   const current = earlier.reduce((sum, { text }) => sum + count(text), 0);
   const evidence = await gatherEvidence(deps.store, document, {
@@ -170,7 +170,7 @@ async function addEvidence(run: Run, options: MemoryMiddlewareOptions, time: "fi
   const hash = deps.hash(text);
   const [seq] = await run.commit([{ kind: "evidence", of: record.seq, text, ids, hash }]);
   if (!(await stillThere(run, options, ids))) {
-    await run.erase([{ seq: seq!, body: JSON.stringify("[redacted]") }]);
+    await run.commit([], { erase: [{ seq: seq!, body: JSON.stringify("[redacted]") }] });
     return;
   }
   const ms = deps.clock().getTime() - started;

@@ -15,8 +15,8 @@ import { type CountSource, createMeter } from "@palimpsest/core/tokens";
 import { createCompactor } from "../compaction/compactor.ts";
 import type { CompactionEvent } from "../compaction/summarization.ts";
 import { unchanged } from "../compaction/summarization.ts";
-import type { Conversation } from "../thread/conversation.ts";
-import { inMemoryConversation, livePrompt, NO_THREAD, shownAt } from "../thread/live-prompt.ts";
+import { livePrompt, NO_THREAD, shownAt, threadInMemory } from "../thread/live-prompt.ts";
+import type { ThreadLog } from "../thread/thread.ts";
 import { type CompactMessagesOptions, type Form, formOf, type Settings, settingsOf } from "./options.ts";
 import {
   checkState,
@@ -74,15 +74,15 @@ export async function compactMessages<M extends object>(
   if (recognized === "foreign" && options.onMismatch !== "reset") throw foreignMessages(given!);
   const isAnew = recognized === "foreign" || (recognized === "compacted" && given?.sent.before === null);
   const state = isAnew || given === null ? EMPTY_STATE : given;
-  const conversation = arrayConversation(turns, form.shape, state, {
+  const thread = arrayThread(turns, form.shape, state, {
     begins: recognized === "compacted" && !isAnew ? "compacted" : "whole",
     pins: (options.pins ?? []).map((place) => form.turnOf(messages, place)),
   });
-  const report = reportOf(options, { messages, form, conversation, state });
+  const report = reportOf(options, { messages, form, thread, state });
   const result =
     turns.length === 0
       ? nothingSaid<M>(settings, { ...state, report: null })
-      : await compactTurns<M>({ options, settings, form, conversation, report, state });
+      : await compactTurns<M>({ options, settings, form, thread, report, state });
   return { ...result, recognized };
 }
 
@@ -97,13 +97,13 @@ interface ArrayWork<M extends object> {
   readonly options: CompactMessagesOptions<M>;
   readonly settings: Settings;
   readonly form: Form<M>;
-  readonly conversation: ArrayConversation<M>;
+  readonly thread: ArrayThread<M>;
   readonly report: UsageMark | null;
   readonly state: MessagesState;
 }
 
 async function compactTurns<M extends object>(work: ArrayWork<M>): Promise<Result<M>> {
-  const { options, settings, form, conversation } = work;
+  const { options, settings, form, thread } = work;
   const { prompt, factor } = countedPrompt(work);
   let writer: WriterFailure | null = null;
   const on = (event: CompactionEvent): void => {
@@ -111,7 +111,7 @@ async function compactTurns<M extends object>(work: ArrayWork<M>): Promise<Resul
     options.onEvent?.(event);
   };
   const compactor = createCompactor({
-    conversation,
+    thread,
     prompt,
     writer: settings.writer,
     archive: null,
@@ -119,7 +119,7 @@ async function compactTurns<M extends object>(work: ArrayWork<M>): Promise<Resul
     originals: () => ({ ...NOWHERE, finder: options.originals ?? null }),
     policy: settings.policy,
     prune: settings.prune,
-    quotes: async (seqs) => seqs.filter((seq) => conversation.at(seq) !== undefined).map(messageRecord),
+    quotes: async (seqs) => seqs.filter((seq) => thread.at(seq) !== undefined).map(messageRecord),
     clock: () => new Date(),
     on,
   });
@@ -141,14 +141,14 @@ async function compactTurns<M extends object>(work: ArrayWork<M>): Promise<Resul
 
 const MODEL = "model";
 
-function countedPrompt<M extends object>({ settings, form, conversation, report, state }: ArrayWork<M>) {
+function countedPrompt<M extends object>({ settings, form, thread, report, state }: ArrayWork<M>) {
   const { shape, rules } = form;
   const { count, prior = 1, ...rest } = settings.counter;
   const { frame, imageRule } = rest;
   const meter = createMeter(shape, { counter: count, ...(frame && { frame }), ...(imageRule && { imageRule }) });
   const sizer = createSizer({ shape, rules, meter, fixed: fixedSize({ base: settings.fixed }) });
-  const prompt = livePrompt(conversation, sizer);
-  const measured = { ...shownAt(conversation), promptHash: null };
+  const prompt = livePrompt(thread, sizer);
+  const measured = { ...shownAt(thread), promptHash: null };
   const account = resumeAccount(report === null ? [] : [{ ...report, model: MODEL, measured }], {
     prompt: sizeOf(prompt()),
     factors: { [MODEL]: state.factor },
@@ -162,40 +162,35 @@ function countedPrompt<M extends object>({ settings, form, conversation, report,
 /** The report just given, on the call whose answer it names; else the one that the state remembers. */
 function reportOf<M extends object>(
   { usage }: CompactMessagesOptions<M>,
-  {
-    messages,
-    form,
-    conversation,
-    state,
-  }: Pick<ArrayWork<M>, "form" | "conversation" | "state"> & { messages: readonly M[] },
+  { messages, form, thread, state }: Pick<ArrayWork<M>, "form" | "thread" | "state"> & { messages: readonly M[] },
 ): UsageMark | null {
-  if (usage == null) return conversation.report();
+  if (usage == null) return thread.report();
   const { shape } = form;
   const of =
     usage.of === undefined
-      ? conversation.last((message) => shape.role(message) === "assistant")
-      : conversation.seqOf(form.turnOf(messages, usage.of));
+      ? thread.last((message) => shape.role(message) === "assistant")
+      : thread.seqOf(form.turnOf(messages, usage.of));
   if (of === null || of <= state.hidden.count) return null;
-  return { of, input: usage.input, output: usage.output, hash: conversation.markTo(of - 1).hash };
+  return { of, input: usage.input, output: usage.output, hash: thread.markTo(of - 1).hash };
 }
 
 function stateAfter<M extends object>(
-  { form, conversation, report, state }: ArrayWork<M>,
+  { form, thread, report, state }: ArrayWork<M>,
   { prompt, messages, factor }: { prompt: Prompt<M>; messages: readonly M[]; factor: number },
 ): MessagesState {
-  const { compaction, prunes } = conversation.live();
+  const { compaction, prunes } = thread.live();
   const hidden = compaction?.covers[1] ?? 0;
-  const visible = prunes.filter(({ entries }) => entries.some(({ target }) => conversation.isVisible(target)));
+  const visible = prunes.filter(({ entries }) => entries.some(({ target }) => thread.isVisible(target)));
   const reach = visible.flatMap(({ entries }) => entries.map(({ target }) => target));
   // A report says nothing of another view.
-  const isSameView = compaction === conversation.given.compaction && prunes === conversation.given.prunes;
+  const isSameView = compaction === thread.given.compaction && prunes === thread.given.prunes;
   return {
     v: STATE_VERSION,
     compaction,
     prunes: visible,
-    hidden: hidden === state.hidden.count ? state.hidden : conversation.markTo(hidden),
-    pruned: reach.length === 0 ? null : conversation.markTo(Math.max(hidden, ...reach)),
-    said: conversation.markTo(conversation.head().messages),
+    hidden: hidden === state.hidden.count ? state.hidden : thread.markTo(hidden),
+    pruned: reach.length === 0 ? null : thread.markTo(Math.max(hidden, ...reach)),
+    said: thread.markTo(thread.head().messages),
     sent: { ...markOf(messages, form.shape), before: standingBefore(prompt) },
     report: isSameView ? report : null,
     factor,
@@ -209,10 +204,10 @@ function standingBefore<M>({ entries, messages }: Prompt<M>): number | null {
   return isApart ? before.length : null;
 }
 
-// An array and its state as a conversation that the compactor can work on. A record's number is the number of
+// An array and its state as a thread that the compactor can work on. A record's number is the number of
 // messages it was made after, so that records and messages are both places in the array.
 
-interface ArrayConversation<M> extends Conversation<M> {
+interface ArrayThread<M> extends ThreadLog<M> {
   /** The records it began with. */
   readonly given: LiveRecords;
   /** The message of a place; undefined where the array doesn't have it. */
@@ -227,12 +222,12 @@ interface ArrayConversation<M> extends Conversation<M> {
   report(): UsageMark | null;
 }
 
-function arrayConversation<M extends object>(
+function arrayThread<M extends object>(
   turns: readonly M[],
   shape: Shape<M>,
   state: MessagesState,
   { begins, pins }: { readonly begins: "whole" | "compacted"; readonly pins: readonly number[] },
-): ArrayConversation<M> {
+): ArrayThread<M> {
   const seats = begins === "compacted" ? compactedSeats(turns, state) : wholeSeats(turns, state);
   const marks = begins === "compacted" ? null : marksOf(turns, shape);
   const prunes = marks === null ? [] : standingPrunes(state, marks);
@@ -250,7 +245,7 @@ function arrayConversation<M extends object>(
     pins,
   };
   const original = ({ seq }: MessageRecord): M => seats.at(seq)!;
-  const conversation = inMemoryConversation({
+  const thread = threadInMemory({
     header: NO_THREAD,
     shape,
     head,
@@ -267,13 +262,13 @@ function arrayConversation<M extends object>(
     return markOf(said, shape, state.hidden);
   };
   return {
-    ...conversation,
+    ...thread,
     given: live,
     at: seats.at,
     seqOf: (place) => place + seats.shift,
     last: (is) => seats.shown.findLast((seq) => is(seats.at(seq)!)) ?? null,
     isVisible(seq) {
-      const { compaction } = conversation.live();
+      const { compaction } = thread.live();
       if (compaction === null || seq > compaction.covers[1]) return true;
       return seq === compaction.request || compaction.systems.includes(seq);
     },

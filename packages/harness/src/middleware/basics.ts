@@ -65,9 +65,9 @@ declare module "../agent/features.ts" {
 export function danglingCalls(): Middleware {
   return {
     name: "dangling-calls",
-    beforeAgent({ prompt, emit, conversation }) {
+    beforeAgent({ prompt, emit, thread }) {
       // Calls that wait for a person have no result yet, and nothing is wrong with that.
-      if (pendingIn(conversation.head().state, conversation.header.id).length > 0) return;
+      if (pendingIn(thread.head().state, thread.header.id).length > 0) return;
       const synthesized = prompt().repairs.filter(({ kind }) => kind === "result-synthesized");
       if (synthesized.length > 0) emit({ type: "calls-repair", repairs: synthesized });
     },
@@ -99,12 +99,12 @@ export type TitleOptions = TitleLimits;
 export function title(limits: TitleOptions = {}): Middleware {
   return {
     name: "title",
-    writesLast: ({ conversation }) => conversation.head().state["title"] === undefined,
+    writesLast: ({ thread }) => thread.head().state["title"] === undefined,
     async afterAgent(run, end) {
       if (end.kind !== "answered" && end.kind !== "asked") return;
-      const { conversation } = run;
-      if (conversation.head().state["title"] !== undefined) return;
-      const first = conversation.view().find(({ source, message }) => source === "message" && message.role === "user");
+      const { thread } = run;
+      if (thread.head().state["title"] !== undefined) return;
+      const first = thread.view().find(({ source, message }) => source === "message" && message.role === "user");
       if (first === undefined) return;
       const words = aiSdkShape.parts(first.message);
       const text = titleOf(words.map((part) => (part.kind === "text" ? part.text : "")).join(" "), limits);
@@ -156,8 +156,8 @@ export interface StandingRulesOptions {
 export function standingRules({ agent = [], user = () => [], files = [] }: StandingRulesOptions): Middleware {
   return {
     name: "rules",
-    async beforeAgent({ conversation, deps, commit }) {
-      const { header, head } = conversation;
+    async beforeAgent({ thread, deps, commit }) {
+      const { header, head } = thread;
       const own = user(header.user);
       if (head().state["rules"] === undefined && agent.length + own.length + files.length === 0) return;
       const file = files.length === 0 ? [] : await rulesInFiles(files);

@@ -60,7 +60,7 @@ export function contextTools(): Middleware {
           description: fold.description,
           metadata,
           inputSchema: fold.input,
-          execute: (given) => decided(run, () => foldSince(run.conversation, run.prompt(), given)),
+          execute: (given) => decided(run, () => foldSince(run.thread, run.prompt(), given)),
         }),
       };
     },
@@ -73,8 +73,8 @@ export function contextTools(): Middleware {
   };
 }
 
-function placeOf({ conversation, deps }: Run): ToolPlace {
-  return { head: conversation.head(), at: deps.clock().toISOString() };
+function placeOf({ thread, deps }: Run): ToolPlace {
+  return { head: thread.head(), at: deps.clock().toISOString() };
 }
 
 /** Decides when the call's turn to write has come: another call of the same answer may have written before it. */

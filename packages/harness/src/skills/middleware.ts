@@ -50,14 +50,14 @@ export function skills(options: SkillsOptions): Middleware {
     },
     async prompt(run) {
       const { skills: list } = await read(run);
-      const { hiddenThrough } = run.conversation.head();
+      const { hiddenThrough } = run.thread.head();
       const view = { skills: list, loaded: loaded.of(run), hiddenThrough, maxChars: maxLoadedChars };
       return [{ slot: "skills", text: renderSkills(view) }];
     },
     async tools(run) {
       const { skills: list } = await read(run);
       if (list.length === 0) return {};
-      const note = (name: string): Promise<void> => loaded.add(run, { name, seq: run.conversation.head().version + 1 });
+      const note = (name: string): Promise<void> => loaded.add(run, { name, seq: run.thread.head().version + 1 });
       return { load_skill: loadSkillTool(directory, list, note) };
     },
   };

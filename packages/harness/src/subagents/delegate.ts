@@ -139,7 +139,7 @@ interface ChildNote {
 async function note(run: Run, task: Task, { status, answer, artifacts = [], event }: ChildNote): Promise<void> {
   const { callId: id, description, threadId, spec } = task;
   const committed = run.commit(() => {
-    const list = delegationsOf(run.conversation.head().state);
+    const list = delegationsOf(run.thread.head().state);
     const delegations = withDelegation(list, { id, agent: spec.name, description, status, threadId, answer });
     const patch = { delegations, ...(artifacts.length > 0 && { artifacts }) };
     return [{ kind: "state", patch }, receipt(event)];
@@ -165,7 +165,7 @@ async function answerOf(run: Run, task: Task, { end, options }: ChildEnding) {
   const { threadId } = task;
   const { keepAnswer, limits, model } = options;
   const kept =
-    end.text === NO_RESPONSE ? null : await keepAnswer(run.conversation.header, threadId, end.text).catch(() => null);
+    end.text === NO_RESPONSE ? null : await keepAnswer(run.thread.header, threadId, end.text).catch(() => null);
   const whole: SubagentResult = {
     status: end.status,
     output: end.text,

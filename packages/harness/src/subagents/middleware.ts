@@ -87,7 +87,7 @@ export function subagents(options: SubagentsOptions): Middleware {
       }),
     }),
     async beforeAgent(run) {
-      const records = interruptedRecords(run.conversation.head());
+      const records = interruptedRecords(run.thread.head());
       if (records.length > 0) await run.commit(records);
       await tidyDaily(run);
     },
@@ -131,7 +131,7 @@ function daily(work: (run: Run) => Promise<unknown>): (run: Run) => Promise<unkn
 /** Of the run's user alone: what others have left is their next run's business. Tidying is no reason for a run to fail. */
 async function tidy(run: Run, { retentionDays: days }: SubagentLimits, forget: SubagentsOptions["forget"]) {
   const { deps, threadId } = run;
-  const held: HeldThread = { threadId, write: (inputsOf) => run.commit(() => inputsOf(run.conversation.head())) };
+  const held: HeldThread = { threadId, write: (inputsOf) => run.commit(() => inputsOf(run.thread.head())) };
   await settleInterrupted(deps).catch(() => []);
   await pruneSubagents(deps, { days, held, ...(forget && { forget }) }).catch(() => null);
 }
@@ -239,7 +239,7 @@ const GO_ON = "You were interrupted. Go on from where you stand and finish the t
 async function known(run: Run, input: TaskInput, registry: Registry): Promise<ChildCall> {
   const { store } = run.deps;
   const threadId = input.resume!;
-  const mine = delegationsOf(run.conversation.head().state);
+  const mine = delegationsOf(run.thread.head().state);
   const header = await store.header(threadId);
   const before = mine.find((one) => one.threadId === threadId);
   if (header === undefined && before?.deletedAt !== undefined) {

@@ -24,7 +24,7 @@ test("analysing data.csv takes a child fifty messages and the parent two: same f
   const files: Middleware = {
     name: "files",
     tools: (run) =>
-      workspaceTools(workspaceFor(base, run.conversation.header), {
+      workspaceTools(workspaceFor(base, run.thread.header), {
         remember: async (patch) => void (await run.commit([{ kind: "state", patch }])),
       }),
   };

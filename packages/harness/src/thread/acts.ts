@@ -15,17 +15,13 @@ import type {
 } from "@palimpsest/core/log";
 import type { Dialect } from "@palimpsest/core/message";
 import { type Leased, type LeaseOptions, withLease } from "../stores/leases.ts";
+import { readStructure, receiptsSince, structureForRedo, structureForUndo } from "./structure.ts";
 import {
   assertThreadId,
   type Committed,
   commit,
   extend,
   type RecordInput,
-  readStructure,
-  receiptsSince,
-  settleReceipts,
-  structureForRedo,
-  structureForUndo,
   type ThreadDeps,
   type Writer,
 } from "./writer.ts";
@@ -241,4 +237,36 @@ function checked(json: string, index: number): string {
 export async function hashAt(store: ThreadDeps["store"], threadId: string, seq: number): Promise<string | undefined> {
   for await (const { chained } of store.records(threadId, { range: [seq, seq] })) return chained.hash;
   return undefined;
+}
+
+/**
+ * Adds the receipts a fork still lacks because a redaction and the fork crossed. Both sides call this after they are
+ * done, so that whichever came last sees the other.
+ */
+export async function settleReceipts(deps: ThreadDeps, fork: string, readThrough?: number): Promise<void> {
+  const header = await deps.store.header(fork);
+  if (!header || header.parent === null || header.forkedAt === null) return;
+  const due = await receiptsSince(deps, header.parent, header.forkedAt, readThrough);
+  if (due.length === 0) return;
+  await withLease(deps.store, fork, { owner: deps.ids() }, async (lease) => {
+    const ids = new Set<string>();
+    const range = [header.forkedAt! + 1, Number.MAX_SAFE_INTEGER] as const;
+    for await (const { record } of deps.store.records(fork, { range, kinds: ["event"] }))
+      if (record.kind === "event") ids.add(JSON.stringify(record.event));
+    const missing = due.filter((receipt) => receipt.kind === "event" && !ids.has(JSON.stringify(receipt.event)));
+    if (missing.length === 0) return;
+    await commit({ ...deps, lease, runId: null }, [...missing, ...(await stateAsLogged(deps, fork))]);
+  });
+}
+
+/** The fork's head was made of what stood there before; what was erased of its state since must leave it, too. */
+async function stateAsLogged({ store }: Pick<ThreadDeps, "store">, fork: string): Promise<RecordInput[]> {
+  const fold = headFold("");
+  for await (const { chained } of store.records(fork, { kinds: ["state"] })) fold.add(chained);
+  const [logged, current] = [fold.head().state, (await store.head(fork))?.state ?? {}];
+  const changed = Object.keys(current).filter((key) => JSON.stringify(logged[key]) !== JSON.stringify(current[key]));
+  if (changed.length === 0) return [];
+  // An erased memory block is rendered anew with the next turn.
+  const patch = Object.fromEntries(changed.map((key) => [key, key === "memory" ? null : (logged[key] ?? null)]));
+  return [{ kind: "state", patch }];
 }

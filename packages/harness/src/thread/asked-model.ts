@@ -17,9 +17,10 @@ import { readQuotes } from "../compaction/summary.ts";
 import { pace } from "../long-work.ts";
 import type { Usage } from "../models/facts.ts";
 import type { ModelCounter } from "../models/tokenizers.ts";
-import type { Conversation } from "./conversation.ts";
 import { type FixedRequest, type PromptOpening, type SentFixed, thoughtBinder } from "./fixed-request.ts";
 import { countOnReports, livePrompt, type OpenSizer, openSizer, shownAt } from "./live-prompt.ts";
+import type { StoredLog } from "./log.ts";
+import type { ThreadLog } from "./thread.ts";
 import type { LearnedWindow } from "./window.ts";
 import { cacheTerms, type Overflow, type PromptCache } from "./window.ts";
 import type { RecordInput, ThreadDeps } from "./writer.ts";
@@ -45,9 +46,7 @@ export interface FixedPrompt<M> {
 }
 
 /** Who is asked, and how its prompts are made, counted and compacted. */
-export interface AskedModel<M extends object>
-  extends Pick<SizerOptions<M>, "rules" | "meter">,
-    Pick<CompactorOptions<M>, "archive"> {
+export interface AskedModel<M> extends Pick<SizerOptions<M>, "rules" | "meter">, Pick<CompactorOptions<M>, "archive"> {
   readonly deps: ThreadDeps;
   readonly fixed: FixedPrompt<M>;
   /** What is sent beside the messages where a prompt is asked for with this. */
@@ -104,32 +103,31 @@ export type UsageInput = Extract<RecordInput, { kind: "usage" }>;
 
 /** `before`: what was counted with when the thread was open before. */
 export async function openModel<M extends object>(
-  conversation: Conversation<M>,
-  compacted: Conversation<M>,
+  log: StoredLog<M>,
   options: AskedModel<M>,
   before: OpenSizer<M> | null,
 ) {
   const { deps, modelWindow, counter, model } = options;
-  const { shape } = conversation;
-  const size = sizingInTurns(conversation, options.meter, before === null ? 0 : conversation.view().length);
+  const { shape } = log;
+  const size = sizingInTurns(log, options.meter, before === null ? 0 : log.view().length);
   await size();
-  const thread = { store: deps.store, conversation };
+  const thread = { store: deps.store, log };
   let binder: ReturnType<typeof thoughtBinder<M>> | undefined;
   const bind = (opening: PromptOpening<M> | null) => {
     if (opening === null) return null;
-    binder ??= thoughtBinder(conversation, deps.hash);
+    binder ??= thoughtBinder(log, deps.hash);
     return binder(opening);
   };
   let { fixed } = options;
   const counting = { ...options, prior: counter.prior, window: (): number => modelWindow.window().size };
   const sizing = { ...counting, fixed: fixed.size, bind: bind(fixed.opening), before };
   const { sizer, ...known } = await openSizer(thread, sizing);
-  const prompt = livePrompt(conversation, sizer, known.prompt);
+  const prompt = livePrompt(log, sizer, known.prompt);
   let { lastAt } = known;
   let last: Asked<M> | null = null;
   const now = (): Asked<M> => {
-    const measured = { ...shownAt(conversation), promptHash: sizer.fixed.hash };
-    const { version } = conversation.head();
+    const measured = { ...shownAt(log), promptHash: sizer.fixed.hash };
+    const { version } = log.head();
     const sent = { measured, version, fixed: fixed.sent };
     const whole = prompt();
     if (last?.prompt.messages === whole.messages) return { ...last, prompt: whole, ...sent };
@@ -172,7 +170,7 @@ export async function openModel<M extends object>(
       lastAt = (await countOnReports(thread, sizer, { ...counting, prompt: prompt() })) ?? lastAt;
     },
     compactor(): Compactor<M> {
-      made ??= openCompactor(compacted, options, { prompt, lastAt: () => lastAt });
+      made ??= openCompactor(log, options, { prompt, lastAt: () => lastAt });
       return made;
     },
     /** Resolves when no draft is being written. */
@@ -200,7 +198,7 @@ const FEW = 20;
 
 /** The meter remembers what it has sized: the prompt that is built next finds it there. */
 function sizingInTurns<M extends object>(
-  { view }: Conversation<M>,
+  { view }: ThreadLog<M>,
   meter: AskedModel<M>["meter"],
   sized: number,
 ): () => Promise<void> {
@@ -239,13 +237,13 @@ interface CompactedPrompts<M> {
 
 /** The only place that assembles a compactor for a stored thread: runs, open threads, `compactThread` and simulations use it. */
 export function openCompactor<M extends object>(
-  conversation: Conversation<M>,
+  thread: ThreadLog<M>,
   options: CompactorParts<M>,
   { prompt, lastAt }: CompactedPrompts<M>,
 ): Compactor<M> {
   const { deps, counter, settings, modelWindow, archive, originals, ahead, label, on, writer } = options;
   const { store, clock } = deps;
-  const { id } = conversation.header;
+  const { id } = thread.header;
   const { enabled, from, protectTokens, minGainTokens } = settings.prune;
   const policy = { protectTokens, minGainTokens, ...(from === null ? {} : { from }) };
   const { marks, prices, isKept } = cacheTerms(options.promptCache, options.prices);
@@ -256,13 +254,11 @@ export function openCompactor<M extends object>(
   const summaryWriter = writer({ prompt, drafts: table, cache, count, window: () => modelWindow.window().size });
   const summaries = summaryWriter === null ? "rules" : "model";
   return createCompactor({
-    conversation,
+    thread,
     prompt,
     window: () => modelWindow.window(),
     policy: settings.policy,
-    prune: enabled
-      ? () => ({ policy, prices, summaries, cache: cache(), marks: marks(conversation.head().reach) })
-      : null,
+    prune: enabled ? () => ({ policy, prices, summaries, cache: cache(), marks: marks(thread.head().reach) }) : null,
     writer: summaryWriter,
     quotes: readQuotes(store, id),
     archive,

@@ -40,8 +40,8 @@ import { extractSummary, renderSummary } from "@palimpsest/core/summary";
 import { statedRules } from "../compaction/summary.ts";
 import { inTurns } from "../long-work.ts";
 import { undo } from "./acts.ts";
-import type { Conversation } from "./conversation.ts";
 import { sizedThread } from "./sized-thread.ts";
+import type { ThreadView } from "./thread.ts";
 import { type Committed, commit, type RecordInput, type ThreadDeps, type Writer } from "./writer.ts";
 
 type NotCommitted = Exclude<Committed, { readonly kind: "committed" }>;
@@ -50,8 +50,8 @@ type NotCommitted = Exclude<Committed, { readonly kind: "committed" }>;
 export async function threadRules({ store, clock }: ThreadDeps, threadId: string): Promise<RuleList | null> {
   const load = await store.load(threadId);
   if (load === undefined) return null;
-  const { conversation } = await sizedThread(store, load);
-  return inTurns(statedRules(conversation, rulesOf(load.head), clock().toISOString()));
+  const { thread } = await sizedThread(store, load);
+  return inTurns(statedRules(thread, rulesOf(load.head), clock().toISOString()));
 }
 
 function rulesOf({ state }: Pick<Head, "state">): RuleList {
@@ -111,8 +111,8 @@ export type CutRequest =
 export async function cutThread(writer: Writer, request: CutRequest, mode: "act" | "dry-run"): Promise<CutResult> {
   const load = await writer.store.load(writer.lease.threadId);
   if (load === undefined) return { kind: "missing" };
-  const { conversation, prompt } = await sizedThread(writer.store, load);
-  const cut = planCut(conversation, request, prompt());
+  const { thread, prompt } = await sizedThread(writer.store, load);
+  const cut = planCut(thread, request, prompt());
   if (cut.kind === "refused") return cut;
   const { range, record, figures } = cut;
   if (mode === "dry-run") return { kind: "cut", seq: null, range, ...figures };
@@ -130,14 +130,14 @@ interface PlannedCut {
 
 /** The record of a cut. One that frees nothing is refused. */
 export function planCut<M>(
-  conversation: Conversation<M>,
+  thread: ThreadView<M>,
   request: CutRequest,
   prompt: Prompt<M>,
 ): PlannedCut | Extract<ChosenCut, { readonly kind: "refused" }> {
-  const cut = chosenCut(conversation, request, prompt);
+  const cut = chosenCut(thread, request, prompt);
   if (cut.kind === "refused") return cut;
   const { entries, range } = cut;
-  const figures = figuresOf(conversation, entries, prompt);
+  const figures = figuresOf(thread, entries, prompt);
   const { tokensBefore, tokensAfter } = figures;
   if (tokensAfter < tokensBefore)
     return { kind: "cut", range, figures, record: { kind: "prune", entries, tokensBefore, tokensAfter } };
@@ -145,24 +145,24 @@ export function planCut<M>(
   return { kind: "refused", reason: "nothing-to-hide", problem };
 }
 
-function chosenCut<M>(conversation: Conversation<M>, request: CutRequest, prompt: Prompt<M>): ChosenCut {
-  const live = conversation.live();
-  const options = { shape: conversation.shape, read: conversation.original };
+function chosenCut<M>(thread: ThreadView<M>, request: CutRequest, prompt: Prompt<M>): ChosenCut {
+  const live = thread.live();
+  const options = { shape: thread.shape, read: thread.original };
   if (request.kind === "hide") return planHide(live, request, options);
   const checked = planFold(live, request.range, null, options);
   if (checked.kind === "refused") return checked;
-  const report = request.report ?? extracted(conversation, checked.range, prompt);
+  const report = request.report ?? extracted(thread, checked.range, prompt);
   return planFold(live, request.range, report, options);
 }
 
 /** Most tokens of a report that is made by rules. */
 const MOST_REPORT = 1000;
 
-function extracted<M>(conversation: Conversation<M>, [from, until]: Range, prompt: Prompt<M>): string {
-  const { shape } = conversation;
+function extracted<M>(thread: ThreadView<M>, [from, until]: Range, prompt: Prompt<M>): string {
+  const { shape } = thread;
   const count = (text: string): number => prompt.sizer.text(text);
-  const inside = conversation.live().tail.filter(({ seq }) => seq >= from && seq <= until);
-  const entries = inside.map((record) => ({ seq: record.seq, message: conversation.original(record) }));
+  const inside = thread.live().tail.filter(({ seq }) => seq >= from && seq <= until);
+  const entries = inside.map((record) => ({ seq: record.seq, message: thread.original(record) }));
   const whole = entries.reduce((sum, { message }) => sum + prompt.sizer.message(message).text, 0);
   const maxTokens = Math.max(80, Math.min(MOST_REPORT, Math.floor(whole / 3)));
   return renderSummary(extractSummary(null, entries, shape, { maxTokens, count }), { maxTokens, count }).text;
@@ -175,9 +175,9 @@ export async function summaryItems(
 ): Promise<{ readonly compaction: number | null; readonly items: readonly EditableItem[] } | null> {
   const load = await store.load(id);
   if (load === undefined) return null;
-  const { conversation } = await sizedThread(store, load);
-  const [compaction, state] = [load.head.compaction, storedSummary(await conversation.state())];
-  const items = state === null ? [] : editableItems(editedState(state, summaryEdits(conversation.live())));
+  const { thread } = await sizedThread(store, load);
+  const [compaction, state] = [load.head.compaction, storedSummary(await thread.summaryState())];
+  const items = state === null ? [] : editableItems(editedState(state, summaryEdits(thread.live())));
   return { compaction, items };
 }
 
@@ -195,16 +195,16 @@ export async function editSummary(
 ): Promise<SummaryEditResult> {
   const load = await writer.store.load(writer.lease.threadId);
   if (load === undefined) return { kind: "missing" };
-  const { conversation, prompt } = await sizedThread(writer.store, load);
+  const { thread, prompt } = await sizedThread(writer.store, load);
   const target = load.head.compaction;
   if (target === null) return { kind: "refused", problem: "nothing is hidden, so there is no summary yet" };
-  const state = storedSummary(await conversation.state());
+  const state = storedSummary(await thread.summaryState());
   if (state === null) return { kind: "refused", problem: "the summary was erased with a redacted message" };
-  const plan = planEdit(state, summaryEdits(conversation.live()), change);
+  const plan = planEdit(state, summaryEdits(thread.live()), change);
   if (plan.kind === "refused") return plan;
   const { text: replacement, ...edit } = plan.edit;
   const entries = [{ target, part: 0, replacement, reason: "edited", edit }] as const;
-  const figures = figuresOf(conversation, entries, prompt());
+  const figures = figuresOf(thread, entries, prompt());
   const { tokensBefore, tokensAfter } = figures;
   if (mode === "dry-run") return { kind: "edited", seq: null, item: edit.item, ...figures };
   const record = { kind: "prune", entries, tokensBefore, tokensAfter } as const;
@@ -216,12 +216,8 @@ export async function editSummary(
 const READ = 0.1;
 const WRITE = 1.25;
 
-function figuresOf<M>(
-  conversation: Conversation<M>,
-  entries: PruneRecord["entries"],
-  prompt: Prompt<M>,
-): ChosenFigures {
-  const { version } = conversation.head();
+function figuresOf<M>(thread: ThreadView<M>, entries: PruneRecord["entries"], prompt: Prompt<M>): ChosenFigures {
+  const { version } = thread.head();
   const record: PruneRecord = {
     kind: "prune",
     entries,
@@ -232,7 +228,7 @@ function figuresOf<M>(
     at: "",
     runId: null,
   };
-  const after = considerPrompt(conversation.viewOf(liveAfter(conversation.live(), record)), prompt);
+  const after = considerPrompt(thread.view(liveAfter(thread.live(), record)), prompt);
   const first = after.entries.findIndex(({ message }, index) => message !== prompt.entries[index]?.message);
   const changed = first < 0 ? [] : after.entries.slice(first);
   const rereads = changed.reduce((sum, entry) => sum + entryTokens(entry, after.factor), 0);
@@ -254,8 +250,8 @@ export async function showMessage(
 ): Promise<ShowResult> {
   const load = await writer.store.load(writer.lease.threadId);
   if (load === undefined) return { kind: "missing" };
-  const { conversation } = await sizedThread(writer.store, load);
-  const plan = planShow(conversation.live(), target);
+  const { thread } = await sizedThread(writer.store, load);
+  const plan = planShow(thread.live(), target);
   if (plan.kind === "refused") return plan;
   for (const of of plan.of) {
     const undone = await undo(writer, of);

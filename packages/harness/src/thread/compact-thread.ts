@@ -15,10 +15,9 @@ import type { SummaryWriter } from "../compaction/summarize.ts";
 import { withLease } from "../stores/leases.ts";
 import type { Store } from "../stores/store.ts";
 import { openCompactor } from "./asked-model.ts";
-import type { Conversation } from "./conversation.ts";
 import { livePrompt } from "./live-prompt.ts";
 import { type SizedThread, sizedThread } from "./sized-thread.ts";
-import { openStoredThread } from "./thread.ts";
+import { openStoredThread, type ThreadLog } from "./thread.ts";
 import { type ThreadDeps, threadDeps } from "./writer.ts";
 
 export interface ThreadCompaction {
@@ -47,11 +46,11 @@ export async function compactThread(
     const { shape } = sized.sizer;
     const opened = await openStoredThread({ deps, id: threadId, shape, lease: { lease, lost } });
     if (opened.kind !== "open") return null;
-    const { conversation } = opened.thread;
-    const sizer = await sizerFor(conversation, sized, deps.store);
+    const { thread } = opened;
+    const sizer = await sizerFor(thread, sized, deps.store);
     const signal = request.signal === undefined ? lost : AbortSignal.any([request.signal, lost]);
-    const prompt = livePrompt(conversation, sizer);
-    return compactorFor({ conversation, counter: sized.counter, prompt }, deps, options).compact({
+    const prompt = livePrompt(thread, sizer);
+    return compactorFor({ thread, counter: sized.counter, prompt }, deps, options).compact({
       ...request,
       signal,
     });
@@ -66,21 +65,21 @@ export async function compactThread(
 }
 
 /** Somebody may have written between counting the thread and holding it. */
-async function sizerFor(conversation: Conversation<object>, sized: SizedThread, store: Store) {
-  if (conversation.head().version === sized.conversation.head().version) return sized.sizer;
-  const now = await store.load(conversation.header.id);
+async function sizerFor({ head, header }: ThreadLog<object>, sized: SizedThread, store: Store) {
+  if (head().version === sized.thread.head().version) return sized.sizer;
+  const now = await store.load(header.id);
   return now === undefined ? sized.sizer : (await sizedThread(store, now)).sizer;
 }
 
-type Sized = Pick<SizedThread, "conversation" | "counter"> & { readonly prompt: () => Prompt<object> };
+type Sized = Pick<SizedThread, "thread" | "counter"> & { readonly prompt: () => Prompt<object> };
 
-function compactorFor(thread: Sized, deps: ThreadDeps, options: ThreadCompaction): Compactor<object> {
+function compactorFor(sized: Sized, deps: ThreadDeps, options: ThreadCompaction): Compactor<object> {
   const { home, policy, window, writer, on } = options;
-  const { header, head } = thread.conversation;
+  const { header, head } = sized.thread;
   // A person who asks for a compaction asks for a summary; the prices of the cache are a run's business.
   const settings = { ...DEFAULTS, policy, prune: { ...DEFAULTS.prune, enabled: false } };
   const archive = () => ensureParts(historyFolder(home, header), deps.store, header.id, head().compaction);
-  return storedCompactor(thread, { deps, settings, window, writer, archive, on });
+  return storedCompactor(sized, { deps, settings, window, writer, archive, on });
 }
 
 /**
@@ -88,12 +87,12 @@ function compactorFor(thread: Sized, deps: ThreadDeps, options: ThreadCompaction
  * the count afterwards; null when it fitted as it was. Throws a `FloorError` when nothing can fit.
  */
 export async function simulateWindow(
-  thread: SizedThread,
+  sized: SizedThread,
   { budget, policy, store }: { readonly budget: Budget; readonly policy: Policy; readonly store: Store },
 ): Promise<Count | null> {
-  const { count } = thread.prompt();
+  const { count } = sized.prompt();
   if (fit({ count }, budget).kind === "fits") return null;
-  const compactor = storedCompactor(thread, {
+  const compactor = storedCompactor(sized, {
     deps: threadDeps(store),
     // Only the window forces something here: a threshold would hide what still fits.
     settings: { ...DEFAULTS, policy: { ...policy, trigger: [] } },
@@ -116,7 +115,7 @@ interface StoredCompaction
 }
 
 /** Outside a run nothing is known of the provider's cache, and nothing is drafted. */
-function storedCompactor({ conversation, counter, prompt }: Sized, options: StoredCompaction): Compactor<object> {
+function storedCompactor({ thread, counter, prompt }: Sized, options: StoredCompaction): Compactor<object> {
   const { window, writer, ...others } = options;
   const parts = {
     ...others,
@@ -129,7 +128,7 @@ function storedCompactor({ conversation, counter, prompt }: Sized, options: Stor
     ahead: "no",
     label: null,
   } as const;
-  return openCompactor(conversation, parts, { prompt, lastAt: () => null });
+  return openCompactor(thread, parts, { prompt, lastAt: () => null });
 }
 
 function unchanged(reason: "busy" | "no-history", tokens: number, detail: string): ThreadOutcome {

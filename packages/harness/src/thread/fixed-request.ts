@@ -11,8 +11,8 @@ import type { Dialect, RuleSet } from "@palimpsest/core/message";
 import type { BindReasoning, FixedSize } from "@palimpsest/core/prompt";
 import type { Meter } from "@palimpsest/core/tokens";
 import type { PromptText, Store } from "../stores/store.ts";
-import type { Conversation } from "./conversation.ts";
 import type { Batch } from "./log.ts";
+import type { ThreadLog } from "./thread.ts";
 import { type RecordInput, threadState } from "./writer.ts";
 
 /** `tools` are the schemas as they are sent. In tokens: by the counter of the model that is asked. */
@@ -164,10 +164,10 @@ export function withMemory(system: string, { memory }: KeptRequest, block: strin
 export type PromptOpening<M> = (messages: readonly M[]) => { readonly hash: string; readonly messages: number };
 
 export function thoughtBinder<M extends object>(
-  conversation: Conversation<M>,
+  thread: ThreadLog<M>,
   hash: Hash,
 ): (opening: PromptOpening<M>) => BindReasoning<M> {
-  const bind = reasoningBinder({ shape: conversation.shape, hash, madeUnder: madeUnder(conversation) });
+  const bind = reasoningBinder({ shape: thread.shape, hash, madeUnder: madeUnder(thread) });
   return (opening) => (messages) => {
     const { hash: fixed, messages: first } = opening(messages);
     if (first === 0) return bind(messages, fixed);
@@ -176,20 +176,22 @@ export function thoughtBinder<M extends object>(
   };
 }
 
+type SaidThread<M> = Pick<ThreadLog<M>, "live" | "original" | "shape">;
+
 /** By its signature: the hash of the request that a visible thought was made under. */
-export function madeUnder<M>(conversation: Conversation<M>): (signature: string) => string | undefined {
+export function madeUnder<M>(thread: SaidThread<M>): (signature: string) => string | undefined {
   let live: LiveRecords | null = null;
   let prefixes = new Map<string, string>();
   return (signature) => {
-    if (live !== conversation.live()) {
-      live = conversation.live();
-      prefixes = prefixesIn(conversation);
+    if (live !== thread.live()) {
+      live = thread.live();
+      prefixes = prefixesIn(thread);
     }
     return prefixes.get(signature);
   };
 }
 
-function prefixesIn<M>({ live, original, shape }: Conversation<M>): Map<string, string> {
+function prefixesIn<M>({ live, original, shape }: SaidThread<M>): Map<string, string> {
   const prefixes = new Map<string, string>();
   for (const record of live().tail) {
     if (record.prefix === undefined) continue;

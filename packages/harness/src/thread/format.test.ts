@@ -8,10 +8,10 @@ import { headFold } from "@palimpsest/core/internal/log";
 import { type ChainedRecord, chainVerifier, type Head, parseRecord, type ThreadHeader } from "@palimpsest/core/log";
 import { openaiShape } from "@palimpsest/core/message";
 import { collect } from "@palimpsest/testing/internal/kit";
+import { openUnder } from "@palimpsest/testing/internal/thread-writer";
 import { openSqlite } from "../stores/sqlite.ts";
 import { withWriter } from "./acts.ts";
 import { rebuildHead } from "./audit.ts";
-import { openConversation } from "./conversation.ts";
 import { appendMessages, redact, replay, threadDeps, undo, verify } from "./threads.ts";
 import { sha256 } from "./writer.ts";
 
@@ -110,10 +110,10 @@ for (const { version, redacted } of FORMATS) {
       rmSync(folder, { recursive: true });
     });
     const done = await withWriter(threadDeps(store), "golden", async (writer) => {
-      const stateNow = async () => (await openConversation(writer, openaiShape))!.state();
+      const stateNow = async () => (await openUnder(writer, openaiShape)).summaryState();
       const first = await stateNow();
       assert.deepEqual(first, version < 3 ? { facts: ["a.txt was read"] } : GOLDEN_STATES[2]);
-      const conversation = (await openConversation(writer, openaiShape))!;
+      const conversation = await openUnder(writer, openaiShape);
       const state = { ...(first as object), later: "a state of today" };
       const { hiddenThrough, compaction } = conversation.head();
       await conversation.commit([

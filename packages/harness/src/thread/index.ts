@@ -1,7 +1,7 @@
 export type { OverflowEvent, ThreadEvent } from "./asked-model.ts";
 export type { FixedRequest } from "./fixed-request.ts";
 export type { ThreadActs } from "./handle.ts";
-export type { GivenMessage, IdentifiedMessage, ThreadError, ThreadErrorCode } from "./log.ts";
+export type { GivenMessage, IdentifiedMessage } from "./log.ts";
 export {
   type CallAnswer,
   type OpenedThread,
@@ -19,3 +19,4 @@ export {
 } from "./open-thread.ts";
 export { type ThreadTool, type ThreadTools, threadTools } from "./thread-tools.ts";
 export type { PromptCache } from "./window.ts";
+export type { ThreadError, ThreadErrorCode } from "./writer.ts";

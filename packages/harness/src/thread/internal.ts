@@ -10,8 +10,9 @@ export {
   type NamedConversation,
   writeWhereItStands,
 } from "./continue-thread.ts";
-export { openConversation } from "./conversation.ts";
 export { currentThread } from "./handle.ts";
+export type { LeftThread } from "./log.ts";
 export { rulesInFiles } from "./rule-files.ts";
+export { openStoredThread, type Thread } from "./thread.ts";
 export { toolDefinitions } from "./thread-tools.ts";
 export { commit, prepare } from "./writer.ts";

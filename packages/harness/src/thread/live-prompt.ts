@@ -1,5 +1,5 @@
 /**
- * The prompt of an open conversation under one sizer. It is a value and stays the same until something is said, a
+ * The prompt of an open thread under one sizer. It is a value and stays the same until something is said, a
  * report comes or the fixed part changes; then only what differs is worked out again. The sizer is the one that was left
  * before, or a new one whose account is resumed from the reports in the log.
  */
@@ -23,19 +23,21 @@ import {
 import type { Shape } from "@palimpsest/core/message";
 import { buildPrompt, createSizer, type Prompt, type Sizer, type SizerOptions } from "@palimpsest/core/prompt";
 import type { Store } from "../stores/store.ts";
-import type { Conversation } from "./conversation.ts";
+import type { StoredLog } from "./log.ts";
+import type { Thread, ThreadLog } from "./thread.ts";
+import type { RecordInput } from "./writer.ts";
 
 /** `before`: a prompt to start from. */
-export function livePrompt<M>(
-  conversation: Conversation<M>,
+export function livePrompt<M extends object>(
+  thread: ThreadLog<M>,
   sizer: Sizer<M>,
   before: Prompt<M> | null = null,
 ): () => Prompt<M> {
   let prompt = before;
   let built: { readonly view: unknown; readonly key: string; readonly version: number } | null = null;
   return () => {
-    const view = conversation.view();
-    const key = keyOf(conversation);
+    const view = thread.view();
+    const key = keyOf(thread);
     const { version } = sizer;
     if (prompt === null || built?.view !== view || built.key !== key || built.version !== version) {
       prompt = buildPrompt(view, { sizer, key, before: prompt });
@@ -45,16 +47,16 @@ export function livePrompt<M>(
   };
 }
 
-/** Names the view a conversation shows, as the records of usage do. */
-export function shownAt<M>(conversation: Conversation<M>) {
-  const { compaction, prunes } = conversation.head();
+/** Names the view a thread shows, as the records of usage do. */
+export function shownAt<M extends object>(thread: ThreadLog<M>) {
+  const { compaction, prunes } = thread.head();
   const fold = { compaction, prune: prunes.at(-1) ?? null };
-  const { rules } = conversation.live();
+  const { rules } = thread.live();
   return rules.list.length === 0 ? fold : { ...fold, rules: rulesKey(rules) };
 }
 
-function keyOf<M>(conversation: Conversation<M>): string {
-  return viewKey(shownAt(conversation));
+function keyOf<M extends object>(thread: ThreadLog<M>): string {
+  return viewKey(shownAt(thread));
 }
 
 /** What a thread is counted with, and what was counted last: whoever opens it next goes on from it. */
@@ -68,9 +70,9 @@ export interface OpenSizer<M> {
 }
 
 /** An open thread and where it is stored. */
-interface StoredConversation<M> {
+interface CountedThread<M extends object> {
   readonly store: Store;
-  readonly conversation: Conversation<M>;
+  readonly log: StoredLog<M>;
 }
 
 /** Whose reports count, what they start from, and the most the model takes. */
@@ -81,13 +83,13 @@ interface CountedModel {
 }
 
 export async function openSizer<M extends object>(
-  thread: StoredConversation<M>,
+  thread: CountedThread<M>,
   options: CountedModel & { readonly before: OpenSizer<M> | null } & Required<
       Omit<SizerOptions<M>, "shape" | "account">
     >,
 ): Promise<OpenSizer<M>> {
   const { rules, meter, fixed, bind, before } = options;
-  const { shape } = thread.conversation;
+  const { shape } = thread.log;
   if (before !== null && !before.moved && countsFor(options, before.sizer)) {
     const { account } = before.sizer;
     if (before.sizer.shape !== shape)
@@ -96,7 +98,7 @@ export async function openSizer<M extends object>(
     return before;
   }
   const sizer = createSizer({ shape, rules, meter, fixed, bind });
-  const prompt = livePrompt(thread.conversation, sizer, before?.prompt)();
+  const prompt = livePrompt(thread.log, sizer, before?.prompt)();
   return { sizer, prompt, lastAt: await countOnReports(thread, sizer, { ...options, prompt }) };
 }
 
@@ -109,13 +111,13 @@ function countsFor<M>(
 }
 
 /** From here on the sizer counts on what the log reports; returns when the provider was asked last. */
-export async function countOnReports<M>(
-  { store, conversation }: StoredConversation<M>,
+export async function countOnReports<M extends object>(
+  { store, log }: CountedThread<M>,
   sizer: Sizer<M>,
   { prompt, model, prior, window }: CountedModel & { readonly prompt: Prompt<M> },
 ): Promise<number | null> {
-  const head = conversation.head();
-  const reports = await readReports(store, conversation);
+  const head = log.head();
+  const reports = await readReports(store, log);
   const resumed = { prompt: sizeOf(prompt), factors: head.factors, priorOf: () => prior, window: window() };
   sizer.countOn({ account: resumeAccount(reports, resumed), model, prior });
   const newest = reports.at(-1);
@@ -126,15 +128,15 @@ export async function countOnReports<M>(
 export const REPORTS = 64;
 
 /** The newest reports on what is visible now, oldest first. */
-async function readReports<M>(store: Store, conversation: Conversation<M>): Promise<readonly UsageRecord[]> {
-  const { hiddenThrough, version, usage } = conversation.head();
+async function readReports<M extends object>(store: Store, log: StoredLog<M>): Promise<readonly UsageRecord[]> {
+  const { hiddenThrough, version, usage } = log.head();
   const range = [hiddenThrough + 1, version] as const;
   if (usage === null || range[0] > range[1]) return [];
-  const known = conversation.reports?.() ?? null;
+  const known = log.reports();
   if (known !== null) return known.filter(isFlawless).slice(-REPORTS);
   const reports: UsageRecord[] = [];
   const query = { range, kinds: ["usage"], order: "descending" } as const;
-  for await (const { record } of store.records(conversation.header.id, query)) {
+  for await (const { record } of store.records(log.header.id, query)) {
     if (record.kind === "usage" && isFlawless(record)) reports.push(record);
     if (reports.length >= REPORTS) break;
   }
@@ -145,11 +147,11 @@ function isFlawless({ flaw }: UsageRecord): boolean {
   return flaw == null;
 }
 
-// A conversation that goes on in memory only: what is committed is folded into its view and written nowhere. For
+// A thread that goes on in memory only: what is committed is folded into its view and written nowhere. For
 // dry runs, for looking at a thread through another window, for callers that keep the messages themselves, and for
 // simulations.
 
-interface InMemoryOptions<M> {
+interface InMemoryOptions<M extends object> {
   readonly header: ThreadHeader;
   readonly shape: Shape<M>;
   /** Where it starts. */
@@ -164,54 +166,45 @@ interface InMemoryOptions<M> {
   readonly times?: ViewOptions<M>["times"];
 }
 
-export function inMemoryConversation<M>(options: InMemoryOptions<M>): Conversation<M> {
+export function threadInMemory<M extends object>(options: InMemoryOptions<M>): ThreadLog<M> & Pick<Thread<M>, "write"> {
   const { header, shape, original, nextSeq = ({ version }) => version + 1 } = options;
   let { head, live } = options;
   const folding = { shape, read: original, times: options.times };
   const shown = foldingView(folding);
-  const viewOf = (records: LiveRecords) => view(records, folding);
   const add = (record: LogRecord): void => {
-    if (record.kind === "undo") throw new TypeError("a conversation in memory can't undo: it keeps no log");
+    if (record.kind === "undo") throw new TypeError("a thread in memory can't undo: it keeps no log");
     live = liveAfter(live, record);
     head = { ...head, version: record.seq };
     if (record.kind === "compaction") head = { ...head, compaction: record.seq, hiddenThrough: record.covers[1] };
     if (record.kind === "prune") head = { ...head, prunes: live.prunes.map(({ seq }) => seq) };
   };
+  /** Written nowhere but here. */
+  const added = (inputs: readonly RecordInput[]): readonly number[] =>
+    inputs.map((input) => {
+      const common = { v: FORMAT_VERSION, seq: nextSeq(head), at: head.updatedAt, runId: null };
+      const record = { ...common, ...input } as LogRecord;
+      add(record);
+      return record.seq;
+    });
   return {
     header,
     shape,
-    viewOf,
     original,
     head: () => head,
     live: () => live,
-    view: () => shown(live),
-    catchUp: async () => "current",
-    async state() {
+    view: (other = live) => (other === live ? shown(live) : view(other, folding)),
+    async summaryState() {
       // What is committed here keeps its state whole.
       const stands = live.compaction !== null && live.compaction === options.live.compaction;
       if (stands && options.state !== undefined) return options.state();
       return (live.compaction?.summary.state ?? null) as Json;
     },
-    // Nothing is written anywhere.
-    erase: async () => ({ kind: "committed", head, seqs: [] }),
-    async commit(inputs) {
-      const records = inputs.map((input) => {
-        const record = {
-          v: FORMAT_VERSION,
-          seq: nextSeq(head),
-          at: head.updatedAt,
-          runId: null,
-          ...input,
-        } as LogRecord;
-        add(record);
-        return record;
-      });
-      return { kind: "committed", head, seqs: records.map(({ seq }) => seq), records };
-    },
+    commit: async (inputs) => ({ kind: "committed", head, seqs: added(inputs) }),
+    write: async (make) => added((await make()).inputs),
   };
 }
 
-/** For a conversation that is no stored thread. */
+/** For one that is no stored thread. */
 export const NO_THREAD: ThreadHeader = {
   id: "memory",
   user: "default",
@@ -223,7 +216,7 @@ export const NO_THREAD: ThreadHeader = {
   memory: "off",
 };
 
-// The view of a conversation's live records: folded forward from the one before it, and kept until they change.
+// The view of live records: folded forward from the one before it, and kept until they change.
 
 /** `before`: a view to go on from. */
 export function foldingView<M>(

@@ -1,19 +1,44 @@
 /**
- * How an open thread writes to its log: in turn and under the lease, on the log as it stands at that moment. The lease is
- * taken for each write and given back after it, or held for as long as some work goes on. Keeps the conversation in step
- * with a log that others may write to as well.
+ * The log of an open thread: its live records, loaded once and folded forward with every append, and read through one
+ * message shape. Message objects are kept while they are visible, so that counts stay cached. It is written to in turn and
+ * under the lease, which is taken for each write and given back after it, or held for as long as some work goes on; by
+ * compare-and-set on the head it knows. What is not appended has not happened.
  */
-import { setTimeout as wait } from "node:timers/promises";
-import { PalimpsestError } from "@palimpsest/core/errors";
+
+import { liveAfterAll, readRules, rulesInForce, view } from "@palimpsest/core/internal/log";
 import { readMessage } from "@palimpsest/core/internal/message";
-import { type Head, type MessageRecord, type Origin, parseHeader, type ViewOptions } from "@palimpsest/core/log";
+import {
+  type Head,
+  type Json,
+  type LiveRecords,
+  type LogRecord,
+  type MessageRecord,
+  type Origin,
+  parseHeader,
+  parseRecord,
+  type UsageRecord,
+  type ViewEntry,
+  type ViewOptions,
+} from "@palimpsest/core/log";
 import type { Dialect, Role, Shape } from "@palimpsest/core/message";
+import { rememberStateChain, stateChainOf, withChanges } from "../compaction/state-chain.ts";
 import { jsonSteps } from "../long-work.ts";
-import { type ClaimedLease, heldText, type KeptLease, keepLease, withLease } from "../stores/leases.ts";
-import type { AppendBatch, HeldLease, Lease } from "../stores/store.ts";
-import type { Conversation } from "./conversation.ts";
-import type { OpenSizer } from "./live-prompt.ts";
-import type { Committed, RecordInput, ThreadDeps, Writer } from "./writer.ts";
+import { keepIndexed } from "../recall/catch-up.ts";
+import type { ClaimedLease } from "../stores/leases.ts";
+import type { AppendBatch, Lease, Store } from "../stores/store.ts";
+import { foldingView, type OpenSizer } from "./live-prompt.ts";
+import { type LoadedNow, type LoadedThread, loadedNow, loadedThread, readBody } from "./load.ts";
+import {
+  type Committed,
+  eraseBodies,
+  gone,
+  prepare,
+  type RecordInput,
+  type ThreadDeps,
+  ThreadError,
+  type ThreadLeases,
+  type Writer,
+} from "./writer.ts";
 
 /** What others have done to the log since: nothing, added to it, or changed what was there. */
 export type Moved = "current" | "grown" | "reread";
@@ -21,6 +46,8 @@ export type Moved = "current" | "grown" | "reread";
 /** Records, and what goes into the store with them. */
 export interface Batch extends Pick<AppendBatch, "jobs" | "prompts" | "matches" | "flush" | "leaseAfter"> {
   readonly inputs: readonly RecordInput[];
+  /** Bodies that are replaced for good, with a receipt: for words that were erased elsewhere while they were written here. */
+  readonly erase?: readonly { readonly seq: number; readonly body: string }[];
 }
 
 /** Which thread is opened, how it is read, and under which lease it is written to. */
@@ -34,97 +61,204 @@ export interface ThreadPlace<M> {
   readonly waitMs?: number;
   /** The run that writes, if one does. */
   readonly runId?: string | null;
-  /** The same thread as it was left earlier. */
+  /** The same thread as it was left earlier; where the log has only grown since, only what was added is read. */
   readonly before?: LeftThread<M> | null;
   readonly times?: ViewOptions<M>["times"];
 }
 
 /** What an open thread was left with, for whoever opens it next. */
 export interface LeftThread<M> {
-  readonly conversation: Conversation<M>;
+  readonly log: LeftLog<M>;
   readonly sized: OpenSizer<M>;
 }
 
+interface LeftLog<M> extends Pick<LoadedThread, "header" | "head" | "live"> {
+  readonly view: () => readonly ViewEntry<M>[];
+  readonly original: (record: MessageRecord) => M;
+}
+
 /**
- * What an open thread does with its log. `moved` hears when others have added to it or changed what was there. A log that
- * nobody else can write to is the only one that needn't be looked at again.
+ * `moved` hears when others have added to the log or changed what was there. A log that nobody else can write to is the only
+ * one that needn't be looked at again. Null: there is no such thread.
  */
-export function openLog<M>(conversation: Conversation<M>, leases: ThreadLeases, moved: () => Promise<void>) {
-  const { id } = conversation.header;
+export async function openLog<M extends object>(
+  { id, shape, before = null, times }: Pick<ThreadPlace<M>, "id" | "shape" | "before" | "times">,
+  leases: ThreadLeases,
+  moved: () => Promise<void>,
+) {
   const { during, writer } = leases;
-  const { store } = writer;
-  const facts = factsOf(conversation, writer);
-  /** Whether somebody may have written since it was read. */
-  let stale = false;
-  /** Throws a `ThreadError` when the thread is gone. */
-  const catchUp = async (): Promise<Moved> => {
-    if (leases.isHeld() && !stale) return "current";
-    const how = await conversation.catchUp();
-    if (how === "missing") return gone(id);
-    stale = false;
-    if (how === "reread") facts.forget();
-    if (how !== "current") await moved();
-    return how;
-  };
-  const seqsOf = async (committed: Committed): Promise<readonly number[]> => {
-    if (committed.kind === "committed") return committed.seqs;
-    if (committed.kind === "missing" || (await store.header(id)) === undefined) return gone(id);
-    // Under the lease, right after catching up: only another holder can be in the way.
-    const problem = `thread ${id} was taken over while it was written to: nothing was written, try again`;
-    throw new ThreadError("lease-lost", problem);
-  };
-  /** What a compactor writes stands on the fold that it was planned on. */
-  const commit: Conversation<M>["commit"] = (inputs, also) => {
-    const planned = conversation.head();
-    return during(async () => {
-      const how = await catchUp();
-      const { version } = conversation.head();
-      // Where words were erased, a summary may still hold them.
-      if (how === "reread" || foldOf(planned) !== foldOf(conversation.head())) return { kind: "conflict", version };
-      return conversation.commit(inputs, also);
-    });
-  };
+  const earlier = before === null ? null : { ...before.log, reports: null };
+  // Until the lease is taken, the log is taken to stand where it stood: the append that takes it finds out.
+  const isUnread = earlier !== null && leases.isUntaken();
+  const first: LoadedNow = isUnread ? { moved: "current", now: earlier } : await loadedNow(writer, id, earlier);
+  if (first.now === null) return null;
+  const known = first.moved === "reread" || before === null ? null : before.log;
+  const original = known?.original ?? readingOnce(shape);
+  const viewing = { shape, read: original, times };
+  const shown = foldingView(viewing, known && { live: known.live, entries: known.view() });
+  const log: LogState = { id, leases, moved, now: first.now, stale: false, whole: wholeLog(writer, id) };
   return {
-    catchUp,
-    /** For a compactor. */
-    onSameFold: { ...conversation, commit },
-    ids: facts.ids,
-    erased: facts.erased,
+    header: first.now.header,
+    shape,
+    original,
+    head: (): Head => log.now.head,
+    live: (): LiveRecords => log.now.live,
+    view: (live?: LiveRecords): readonly ViewEntry<M>[] =>
+      live === undefined ? shown(log.now.live) : view(live, viewing),
+    /** The reports on what is visible, oldest first, as they were read with the log; null: the store has them. */
+    reports: (): readonly UsageRecord[] | null => log.now.reports,
+    async summaryState(): Promise<Json> {
+      return (await stateChainOf(writer.store, id, log.now.live.compaction))?.state ?? null;
+    },
+    /** By the ids of messages, however far back. */
+    ids: () => log.whole.ids(log.now.head.version),
+    erased: () => log.whole.erased(log.now.head.version),
+    catchUp: () => catchUp(log),
+    /** What a compactor writes stands on the fold that it was planned on. */
+    commit(inputs: readonly RecordInput[]): Promise<Committed> {
+      const planned = log.now.head;
+      return during(async () => {
+        const how = await catchUp(log);
+        const { head } = log.now;
+        // Where words were erased, a summary may still hold them.
+        if (how === "reread" || foldOf(planned) !== foldOf(head)) return { kind: "conflict", version: head.version };
+        return append(log, inputs);
+      });
+    },
     write: (make: () => Batch | Promise<Batch>): Promise<readonly number[]> =>
       during(async () => {
-        await catchUp();
-        const { inputs, ...also } = await make();
-        return inputs.length === 0 ? [] : seqsOf(await conversation.commit(inputs, also));
+        await catchUp(log);
+        const { inputs, erase, ...also } = await make();
+        if (erase !== undefined) return seqsOf(log, await replaceBodies(log, erase, inputs));
+        return inputs.length === 0 ? [] : seqsOf(log, await append(log, inputs, also));
       }),
     act: <T>(work: (writer: Writer) => Promise<T>): Promise<T> =>
       during(async () => {
-        stale = true;
+        log.stale = true;
         return work({ ...writer });
       }),
-    async erase(...[bodies, inputs]: Parameters<Conversation<M>["erase"]>): Promise<void> {
-      await during(async () => seqsOf(await conversation.erase(bodies, inputs)));
-      facts.forget();
-    },
     async hold() {
       const held = await leases.hold();
-      stale = true;
+      log.stale = true;
       return held;
+    },
+    left: (): LeftLog<M> => {
+      const { header, head, live } = log.now;
+      return { header, head, live, view: () => shown(live), original };
     },
   };
 }
 
+/** What is known of an open log. */
+interface LogState {
+  readonly id: string;
+  readonly leases: ThreadLeases;
+  readonly moved: () => Promise<void>;
+  readonly whole: ReturnType<typeof wholeLog>;
+  now: LoadedThread;
+  /** Whether somebody may have written since it was read. */
+  stale: boolean;
+}
+
+/** Throws a `ThreadError` when the thread is gone. */
+async function catchUp(log: LogState): Promise<Moved> {
+  const { id, leases, whole } = log;
+  if (leases.isHeld() && !log.stale) return "current";
+  const { moved, now } = await loadedNow(leases.writer, id, log.now);
+  if (now === null) return gone(id);
+  log.now = now;
+  log.stale = false;
+  if (moved === "reread") whole.forget();
+  if (moved !== "current") await log.moved();
+  return moved;
+}
+
+async function append(
+  log: LogState,
+  inputs: readonly RecordInput[],
+  also?: Omit<Batch, "inputs" | "erase">,
+): Promise<Committed> {
+  const { id, leases, now } = log;
+  const { writer } = leases;
+  const chain = inputs.some(isCompaction) ? await stateChainOf(writer.store, id, now.live.compaction) : null;
+  const rules = ruleHashes(now.live, inputs, writer.hash);
+  const written = inputs.map((input) => (isCompaction(input) ? { ...withChanges(input, chain), ...rules } : input));
+  const batch = { ...(await prepare(writer, now.head, written)), ...also };
+  const result = await leases.append(batch, now.head.hash);
+  if (result.kind !== "appended") return result;
+  const records = batch.records.map(parseRecord);
+  const { head } = batch;
+  log.now = { ...now, head, reports: null };
+  if (records.some((record) => record.kind === "undo")) await reload(log);
+  else log.now = { ...log.now, live: liveAfterAll(now.live, records as Exclude<LogRecord, { kind: "undo" }>[]) };
+  for (const record of records) if (record.kind === "compaction") rememberStateChain(chain, record);
+  await keepIndexed(writer, id, now.head.messages, log.now.head.messages);
+  return { kind: "committed", head: log.now.head, seqs: records.map(({ seq }) => seq) };
+}
+
+async function replaceBodies(
+  log: LogState,
+  erase: NonNullable<Batch["erase"]>,
+  inputs: readonly RecordInput[],
+): Promise<Committed> {
+  const result = await eraseBodies(log.leases.writer, erase, { head: log.now.head, inputs });
+  if (result.kind !== "committed") return result;
+  await reload(log);
+  log.whole.forget();
+  return result;
+}
+
+async function reload(log: LogState): Promise<void> {
+  const loaded = await log.leases.writer.store.load(log.id);
+  if (loaded !== undefined) log.now = loadedThread(loaded);
+}
+
+async function seqsOf({ id, leases }: LogState, committed: Committed): Promise<readonly number[]> {
+  if (committed.kind === "committed") return committed.seqs;
+  if (committed.kind === "missing" || (await leases.writer.store.header(id)) === undefined) return gone(id);
+  // Under the lease, right after catching up: only another holder can be in the way.
+  const problem = `thread ${id} was taken over while it was written to: nothing was written, try again`;
+  throw new ThreadError("lease-lost", problem);
+}
+
+export type StoredLog<M extends object> = NonNullable<Awaited<ReturnType<typeof openLog<M>>>>;
+
+/** A record's message stays the same object as long as the record is held. */
+function readingOnce<M>(shape: Shape<M>): (record: MessageRecord) => M {
+  const cache = new WeakMap<MessageRecord, { readonly message: M }>();
+  return (record) => {
+    const entry = cache.get(record) ?? { message: readBody(record, shape) };
+    cache.set(record, entry);
+    return entry.message;
+  };
+}
+
+function isCompaction(input: RecordInput): input is Extract<RecordInput, { kind: "compaction" }> {
+  return input.kind === "compaction";
+}
+
+/** A compaction names the rules in force, so that what a view must show can be checked in the log alone. */
+function ruleHashes(live: LiveRecords, inputs: readonly RecordInput[], hash: Writer["hash"]) {
+  const stated = inputs.findLast((input) => input.kind === "state" && "rules" in input.patch);
+  const rules = stated?.kind === "state" ? readRules(stated.patch) : live.rules;
+  const inForce = rules.list.length === 0 ? [] : rulesInForce(rules);
+  return inForce.length === 0 ? {} : { rules: inForce.map(({ text }) => hash(text)) };
+}
+
+function foldOf({ compaction, hiddenThrough, prunes, undone }: Head): string {
+  return JSON.stringify([compaction, hiddenThrough, prunes, undone]);
+}
+
 /** What is read of the whole log once, and then only of what was added. */
-function factsOf<M>({ head }: Conversation<M>, writer: Writer) {
-  const { store, lease } = writer;
+function wholeLog({ store }: Writer, id: string) {
   let seqs = new Map<string, number>();
   let idsThrough = 0;
   let erased: boolean | null = null;
   return {
-    async ids(): Promise<ReadonlyMap<string, number>> {
-      const { version } = head();
+    async ids(version: number): Promise<ReadonlyMap<string, number>> {
       if (version > idsThrough) {
         const query = { range: [idsThrough + 1, version], kinds: ["message"], bodies: "none" } as const;
-        for await (const { chained } of store.records(lease.threadId, query)) {
+        for await (const { chained } of store.records(id, query)) {
           const header = parseHeader(chained);
           if (header.kind === "message" && !seqs.has(header.id)) seqs.set(header.id, header.seq);
         }
@@ -132,8 +266,8 @@ function factsOf<M>({ head }: Conversation<M>, writer: Writer) {
       }
       return seqs;
     },
-    async erased(): Promise<boolean> {
-      erased ??= await hasErased(writer, head());
+    async erased(version: number): Promise<boolean> {
+      erased ??= await hasErased(store, id, version);
       return erased;
     },
     /** The log is another one than it was: words were erased, or something was taken back. */
@@ -145,119 +279,10 @@ function factsOf<M>({ head }: Conversation<M>, writer: Writer) {
   };
 }
 
-async function hasErased({ store, lease }: Writer, { version }: Head): Promise<boolean> {
-  for await (const { record } of store.records(lease.threadId, { range: [1, version], kinds: ["event"] }))
+async function hasErased(store: Store, id: string, version: number): Promise<boolean> {
+  for await (const { record } of store.records(id, { range: [1, version], kinds: ["event"] }))
     if (record.kind === "event" && record.event.type === "redacted") return true;
   return false;
-}
-
-function foldOf({ compaction, hiddenThrough, prunes, undone }: Head): string {
-  return JSON.stringify([compaction, hiddenThrough, prunes, undone]);
-}
-
-type LogAct = <T>(work: () => Promise<T>) => Promise<T>;
-
-export type ThreadLeases = ReturnType<typeof openLeases>;
-
-/** The lease of a thread, and the turns of those who write under it. */
-export function openLeases<M>(options: Pick<ThreadPlace<M>, "deps" | "id" | "lease" | "waitMs" | "runId">) {
-  const { deps, id, lease: given, waitMs = 0, runId = null } = options;
-  const owner = deps.ids();
-  let current: Lease = { threadId: id, owner, epoch: 0 };
-  /** What is held beyond a write, whoever gives it back. */
-  let held: Pick<KeptLease, "lease" | "lost"> | null = typeof given === "string" ? null : given;
-  let own: KeptLease | null = null;
-  const writer: Writer = {
-    ...deps,
-    runId,
-    claim: typeof given !== "string" && "append" in given ? given : undefined,
-    get lease() {
-      return held?.lease ?? current;
-    },
-  };
-  const perWrite = async <T>(work: () => Promise<T>): Promise<T> => {
-    const until = deps.clock().getTime() + waitMs;
-    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
-      const leased = await withLease(deps.store, id, { owner }, (lease) => {
-        current = lease;
-        return work();
-      });
-      if (leased.kind === "done") return leased.value;
-      if (leased.kind === "missing") return gone(id);
-      if (deps.clock().getTime() + pause > until) return stillBusy(id, leased);
-      await wait(pause);
-    }
-  };
-  return {
-    /** Appends with the lease that is held at that time. */
-    writer,
-    isHeld: () => held !== null,
-    during: inTurn((work) => {
-      if (held === null) return perWrite(work);
-      return held.lost.aborted ? takenOver(id) : work();
-    }),
-    async hold(): Promise<"held" | HeldLease | { readonly kind: "missing" }> {
-      const kept = await keepLease(deps.store, id, { owner: deps.ids() });
-      if (kept.kind !== "kept") return kept;
-      held = kept;
-      own = kept;
-      return "held";
-    },
-    /** Gives the lease back, if it is held by us: it is taken for each write then. */
-    async release(): Promise<void> {
-      const kept = own;
-      if (kept === null) return;
-      held = null;
-      own = null;
-      await kept.release();
-    },
-  };
-}
-
-const FIRST_PAUSE_MS = 4;
-const LONGEST_PAUSE_MS = 250;
-
-/** One after the other, in the order they were asked for. */
-function inTurn(act: LogAct): LogAct {
-  let before: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const mine = before.then(() => act(work));
-    before = mine.catch(() => {});
-    return mine;
-  };
-}
-
-/** Calls one after the other; after the last one none is taken. */
-export function callsOn(threadId: string) {
-  const oneByOne = inTurn((work) => work());
-  let closed: Promise<void> | null = null;
-  const next = <T>(work: () => Promise<T>): Promise<T> => {
-    if (closed !== null)
-      return Promise.reject(new ThreadError("closed", `thread ${threadId} was closed: open it again`));
-    return oneByOne(work);
-  };
-  return {
-    next,
-    last(work: () => Promise<void>): Promise<void> {
-      closed ??= next(work);
-      return closed;
-    },
-  };
-}
-
-function takenOver(threadId: string): never {
-  throw new ThreadError("lease-lost", `thread ${threadId} was taken over by somebody else: open it again`);
-}
-
-function gone(threadId: string): never {
-  throw new ThreadError("missing", `thread ${threadId} was deleted while it was open: open it again to begin it anew`);
-}
-
-function stillBusy(threadId: string, held: HeldLease): never {
-  throw new ThreadError(
-    "busy",
-    `thread ${threadId} is held by somebody else${heldText(held)}: nothing was written, try again later or give a longer waitMs`,
-  );
 }
 
 // Messages and other values on their way into the log. What a loop gives to its thread is checked at the boundary.
@@ -352,21 +377,4 @@ function children(value: object, parents: Set<object>): unknown {
 /** A key that is itself an object may have no text of its own. */
 function keyText(key: unknown, parents: Set<object>): string {
   return typeof key === "object" && key !== null ? (JSON.stringify(plain(key, parents)) ?? "") : String(key);
-}
-
-// What an open thread throws.
-
-export type ThreadErrorCode =
-  /** Somebody else holds the thread, for longer than was waited. */
-  | "busy"
-  /** The thread was deleted while it was open. */
-  | "missing"
-  /** The thread was held, and taken over. */
-  | "lease-lost"
-  /** A message that its shape can't read. Nothing was written. */
-  | "bad-message"
-  | "closed";
-
-export class ThreadError extends PalimpsestError<ThreadErrorCode> {
-  static override readonly kind = "ThreadError";
 }

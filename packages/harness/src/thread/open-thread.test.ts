@@ -6,10 +6,9 @@ import { openSqlite } from "../stores/sqlite.ts";
 import type { AppendBatch, HeldLease, Store } from "../stores/store.ts";
 import { fork, pin, withWriter } from "./acts.ts";
 import { replay, verify } from "./audit.ts";
-import { ThreadError } from "./log.ts";
 import { type OpenThread, type OpenThreadOptions, openThread, type WriteAlso } from "./open-thread.ts";
 import { redact } from "./redact.ts";
-import { commit, threadDeps } from "./writer.ts";
+import { commit, ThreadError, threadDeps } from "./writer.ts";
 
 const user = (content: string): OpenAiMessage => ({ role: "user", content });
 const answer = (content: string): OpenAiMessage => ({ role: "assistant", content });

@@ -227,9 +227,9 @@ export async function openThread<M extends object>(options: OpenThreadOptions<M>
   if (opened.kind !== "open") return opened;
   const { thread } = opened;
   try {
-    await thread.turnTo(await modelOf({ ...options, shape }, { deps, settings, head: thread.conversation.head() }));
+    await thread.turnTo(await modelOf({ ...options, shape }, { deps, settings, head: thread.head() }));
     const { standingRules } = options;
-    if (standingRules !== undefined && hasOther(thread.conversation.head().state, standingRules))
+    if (standingRules !== undefined && hasOther(thread.head().state, standingRules))
       await thread.act((writer) => takeUpRules(writer, standingRules));
     return { kind: "open", thread: Object.assign(thread, threadActs({ deps, id, files: null, act: thread.act })) };
   } catch (error) {

@@ -18,7 +18,7 @@ import { type Shape, shapeOf } from "@palimpsest/core/message";
 import { stateChainOf, stateLines } from "../compaction/state-chain.ts";
 import { inTurns } from "../long-work.ts";
 import type { Store, StoredRecord } from "../stores/store.ts";
-import { readBody } from "./conversation.ts";
+import { readBody } from "./load.ts";
 
 /** By the hash of their records, so that threads that share one get the same. */
 export type RebuiltSummaries = Map<string, StoredSummary>;

@@ -9,17 +9,11 @@ import { type Part, type Shape, shapeOf } from "@palimpsest/core/message";
 import { everyThread, scrub } from "../stores/driver-rules.ts";
 import { withLease } from "../stores/leases.ts";
 import type { HeldLease, Lease, RedactRequest } from "../stores/store.ts";
+import { settleReceipts } from "./acts.ts";
 import { erasePrompts } from "./copy.ts";
 import { type RebuiltSummaries, rebuildSummaries } from "./rebuild-summaries.ts";
-import {
-  prepare,
-  type RecordInput,
-  receipts,
-  type SeqRewrite,
-  settleReceipts,
-  type ThreadDeps,
-  type Writer,
-} from "./writer.ts";
+import { receipts, type SeqRewrite } from "./structure.ts";
+import { prepare, type RecordInput, type ThreadDeps, type Writer } from "./writer.ts";
 
 export interface RedactOptions {
   readonly owner?: string;

@@ -14,13 +14,14 @@ import { createMeter, type Meter } from "@palimpsest/core/tokens";
 import { stateChainOf } from "../compaction/state-chain.ts";
 import { exactCounterFor, type ModelCounter } from "../models/tokenizers.ts";
 import type { Store, ThreadLoad } from "../stores/store.ts";
-import { type Conversation, readBody } from "./conversation.ts";
 import { sentBefore } from "./fixed-request.ts";
-import { inMemoryConversation, livePrompt, REPORTS } from "./live-prompt.ts";
+import { livePrompt, REPORTS, threadInMemory } from "./live-prompt.ts";
+import { readBody } from "./load.ts";
+import type { Thread, ThreadLog } from "./thread.ts";
 
 export interface SizedThread {
   /** The thread as it stands; what is committed to it is written nowhere. */
-  readonly conversation: Conversation<object>;
+  readonly thread: ThreadLog<object>;
   readonly dialect: Dialect;
   readonly counter: ModelCounter;
   readonly sizer: Sizer<object>;
@@ -53,13 +54,13 @@ export async function sizedThread(store: Store, load: ThreadLoad, asker?: Asker)
   const request = beside === undefined ? requestOf(load) : { system: beside.system, tools: beside.tools };
   const fixed = fixedSize(parts ?? beside?.parts ?? fixedParts(request, meter));
   const sizer = createSizer({ shape, rules: rulesOf(dialect), meter, fixed });
-  const conversation = storedConversation(store, load, shape);
-  const prompt = livePrompt(conversation, sizer);
+  const thread = copyInMemory(store, load, shape);
+  const prompt = livePrompt(thread, sizer);
   const { prior } = counter;
   const { factors } = load.head;
   const resumed = { prompt: sizeOf(prompt()), factors, priorOf: () => prior, window: null };
   sizer.countOn({ account: resumeAccount(recentReports(records, model), resumed), model, prior });
-  return { conversation, dialect, counter, sizer, request, prompt };
+  return { thread, dialect, counter, sizer, request, prompt };
 }
 
 function recentReports(records: readonly LogRecord[], model: string): readonly UsageRecord[] {
@@ -98,12 +99,12 @@ function dialectOf(records: readonly LogRecord[]): Dialect {
   return newest?.kind === "message" ? newest.dialect : "openai";
 }
 
-/** A conversation that starts as a stored thread stands and goes on in memory only. */
-export function storedConversation<M>(
+/** A thread that starts as a stored one stands and goes on in memory only. */
+export function copyInMemory<M extends object>(
   store: Store,
   { header, head, records }: ThreadLoad,
   shape: Shape<M>,
-): Conversation<M> {
+): ThreadLog<M> & Pick<Thread<M>, "write"> {
   const messages = new Map<number, M>();
   const original = (record: MessageRecord): M => {
     const message = messages.get(record.seq) ?? readBody(record, shape);
@@ -115,5 +116,5 @@ export function storedConversation<M>(
     records.map(({ record }) => record),
   );
   const state = async () => (await stateChainOf(store, header.id, live.compaction))?.state ?? null;
-  return inMemoryConversation({ header, shape, head, live, original, state });
+  return threadInMemory({ header, shape, head, live, original, state });
 }

@@ -17,7 +17,7 @@ import {
 } from "@palimpsest/core/tokens";
 import type { Store } from "../stores/store.ts";
 import { simulateWindow } from "./compact-thread.ts";
-import { type Damage, damageOf } from "./conversation.ts";
+import { type Damage, damageOf } from "./load.ts";
 import { type Asker, sizedThread } from "./sized-thread.ts";
 
 export interface ThreadPrompt {

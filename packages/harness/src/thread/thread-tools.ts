@@ -8,9 +8,9 @@ import type { Head, Note, Range } from "@palimpsest/core/log";
 import type { Prompt } from "@palimpsest/core/prompt";
 import { z } from "zod/v4";
 import { planCut } from "./chosen.ts";
-import type { Conversation } from "./conversation.ts";
 import type { OpenThread, PromptRequest, ThreadPrompt } from "./open-thread.ts";
 import { sizedThread } from "./sized-thread.ts";
+import type { ThreadView } from "./thread.ts";
 import { commit, type RecordInput, type Writer } from "./writer.ts";
 
 const NAME = z.string().min(1).max(40);
@@ -185,15 +185,15 @@ function checkpointsIn(state: Readonly<Record<string, unknown>>): Readonly<Recor
 }
 
 export function foldSince<M>(
-  conversation: Conversation<M>,
+  thread: ThreadView<M>,
   prompt: Prompt<M>,
   { name, report }: ToolInput<"fold">,
 ): ToolDecision {
-  const since = checkpointsIn(conversation.head().state)[name];
+  const since = checkpointsIn(thread.head().state)[name];
   if (since === undefined) return told(`Refused: there is no checkpoint ${name}.`);
-  const range = stretchSince(conversation, since);
+  const range = stretchSince(thread, since);
   if (range === null) return told(`Refused: nothing was done since checkpoint ${name}.`);
-  const cut = planCut(conversation, { kind: "fold", range, report }, prompt);
+  const cut = planCut(thread, { kind: "fold", range, report }, prompt);
   if (cut.kind === "refused") return told(`Refused, nothing changed: ${cut.problem}.`);
   const { tokensBefore, tokensAfter } = cut.record;
   const [first, last] = cut.range;
@@ -208,7 +208,7 @@ export function foldSince<M>(
  * folds it. Null if nothing was done since.
  */
 function stretchSince<M>(
-  { shape, original, live }: Pick<Conversation<M>, "shape" | "original" | "live">,
+  { shape, original, live }: Pick<ThreadView<M>, "shape" | "original" | "live">,
   since: number,
 ): Range | null {
   const answers = live().tail.filter((record) => record.seq > since && shape.role(original(record)) === "assistant");
@@ -224,8 +224,8 @@ async function onHead(writer: Writer, decide: (place: ToolPlace) => ToolDecision
 async function foldStored(writer: Writer, given: ToolInput<"fold">): Promise<string> {
   const load = await writer.store.load(writer.lease.threadId);
   if (load === undefined) return NOT_WRITTEN;
-  const { conversation, prompt } = await sizedThread(writer.store, load);
-  return written(writer, load.head, foldSince(conversation, prompt(), given));
+  const { thread, prompt } = await sizedThread(writer.store, load);
+  return written(writer, load.head, foldSince(thread, prompt(), given));
 }
 
 const NOT_WRITTEN = "Refused, nothing changed: the thread was changed by somebody else, try again.";

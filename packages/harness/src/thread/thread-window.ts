@@ -63,7 +63,7 @@ export async function threadWindow(
   const sized = await sizedThread(store, load);
   const prompt = sized.prompt();
   const { head } = load;
-  const { compaction, prunes } = sized.conversation.live();
+  const { compaction, prunes } = sized.thread.live();
   const [newestPrune = null] = head.prunes.slice(-1);
   const acts = [head.compaction, newestPrune].filter((seq) => seq !== null);
   return {

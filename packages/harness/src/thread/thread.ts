@@ -1,11 +1,12 @@
 /**
- * An open thread. Whatever asks the model, an agent's run or a loop of one's own, stands on this one object: say what
- * happened, get what to send, report what it counted, recover from "too long". Nothing is held between two calls unless
- * the thread was opened so; what is known of it stays in memory and is read again only where the log has moved on. Calls
- * take turns.
+ * An open thread. Whatever asks the model, an agent's run or a loop of one's own, stands on this one object: say what happened,
+ * get what to send, report what it counted, recover from "too long". Nothing is held between two calls unless the thread was
+ * opened so; what is known of it stays in memory and is read again only where the log has moved on. Calls take turns.
  */
 import type { CompactionOutcome } from "@palimpsest/core/compaction";
 import { maskSecrets } from "@palimpsest/core/internal/text";
+import type { Head, Json, LiveRecords, MessageRecord, ThreadHeader, ViewEntry } from "@palimpsest/core/log";
+import type { Shape } from "@palimpsest/core/message";
 import type { Prompt } from "@palimpsest/core/prompt";
 import type { CompactRequest } from "../compaction/compactor.ts";
 import { FloorError } from "../compaction/summarization.ts";
@@ -20,20 +21,17 @@ import {
   type UsageInput,
   windowAfter,
 } from "./asked-model.ts";
-import { type Conversation, openConversation } from "./conversation.ts";
 import { fixedChange } from "./fixed-request.ts";
 import type { ThreadActs } from "./handle.ts";
 import {
   type Batch,
-  callsOn,
   copyGiven,
   type LeftThread,
-  openLeases,
+  type Moved,
   openLog,
   type ReadGiven,
   readGiven,
-  ThreadError,
-  type ThreadLeases,
+  type StoredLog,
   type ThreadPlace,
 } from "./log.ts";
 import type {
@@ -47,27 +45,44 @@ import type {
   WriteAlso,
 } from "./open-thread.ts";
 import { markedIndices, overflowOf } from "./window.ts";
-import type { RecordInput, Writer } from "./writer.ts";
+import {
+  type Committed,
+  callsOn,
+  openLeases,
+  type RecordInput,
+  ThreadError,
+  type ThreadLeases,
+  type Writer,
+} from "./writer.ts";
 
-/** The same object, with what the loops of this package need beside: its log as it stands, and any record. `openThread` adds the acts. */
-export interface Thread<M extends object> extends Omit<OpenThread<M>, keyof ThreadActs> {
-  readonly conversation: Conversation<M>;
-  /** Who is asked from here on. Without a model a thread can only be written to. */
-  turnTo(model: AskedModel<M>): Promise<void>;
-  /** What would be sent now. */
-  sizedPrompt(): Prompt<M>;
-  compact(request?: Partial<CompactRequest>): Promise<CompactionOutcome<M>>;
-  /** Another system prompt, other tools from here on. */
-  fix(fixed: FixedPrompt<M>): void;
-  /** Writes what is sent beside the messages, where the thread last sent something else. */
-  recordFixed(): Promise<void>;
+/** The same object with what the loops of this package need beside: the log as it stands, and any record. `openThread` adds the acts. */
+export interface Thread<M> extends Omit<OpenThread<M>, keyof ThreadActs> {
+  readonly header: ThreadHeader;
+  readonly shape: Shape<M>;
+  head(): Head;
+  live(): LiveRecords;
+  /** What is shown now, or what other live records would show. */
+  view(live?: LiveRecords): readonly ViewEntry<M>[];
+  /** A message as it was given, whatever was pruned since. */
+  original(record: MessageRecord): M;
+  /** The state that the live compaction left for the next one, whole; null when there is none, or it was erased. */
+  summaryState(): Promise<Json>;
+  /** For a compactor: all of them or none, and a conflict where the log is folded otherwise than when this was called. */
+  commit(inputs: readonly RecordInput[]): Promise<Committed>;
   /**
    * All of a batch or none of it, made when its turn has come; returns the seqs. Throws a `ThreadError` when the thread
    * can't be had, is gone or was taken over. Never inside itself: it would wait for its own end.
    */
   write(make: () => Batch | Promise<Batch>): Promise<readonly number[]>;
-  /** Replaces bodies by others, for good. */
-  erase(...args: Parameters<Conversation<M>["erase"]>): Promise<void>;
+  /** Brings it to where the log stands now, with what others have written; what it knows is read anew only if it must. */
+  catchUp(): Promise<Moved>;
+  /** Who is asked from here on. Without a model a thread can only be written to. */
+  turnTo(model: AskedModel<M>): Promise<void>;
+  /** What would be sent now. */
+  sizedPrompt(): Prompt<M>;
+  compact(request?: Partial<CompactRequest>): Promise<CompactionOutcome<M>>;
+  /** Writes what is sent beside the messages, where the thread last sent something else; given another, that from here on. */
+  fix(fixed?: FixedPrompt<M>): Promise<void>;
   /** The usage record for the answer at `of` to what was sent last. */
   usageRecord(usage: Usage, of: number): UsageInput;
   /** For whoever opens the thread next. */
@@ -76,86 +91,79 @@ export interface Thread<M extends object> extends Omit<OpenThread<M>, keyof Thre
   settled(): Promise<void>;
 }
 
+/** A thread as it stands, to be read. */
+export type ThreadView<M> = Omit<ThreadLog<M>, "commit">;
+
+/** What is read of a thread and compacted in it. One in memory has this part alone. */
+export type ThreadLog<M> = Pick<
+  Thread<M>,
+  "header" | "shape" | "head" | "live" | "view" | "original" | "summaryState" | "commit"
+>;
+
 export async function openStoredThread<M extends object>(
   place: ThreadPlace<M>,
 ): Promise<{ readonly kind: "open"; readonly thread: Thread<M> } | HeldLease | { readonly kind: "missing" }> {
-  const { shape, before = null, times } = place;
   const leases = openLeases(place);
   const held = place.lease === "held" ? await leases.hold() : "held";
   if (held !== "held") return held;
-  const conversation = await openConversation(leases.writer, shape, before?.conversation, times).catch(
-    async (error) => {
-      await leases.release();
-      throw error;
-    },
-  );
-  if (conversation !== null) return { kind: "open", thread: threadOn(conversation, leases, before) };
+  const opened: { model: ThreadModel<M> | null } = { model: null };
+  const log = await openLog(place, leases, async () => opened.model?.recount()).catch(async (error) => {
+    await leases.release();
+    throw error;
+  });
+  if (log !== null) return { kind: "open", thread: threadOn(log, { before: place.before ?? null, leases, opened }) };
   await leases.release();
   return { kind: "missing" };
 }
 
-/** For a copy in memory: there is nothing to hold. */
-export function threadInMemory<M extends object>(
-  deps: ThreadPlace<M>["deps"],
-  conversation: Conversation<M>,
-): Thread<M> {
-  const { id } = conversation.header;
-  const lease = { threadId: id, owner: "", epoch: 0 };
-  const { signal } = new AbortController();
-  return threadOn(conversation, openLeases({ deps, id, lease: { lease, lost: signal } }), null);
-}
-
-type ThreadLog<M> = ReturnType<typeof openLog<M>>;
 type ThreadModel<M extends object> = Awaited<ReturnType<typeof openModel<M>>>;
 
-function threadOn<M extends object>(
-  conversation: Conversation<M>,
-  leases: ThreadLeases,
-  before: LeftThread<M> | null,
-): Thread<M> {
-  const { id, user: userId } = conversation.header;
+interface ThreadParts<M extends object> {
+  readonly before: LeftThread<M> | null;
+  readonly leases: ThreadLeases;
+  readonly opened: { model: ThreadModel<M> | null };
+}
+
+function threadOn<M extends object>(log: StoredLog<M>, { before, leases, opened }: ThreadParts<M>): Thread<M> {
+  const { id, user: userId } = log.header;
   const deps = leases.writer;
   const calls = callsOn(id);
-  let model: ThreadModel<M> | null = null;
-  let sized = before === null ? null : { ...before.sized, moved: before.conversation.live() !== conversation.live() };
-  const log = openLog(conversation, leases, async () => model?.recount());
+  let sized = before === null ? null : { ...before.sized, moved: before.log.live !== log.live() };
   const open: OpenedModel<M> = {
-    conversation,
     log,
     get model() {
-      if (model === null) throw new TypeError(`thread ${id} was opened for no model`);
-      return model;
+      if (opened.model === null) throw new TypeError(`thread ${id} was opened for no model`);
+      return opened.model;
     },
     asked: null,
     unanswered: null,
     pending: null,
   };
   const thread: Thread<M> = {
+    ...log,
     id,
     userId,
-    conversation,
+    release: leases.release,
     act: (work) => calls.next(() => log.act(work)),
-    write: log.write,
-    erase: log.erase,
     async turnTo(other) {
-      await model?.close();
-      model = await openModel(conversation, log.onSameFold, other, sized);
+      await opened.model?.close();
+      opened.model = await openModel(log, other, sized);
       sized = null;
     },
     sizedPrompt: () => open.model.prompt(),
-    fix: (fixed) => open.model.fix(fixed),
-    async recordFixed() {
-      const change = fixedChange(open.model.sentFixed(), conversation.head(), deps);
+    async fix(fixed) {
+      if (fixed !== undefined) open.model.fix(fixed);
+      const change = fixedChange(open.model.sentFixed(), log.head(), deps);
       if (change.inputs.length > 0) await log.write(() => change);
     },
     usageRecord: (usage, of) => open.model.report(usage, of),
-    left: () => ({ conversation, sized: open.model.opened() }),
-    settled: async () => model?.settled(),
+    left: () => ({ log: log.left(), sized: open.model.opened() }),
+    settled: async () => opened.model?.settled(),
     call: (ask, options) => callModel(thread, ask, options),
     append: async (messages, also) => {
       const copies = copyGiven(messages);
       return calls.next(async () => {
-        const given = await inTurns(readGiven(copies, conversation.shape));
+        const given = await inTurns(readGiven(copies, log.shape));
         return appendGiven({ given, also }, open, deps);
       });
     },
@@ -186,15 +194,13 @@ function threadOn<M extends object>(
       calls.next(async () => {
         await log.catchUp();
         const erased = await log.erased();
-        const { version, compaction, prunes, evidence, state } = conversation.head();
+        const { version, compaction, prunes, evidence, state } = log.head();
         const added = evidence.length > 0 || state["addedMessages"] === true;
         return { version, hidden: compaction !== null || prunes.length > 0, erased, added };
       }),
-    hold: log.hold,
-    release: leases.release,
     close: () =>
       calls.last(async () => {
-        await model?.close();
+        await opened.model?.close();
         await leases.release();
       }),
   };
@@ -203,8 +209,7 @@ function threadOn<M extends object>(
 
 /** What the calls on an open thread share. */
 interface OpenedModel<M extends object> {
-  readonly conversation: Conversation<M>;
-  readonly log: ThreadLog<M>;
+  readonly log: StoredLog<M>;
   readonly model: ThreadModel<M>;
   /** What was sent last. */
   asked: Asked<M> | null;
@@ -260,12 +265,12 @@ async function appendGiven<M extends object>(
   open: OpenedModel<M>,
   deps: Writer,
 ): Promise<readonly number[]> {
-  const { conversation, log, model, pending, unanswered } = open;
+  const { log, model, pending, unanswered } = open;
   let seqs: readonly number[] = [];
   let answered = false;
   let isOwnAnswer = false;
   await log.write(async () => {
-    const head = conversation.head();
+    const head = log.head();
     const seqById = given.some(({ id }) => id !== null) ? await log.ids() : new Map<string, number>();
     const first = new Map<string, ReadGiven>();
     const fresh = given.filter((one) => {
@@ -309,20 +314,20 @@ async function reportOn<M extends object>(
   open: OpenedModel<M>,
   deps: Writer,
 ): Promise<Reported> {
-  const { conversation, log, model, asked } = open;
+  const { log, model, asked } = open;
   const usage = given == null ? null : isOurs(given) ? { ...NO_USAGE, ...given } : readUsage(given);
   if (usage === null) return { kind: "ignored", reason: "no-usage" };
   if (asked === null) return { kind: "ignored", reason: "no-prompt" };
   let reported: Reported = { kind: "pending" };
   await log.write(async () => {
-    const answer = of === undefined ? answerAfter(asked.version, conversation) : await placeOf(of, log);
+    const answer = of === undefined ? answerAfter(asked.version, log) : await placeOf(of, log);
     if (answer === null) {
       open.pending = { usage, asked };
       return { inputs: [] };
     }
     const record = model.report(usage, answer, asked);
     reported = record.flaw == null ? { kind: "accepted" } : { kind: "ignored", reason: record.flaw };
-    const request = fixedChange(asked.fixed, conversation.head(), deps);
+    const request = fixedChange(asked.fixed, log.head(), deps);
     return { ...request, inputs: [record, ...request.inputs] };
   });
   return reported;
@@ -333,17 +338,17 @@ function isOurs(usage: ReportedUsage | ProviderUsage): usage is ReportedUsage {
 }
 
 /** The first answer behind this place in the log. */
-function answerAfter<M>(version: number, { live, original, shape }: Conversation<M>): number | null {
+function answerAfter<M extends object>(version: number, { live, original, shape }: ThreadLog<M>): number | null {
   const answer = live().tail.find((record) => record.seq > version && shape.role(original(record)) === "assistant");
   return answer?.seq ?? null;
 }
 
-async function placeOf<M>(of: string | number, { ids }: ThreadLog<M>): Promise<number | null> {
+async function placeOf<M extends object>(of: string | number, { ids }: StoredLog<M>): Promise<number | null> {
   return typeof of === "number" ? of : ((await ids()).get(of) ?? null);
 }
 
 function askNow<M extends object>(open: OpenedModel<M>, outcome: CompactionOutcome<M> | null): ThreadPrompt<M> {
-  const { conversation, model } = open;
+  const { log, model } = open;
   const request = model.ask();
   open.asked = request;
   open.unanswered = request;
@@ -351,8 +356,8 @@ function askNow<M extends object>(open: OpenedModel<M>, outcome: CompactionOutco
   const { sources, count } = request.prompt;
   const { messages, version, prefix } = request;
   const rest = { count, outcome, version, prefix };
-  if (conversation.view().length === 0) return { messages: [], sources: [], marks: [], ...rest };
-  const { reach } = conversation.head();
+  if (log.view().length === 0) return { messages: [], sources: [], marks: [], ...rest };
+  const { reach } = log.head();
   const marks = model.options.promptCache === "marks" ? markedIndices(request.prompt, messages, reach) : [];
   const added = Array.from({ length: messages.length - sources.length }, () => "added" as const);
   return { messages, sources: added.length === 0 ? sources : [...sources, ...added], marks, ...rest };

@@ -4,7 +4,6 @@ export type { Rebuilt, Verified } from "./audit.ts";
 export { replay, verify } from "./audit.ts";
 export type { ThreadCompaction, ThreadOutcome } from "./compact-thread.ts";
 export { compactThread } from "./compact-thread.ts";
-export type { Conversation } from "./conversation.ts";
 export type { CopyFailure, CopyOptions, CopyProgress, CopyReport, MemoryCopyReport } from "./copy.ts";
 export { copyStore } from "./copy.ts";
 export type { Redacted, RedactOptions } from "./redact.ts";

@@ -13,7 +13,7 @@ import { effectiveWindow, type LearnedLimits } from "@palimpsest/core/tokens";
 import type { SystemModelMessage } from "ai";
 import { statusOf, unwrapped } from "../models/call-error.ts";
 import type { LimitsStore } from "../models/learned-limits.ts";
-import type { Conversation } from "./conversation.ts";
+import type { ThreadLog } from "./thread.ts";
 
 export interface LearnedWindow {
   window(): Window;
@@ -297,10 +297,10 @@ export function markedInstructions(text: string, provider: string): string | Sys
 }
 
 /** The messages of a thread's view that a mark stands behind, beside the last one. */
-export function cutMessages(conversation: Pick<Conversation<AiSdkMessage>, "head" | "view">): readonly AiSdkMessage[] {
-  const marks = cutMarks(conversation.head().reach);
+export function cutMessages(thread: Pick<ThreadLog<AiSdkMessage>, "head" | "view">): readonly AiSdkMessage[] {
+  const marks = cutMarks(thread.head().reach);
   if (marks.length === 0) return [];
-  return conversation.view().flatMap(({ seq, message }) => (seq !== null && marks.includes(seq) ? [message] : []));
+  return thread.view().flatMap(({ seq, message }) => (seq !== null && marks.includes(seq) ? [message] : []));
 }
 
 /** `cuts`: messages out of the list that get a mark as well; one that isn't in it any more gets none. */

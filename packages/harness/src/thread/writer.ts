@@ -3,26 +3,27 @@
  * way records get into a log: chain them, fold the head, compare and set.
  */
 import { hash as digest, randomUUID } from "node:crypto";
-import { advance, chain, emptyHead, headFold, structural } from "@palimpsest/core/internal/log";
+import { setTimeout as wait } from "node:timers/promises";
+import { PalimpsestError } from "@palimpsest/core/errors";
+import { advance, chain, emptyHead, structural } from "@palimpsest/core/internal/log";
 import {
   type ChainedRecord,
   checkThreadId,
   type Hash,
   type Head,
   type NewRecord,
-  parseHeader,
   parseRecord,
-  type RecordHeader,
-  type RedactedEvent,
-  type Rewrite,
   type Structural,
 } from "@palimpsest/core/log";
 import type { FindToolFacts } from "@palimpsest/core/message";
 import type { EmbeddingModel } from "ai";
 import { keepIndexed } from "../recall/catch-up.ts";
 import type { OnEmbedding } from "../recall/embedder.ts";
-import { type ClaimedLease, withLease } from "../stores/leases.ts";
-import type { AppendBatch, AppendResult, Lease, RecordQuery, Store } from "../stores/store.ts";
+import { scrub } from "../stores/driver-rules.ts";
+import { heldText, type KeptLease, keepLease, withLease } from "../stores/leases.ts";
+import type { AppendBatch, AppendResult, HeldLease, Lease, Store } from "../stores/store.ts";
+import type { ThreadPlace } from "./log.ts";
+import { readStructure, receipts } from "./structure.ts";
 
 export interface ThreadDeps {
   readonly store: Store;
@@ -41,8 +42,6 @@ export interface ThreadDeps {
 
 export interface Writer extends ThreadDeps {
   readonly lease: Lease;
-  /** Whose lease it is, where appends may take it and give it back. */
-  readonly claim?: ClaimedLease | undefined;
   /** The run that writes, if one does. */
   readonly runId: string | null;
 }
@@ -191,171 +190,154 @@ export function assertThreadId(id: string): void {
   if (check.kind === "invalid") throw new TypeError(check.problem);
 }
 
-// Reads the structure of a stored log: the few records that decide what the prompt shows, without the texts of
-// summaries.
-
-/** All of it. */
-export async function readStructure(store: Store, threadId: string): Promise<Structural[]> {
-  const acts = new Map<number, Structural>();
-  await collectActs(store, threadId, ["compaction", "undo", "evidence"], {}, acts);
-  return inOrder(acts);
-}
-
-/** What an undo of the newest prune or compaction has to know: it leaves what the live compaction folds. */
-export async function structureForUndo(store: Store, threadId: string, { compaction }: Head): Promise<Structural[]> {
-  const live = await compactionHeader(store, threadId, compaction);
-  const folded = await compactionHeader(store, threadId, live?.folds ?? null);
-  return structureSince(store, threadId, folded?.covers[1] ?? 0, [live?.seq, folded?.seq]);
-}
-
-/** What a redo has to know: the undo and what that took back. Behind a newer prune or compaction it may reach anywhere. */
-export async function structureForRedo(store: Store, threadId: string, head: Head): Promise<Structural[]> {
-  if (head.undone === null) return readStructure(store, threadId);
-  const undos = new Map<number, Structural>();
-  await collectActs(store, threadId, ["undo"], { seqs: [head.undone.seq - 1, head.undone.seq] }, undos);
-  const targets = [...undos.values()].flatMap((act) => (act.kind === "undo" ? [act.of] : []));
-  const later = new Map<number, Structural>();
-  // Compactions that build on what comes back come back with it.
-  const range = [Math.min(...targets), head.undone.seq] as const;
-  await collectActs(store, threadId, ["compaction"], { range }, later);
-  return structureSince(store, threadId, head.hiddenThrough, [head.compaction, ...targets, ...later.keys()]);
-}
-
-/**
- * The undos, prunes and evidence after `since`, and of the compactions only these: others that stand there were taken back.
- * Undone records from before, too, where an undo among these took them back; an undo is written only of what stands, so
- * nothing else needs to be known of them.
- */
-async function structureSince(
-  store: Store,
-  threadId: string,
-  since: number,
-  compactions: readonly (number | null | undefined)[],
-): Promise<Structural[]> {
-  const acts = new Map<number, Structural>();
-  await collectActs(store, threadId, ["undo", "evidence"], { range: [since + 1, Number.MAX_SAFE_INTEGER] }, acts);
-  const older = (): number[] =>
-    [...acts.values()].flatMap((act) => (act.kind === "undo" && act.of <= since && !acts.has(act.of) ? [act.of] : []));
-  let seqs = [...compactions.filter((seq) => seq != null), ...older()];
-  for (let size = -1; seqs.length > 0 && acts.size > size; seqs = older()) {
-    size = acts.size;
-    await collectActs(store, threadId, ["compaction", "undo"], { seqs }, acts);
-  }
-  return inOrder(acts);
-}
-
-function inOrder(acts: ReadonlyMap<number, Structural>): Structural[] {
-  return [...acts.values()].sort((a, b) => a.seq - b.seq);
-}
-
-/** Records of these kinds, and prunes. */
-async function collectActs(
-  store: Store,
-  threadId: string,
-  kinds: readonly ("compaction" | "undo" | "evidence")[],
-  query: RecordQuery,
-  acts: Map<number, Structural>,
-): Promise<void> {
-  for await (const { chained } of store.records(threadId, { ...query, kinds, bodies: "none" })) {
-    const header = parseHeader(chained);
-    const act = header.kind === "prune" ? null : structural(header);
-    if (act) acts.set(act.seq, act);
-  }
-  // How far a prune reaches stands in its body.
-  for await (const { record } of store.records(threadId, { ...query, kinds: ["prune"] })) {
-    const act = structural(record);
-    if (act) acts.set(act.seq, act);
-  }
-}
-
-async function compactionHeader(
-  store: Store,
-  threadId: string,
-  seq: number | null,
-): Promise<Extract<RecordHeader, { kind: "compaction" }> | null> {
-  if (seq === null) return null;
-  for await (const { chained } of store.records(threadId, {
-    range: [seq, seq],
-    kinds: ["compaction"],
-    bodies: "none",
-  })) {
-    const header = parseHeader(chained);
-    if (header.kind === "compaction") return header;
-  }
-  return null;
-}
-
-// Receipts of redactions, for forks. A fork shares its parent's records as they are now, erased ones included, but
-// not the receipts that came after it left; without them its log would look tampered with. So it gets receipts of
-// its own.
-
-/** A record's new body, or its new header. */
-export type SeqRewrite = { readonly seq: number } & Rewrite;
-
-/** The receipt of these, for the log of a thread that shows them; none for nothing. */
-export function receipts({ hash }: Pick<ThreadDeps, "hash">, rewrites: readonly SeqRewrite[]): RecordInput[] {
-  const [first] = rewrites;
-  if (first === undefined) return [];
-  const bodies = rewrites.flatMap((one) => ("body" in one ? [{ seq: one.seq, hash: hash(one.body) }] : []));
-  const headers = rewrites.flatMap((one) => ("header" in one ? [{ seq: one.seq, hash: hash(one.header) }] : []));
-  const event = { type: "redacted", target: first.seq, bodies, ...(headers.length > 0 && { headers }) };
-  return [{ kind: "event", event }];
-}
-
-/**
- * What a fork of `thread` at `at` must say of itself: receipts given later for records up to there. `readThrough`: the
- * caller knows that none stands up to that record.
- */
-export async function receiptsSince(
-  { store }: Pick<ThreadDeps, "store">,
-  threadId: string,
-  at: number,
-  readThrough = at,
-): Promise<RecordInput[]> {
-  const due: RecordInput[] = [];
-  for await (const { record } of store.records(threadId, {
-    range: [Math.max(at, readThrough) + 1, Number.MAX_SAFE_INTEGER],
-    kinds: ["event"],
-  })) {
-    if (record.kind !== "event" || record.event.type !== "redacted") continue;
-    const event = record.event as unknown as RedactedEvent;
-    const bodies = event.bodies.filter(({ seq }) => seq <= at);
-    const headers = event.headers?.filter(({ seq }) => seq <= at) ?? [];
-    if (bodies.length + headers.length === 0) continue;
-    const { headers: _, ...rest } = event;
-    due.push({ kind: "event", event: { ...rest, bodies, ...(headers.length > 0 && { headers }) } });
-  }
-  return due;
-}
-
-/**
- * Adds the receipts a fork still lacks because a redaction and the fork crossed. Both sides call this after they are
- * done, so that whichever came last sees the other.
- */
-export async function settleReceipts(deps: ThreadDeps, fork: string, readThrough?: number): Promise<void> {
-  const header = await deps.store.header(fork);
-  if (!header || header.parent === null || header.forkedAt === null) return;
-  const due = await receiptsSince(deps, header.parent, header.forkedAt, readThrough);
-  if (due.length === 0) return;
-  await withLease(deps.store, fork, { owner: deps.ids() }, async (lease) => {
-    const ids = new Set<string>();
-    const range = [header.forkedAt! + 1, Number.MAX_SAFE_INTEGER] as const;
-    for await (const { record } of deps.store.records(fork, { range, kinds: ["event"] }))
-      if (record.kind === "event") ids.add(JSON.stringify(record.event));
-    const missing = due.filter((receipt) => receipt.kind === "event" && !ids.has(JSON.stringify(receipt.event)));
-    if (missing.length === 0) return;
-    await commit({ ...deps, lease, runId: null }, [...missing, ...(await stateAsLogged(deps, fork))]);
+/** Erases bodies for good, with a receipt, and writes `inputs` in the same transaction. */
+export async function eraseBodies(
+  writer: Writer,
+  erased: readonly { readonly seq: number; readonly body: string }[],
+  state: { readonly head?: Head; readonly inputs?: readonly RecordInput[] } = {},
+): Promise<Committed> {
+  const { store, lease } = writer;
+  const { threadId } = lease;
+  const head = state.head ?? (await store.head(threadId));
+  if (!head) return { kind: "missing" };
+  const batch = await prepare(writer, head, [...receipts(writer, erased), ...(state.inputs ?? [])]);
+  const result = await store.redact({
+    bodies: erased.map((one) => ({ threadId, ...one })),
+    batches: [{ threadId, batch }],
   });
+  if (result.kind !== "appended") return result;
+  await scrub(store);
+  return { kind: "committed", head: batch.head, seqs: batch.records.map(({ seq }) => seq) };
 }
 
-/** The fork's head was made of what stood there before; what was erased of its state since must leave it, too. */
-async function stateAsLogged({ store }: Pick<ThreadDeps, "store">, fork: string): Promise<RecordInput[]> {
-  const fold = headFold("");
-  for await (const { chained } of store.records(fork, { kinds: ["state"] })) fold.add(chained);
-  const [logged, current] = [fold.head().state, (await store.head(fork))?.state ?? {}];
-  const changed = Object.keys(current).filter((key) => JSON.stringify(logged[key]) !== JSON.stringify(current[key]));
-  if (changed.length === 0) return [];
-  // An erased memory block is rendered anew with the next turn.
-  const patch = Object.fromEntries(changed.map((key) => [key, key === "memory" ? null : (logged[key] ?? null)]));
-  return [{ kind: "state", patch }];
+// The lease of an open thread, and the turns of those who write under it.
+
+type LogAct = <T>(work: () => Promise<T>) => Promise<T>;
+
+export type ThreadLeases = ReturnType<typeof openLeases>;
+
+/** The lease of a thread, and the turns of those who write under it. */
+export function openLeases<M>(options: Pick<ThreadPlace<M>, "deps" | "id" | "lease" | "waitMs" | "runId">) {
+  const { deps, id, lease: given, waitMs = 0, runId = null } = options;
+  const owner = deps.ids();
+  let current: Lease = { threadId: id, owner, epoch: 0 };
+  /** What is held beyond a write, whoever gives it back. */
+  let held: Pick<KeptLease, "lease" | "lost"> | null = typeof given === "string" ? null : given;
+  let own: KeptLease | null = null;
+  const claim = typeof given !== "string" && "append" in given ? given : null;
+  const writer: Writer = {
+    ...deps,
+    runId,
+    get lease() {
+      return held?.lease ?? current;
+    },
+  };
+  const perWrite = async <T>(work: () => Promise<T>): Promise<T> => {
+    const until = deps.clock().getTime() + waitMs;
+    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+      const leased = await withLease(deps.store, id, { owner }, (lease) => {
+        current = lease;
+        return work();
+      });
+      if (leased.kind === "done") return leased.value;
+      if (leased.kind === "missing") return gone(id);
+      if (deps.clock().getTime() + pause > until) return stillBusy(id, leased);
+      await wait(pause);
+    }
+  };
+  return {
+    /** Appends with the lease that is held at that time. */
+    writer,
+    isHeld: () => held !== null,
+    /** Whether the first append is to take it. */
+    isUntaken: () => claim?.isHeld() === false,
+    append: (batch: AppendBatch, after: string): Promise<AppendResult> =>
+      claim === null ? deps.store.append(id, batch) : claim.append(batch, after),
+    during: inTurn((work) => {
+      if (held === null) return perWrite(work);
+      return held.lost.aborted ? takenOver(id) : work();
+    }),
+    async hold(): Promise<"held" | HeldLease | { readonly kind: "missing" }> {
+      if (claim !== null) {
+        const taken = await claim.take();
+        return taken === "taken" ? "held" : taken;
+      }
+      const kept = await keepLease(deps.store, id, { owner: deps.ids() });
+      if (kept.kind !== "kept") return kept;
+      held = kept;
+      own = kept;
+      return "held";
+    },
+    /** Gives the lease back, if it is held by us: it is taken for each write then. */
+    async release(): Promise<void> {
+      const kept = own;
+      if (kept === null) return;
+      held = null;
+      own = null;
+      await kept.release();
+    },
+  };
+}
+
+const FIRST_PAUSE_MS = 4;
+const LONGEST_PAUSE_MS = 250;
+
+/** One after the other, in the order they were asked for. */
+function inTurn(act: LogAct): LogAct {
+  let before: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const mine = before.then(() => act(work));
+    before = mine.catch(() => {});
+    return mine;
+  };
+}
+
+/** Calls one after the other; after the last one none is taken. */
+export function callsOn(threadId: string) {
+  const oneByOne = inTurn((work) => work());
+  let closed: Promise<void> | null = null;
+  const next = <T>(work: () => Promise<T>): Promise<T> => {
+    if (closed !== null)
+      return Promise.reject(new ThreadError("closed", `thread ${threadId} was closed: open it again`));
+    return oneByOne(work);
+  };
+  return {
+    next,
+    last(work: () => Promise<void>): Promise<void> {
+      closed ??= next(work);
+      return closed;
+    },
+  };
+}
+
+function takenOver(threadId: string): never {
+  throw new ThreadError("lease-lost", `thread ${threadId} was taken over by somebody else: open it again`);
+}
+
+export function gone(threadId: string): never {
+  throw new ThreadError("missing", `thread ${threadId} was deleted while it was open: open it again to begin it anew`);
+}
+
+function stillBusy(threadId: string, held: HeldLease): never {
+  throw new ThreadError(
+    "busy",
+    `thread ${threadId} is held by somebody else${heldText(held)}: nothing was written, try again later or give a longer waitMs`,
+  );
+}
+
+// What an open thread throws.
+
+export type ThreadErrorCode =
+  /** Somebody else holds the thread, for longer than was waited. */
+  | "busy"
+  /** The thread was deleted while it was open. */
+  | "missing"
+  /** The thread was held, and taken over. */
+  | "lease-lost"
+  /** A message that its shape can't read. Nothing was written. */
+  | "bad-message"
+  | "closed";
+
+export class ThreadError extends PalimpsestError<ThreadErrorCode> {
+  static override readonly kind = "ThreadError";
 }

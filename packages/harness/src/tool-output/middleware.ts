@@ -11,7 +11,7 @@ import { type AiSdkMessage, aiSdkShape, type ResultPart } from "@palimpsest/core
 import { type CountText, charsPerToken } from "@palimpsest/core/tokens";
 import type { Middleware, Run } from "../agent/run.ts";
 import { readQuotes } from "../compaction/summary.ts";
-import { readBody } from "../thread/conversation.ts";
+import { readBody } from "../thread/load.ts";
 import { type Place, virtualPath } from "../workspace/inside.ts";
 import { writeWhole } from "../workspace/read-write.ts";
 import { ToolFailure } from "../workspace/tool-failure.ts";
@@ -76,10 +76,10 @@ interface Unseen {
 }
 
 /** The results that stand after the model's last answer. */
-function unseenResults({ conversation }: Run): Unseen[] {
-  const view = conversation.view();
+function unseenResults({ thread }: Run): Unseen[] {
+  const view = thread.view();
   const pruned = new Set(
-    conversation.live().prunes.flatMap(({ entries }) => entries.map(({ target, part }) => `${target}.${part}`)),
+    thread.live().prunes.flatMap(({ entries }) => entries.map(({ target, part }) => `${target}.${part}`)),
   );
   const last = view.findLastIndex(({ message }) => aiSdkShape.role(message) === "assistant");
   return view

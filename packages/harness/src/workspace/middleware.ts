@@ -53,9 +53,9 @@ export function forkedFiles({ copy }: FileCopier): Middleware {
   return {
     name: "forked-files",
     async beforeAgent(run) {
-      const from = filesToCopy(run.conversation.head().state);
+      const from = filesToCopy(run.thread.head().state);
       if (from === null) return;
-      const { user, id } = run.conversation.header;
+      const { user, id } = run.thread.header;
       await copy({ user, id: from }, { user, id });
       await run.commit([{ kind: "state", patch: FILES_COPIED }]);
     },

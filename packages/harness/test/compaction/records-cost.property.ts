@@ -12,7 +12,7 @@ import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
 import { createSizer } from "@palimpsest/core/prompt";
 import { charsPerToken, createMeter } from "@palimpsest/core/tokens";
 import { output, path, prose, type Random, random } from "@palimpsest/testing/internal/shapes";
-import { writeThread } from "@palimpsest/testing/internal/thread-writer";
+import { openUnder, writeThread } from "@palimpsest/testing/internal/thread-writer";
 import { createCompactor } from "../../src/compaction/compactor.ts";
 import { createModelWriter } from "../../src/compaction/model-writer.ts";
 import { summarizationFromOptions } from "../../src/compaction/summarization.ts";
@@ -20,8 +20,8 @@ import { readQuotes } from "../../src/compaction/summary.ts";
 import type { RecordQuery } from "../../src/stores/store.ts";
 import { fork, undo } from "../../src/thread/acts.ts";
 import { replay } from "../../src/thread/audit.ts";
-import { openConversation, readBody } from "../../src/thread/conversation.ts";
 import { livePrompt } from "../../src/thread/live-prompt.ts";
+import { readBody } from "../../src/thread/load.ts";
 import { sha256, type Writer } from "../../src/thread/writer.ts";
 import { SUMMARIZERS } from "../playback/summarizers.ts";
 
@@ -52,13 +52,13 @@ interface Before {
 
 /** Plays the thread; `befores` are the views to come back, oldest first. */
 export async function playLongThread(writer: Writer, { turns, summaries, seed = 1 }: LongThread) {
-  const conversation = (await openConversation(writer, openaiShape))!;
+  const conversation = await openUnder(writer, openaiShape);
   const { policy, prune } = summarizationFromOptions();
   const meter = createMeter(openaiShape, { counter: charsPerToken(4) });
   const sizer = createSizer({ shape: openaiShape, rules: openaiRules, meter, fixed: fixedSize({ base: 1500 }) });
   const { protectTokens, minGainTokens } = prune;
   const compactor = createCompactor({
-    conversation,
+    thread: conversation,
     prompt: livePrompt(conversation, sizer),
     window: () => ({ size: WINDOW, reserve: 1000 }),
     policy,
@@ -112,7 +112,7 @@ export async function takeAllBack(writer: Writer, befores: readonly Before[], wh
     assert.equal((await undo(writer)).kind, "undone");
     assert.deepEqual(spelled(await viewThrough(writer, version)), expected);
     if (left % wholeEvery !== 0) continue;
-    const whole = (await openConversation(writer, openaiShape))!.view();
+    const whole = (await openUnder(writer, openaiShape)).view();
     assert.deepEqual(spelled(whole.slice(0, expected.length)), expected);
     assert.deepEqual(
       whole.slice(expected.length).map(({ seq }) => seq),

@@ -1,5 +1,5 @@
 /**
- * Plays a conversation message by message through automatic compaction, as an agent would have lived it, and judges every
+ * Plays a thread message by message through automatic compaction, as an agent would have lived it, and judges every
  * request it would have sent: the provider's rules, the window, how often compaction was tried.
  */
 import type { CompactionOutcome, Growth, Policy, PruneRung, Window } from "@palimpsest/core/compaction";
@@ -13,13 +13,13 @@ import { createCompactor } from "../../src/compaction/compactor.ts";
 import { type BackgroundOptions, drafting } from "../../src/compaction/drafts.ts";
 import { FloorError } from "../../src/compaction/summarization.ts";
 import type { SummaryWriter } from "../../src/compaction/summarize.ts";
-import type { Conversation } from "../../src/thread/conversation.ts";
 import { livePrompt } from "../../src/thread/live-prompt.ts";
+import type { ThreadLog } from "../../src/thread/thread.ts";
 import { boundPlayback } from "./bound-playback.ts";
-import { memoryConversation } from "./memory-conversation.ts";
+import { playedThread } from "./played-thread.ts";
 
-/** A conversation that messages are played into, and what it can give back of them. */
-export interface PlayedThread<M> extends Conversation<M> {
+/** A thread that messages are played into, and what it can give back of them. */
+export interface PlayedThread<M> extends ThreadLog<M> {
   say(message: M): Promise<void>;
   /** Everything ever said, in order: the very objects, or their JSON text. */
   said(): Promise<readonly (M | string)[]>;
@@ -68,15 +68,15 @@ export interface PlaybackReport {
 
 export async function playback<M extends object>(options: PlaybackOptions<M>): Promise<PlaybackReport> {
   const { messages, shape, meter, window } = options;
-  const conversation: PlayedThread<M> = options.thread ?? memoryConversation(shape);
+  const thread: PlayedThread<M> = options.thread ?? playedThread(shape);
   const tally = new PlaybackTally(window, options.policy);
   const rules = forRequest(options.rules);
   const bound = options.reasoning === "bound" ? boundPlayback(shape) : null;
-  const prompt = livePrompt(conversation, createSizer({ shape, rules, meter }));
+  const prompt = livePrompt(thread, createSizer({ shape, rules, meter }));
   const records = new Map<number, MessageRecord>();
   let now = options.times?.[0] ?? 0;
   const compactor = createCompactor({
-    conversation,
+    thread,
     prompt,
     window: () => window,
     policy: options.policy,
@@ -98,12 +98,12 @@ export async function playback<M extends object>(options: PlaybackOptions<M>): P
       await request();
       bound?.answered(message);
     }
-    await conversation.say(message);
-    const record = conversation.live().tail.at(-1);
+    await thread.say(message);
+    const record = thread.live().tail.at(-1);
     if (record !== undefined) records.set(record.seq, record);
     tally.grew(meter.message(message), shape.role(message));
   }
-  return tally.report(conversation, messages);
+  return tally.report(thread, messages);
 
   async function request(): Promise<void> {
     tally.requests++;
@@ -212,8 +212,8 @@ class PlaybackTally {
     this.#firstFault ??= text;
   }
 
-  async report<M>(conversation: PlayedThread<M>, messages: readonly M[]): Promise<PlaybackReport> {
-    const said = await conversation.said();
+  async report<M>(thread: PlayedThread<M>, messages: readonly M[]): Promise<PlaybackReport> {
+    const said = await thread.said();
     const same = (body: M | string, given: M | undefined) => body === given || body === JSON.stringify(given);
     const identical = said.length === messages.length && said.every((body, index) => same(body, messages[index]));
     return {

@@ -126,7 +126,7 @@ class RandomPlayer {
     const meter = createMeter(shape, { counter: charsPerToken(4) });
     this.#prompt = livePrompt(this.#log, createSizer({ shape, rules: forRequest(rulesOf(dialect)), meter }));
     this.#compactor = createCompactor({
-      conversation: this.#log,
+      thread: this.#log,
       prompt: this.#prompt,
       window: () => this.#window,
       policy: {
@@ -277,7 +277,7 @@ class RandomPlayer {
 
   async #edit(act: "edit" | "add" | "delete"): Promise<boolean> {
     const [log, draw] = [this.#log, this.#draw];
-    const state = storedSummary(await log.state());
+    const state = storedSummary(await log.summaryState());
     const target = log.head().compaction;
     if (state === null || target === null) return false;
     const edits = summaryEdits(log.live());

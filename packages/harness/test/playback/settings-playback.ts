@@ -15,8 +15,8 @@ import { drafting } from "../../src/compaction/drafts.ts";
 import { FloorError } from "../../src/compaction/summarization.ts";
 import type { SummaryWriter } from "../../src/compaction/summarize.ts";
 import { livePrompt } from "../../src/thread/live-prompt.ts";
-import { memoryConversation } from "./memory-conversation.ts";
 import { memoryDrafts } from "./memory-drafts.ts";
+import { playedThread } from "./played-thread.ts";
 
 export interface SettingsPlayback<M> {
   readonly messages: readonly M[];
@@ -69,7 +69,7 @@ export interface Kept {
 
 export async function playSettings<M extends object>(options: SettingsPlayback<M>): Promise<SettingsReport> {
   const { messages, shape, meter, window, fixed, policy, writer } = options;
-  const conversation = memoryConversation(shape);
+  const conversation = playedThread(shape);
   const amounts = amountsIn(options);
   const sizer: Sizer<M> = {
     ...createSizer({ shape, rules: forRequest(options.rules), meter, fixed: fixedSize({ base: fixed }) }),
@@ -80,7 +80,7 @@ export async function playSettings<M extends object>(options: SettingsPlayback<M
   const compactions: Kept[] = [];
   const tally = { calls: 0, draftsMade: 0, draftsUsed: 0 };
   const compactor = createCompactor({
-    conversation,
+    thread: conversation,
     prompt: livePrompt(conversation, sizer),
     policy,
     writer,

@@ -10,11 +10,11 @@ import {
 } from "@palimpsest/core/internal/log";
 import type { Head, Json, LiveRecords, LogRecord, MessageRecord, Structural } from "@palimpsest/core/log";
 import type { Dialect, Shape } from "@palimpsest/core/message";
-import type { Conversation } from "../../src/thread/conversation.ts";
 import { foldingView, NO_THREAD } from "../../src/thread/live-prompt.ts";
+import type { ThreadLog } from "../../src/thread/thread.ts";
 import type { RecordInput } from "../../src/thread/writer.ts";
 
-export class UndoableLog implements Conversation<object> {
+export class UndoableLog implements ThreadLog<object> {
   readonly header = NO_THREAD;
   readonly shape: Shape<object>;
   readonly #records: LogRecord[] = [];
@@ -22,7 +22,7 @@ export class UndoableLog implements Conversation<object> {
   readonly structure: Structural[] = [];
   #head: Head = emptyHead(NO_THREAD.createdAt);
   #live: LiveRecords = NOTHING_LIVE;
-  readonly #shown: (live: LiveRecords) => ReturnType<Conversation<object>["view"]>;
+  readonly #shown: (live: LiveRecords) => ReturnType<ThreadLog<object>["view"]>;
 
   readonly #times: (() => { readonly at: string }) | null;
 
@@ -36,16 +36,13 @@ export class UndoableLog implements Conversation<object> {
   readonly original = ({ seq }: MessageRecord): object => this.#said.get(seq)!;
   readonly head = (): Head => this.#head;
   readonly live = (): LiveRecords => this.#live;
-  readonly view = () => this.#shown(this.#live);
-  readonly viewOf = (live: LiveRecords) => view(live, { shape: this.shape, read: this.original });
-  readonly reload = async (): Promise<void> => undefined;
-  readonly catchUp = async () => "current" as const;
-  readonly erase = async () => ({ kind: "committed" as const, head: this.#head, seqs: [] });
-  readonly state = async (): Promise<Json> => (this.#live.compaction?.summary.state ?? null) as Json;
+  readonly view = (live?: LiveRecords) =>
+    live === undefined ? this.#shown(this.#live) : view(live, { shape: this.shape, read: this.original });
+  readonly summaryState = async (): Promise<Json> => (this.#live.compaction?.summary.state ?? null) as Json;
 
   readonly commit = async (inputs: readonly RecordInput[]) => {
-    const records = inputs.map((input) => this.#add(input));
-    return { kind: "committed" as const, head: this.#head, seqs: records.map(({ seq }) => seq), records };
+    const seqs = inputs.map((input) => this.#add(input).seq);
+    return { kind: "committed" as const, head: this.#head, seqs };
   };
 
   async say(message: object, dialect: Dialect): Promise<void> {

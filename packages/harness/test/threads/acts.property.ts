@@ -12,6 +12,7 @@ import fc from "fast-check";
 import { openSqlite } from "../../src/stores/sqlite.ts";
 import type { Store } from "../../src/stores/store.ts";
 import { appendUsage } from "../../src/thread/acts.ts";
+import { readStructure, structureForRedo, structureForUndo } from "../../src/thread/structure.ts";
 import {
   appendMessages,
   createThread,
@@ -24,7 +25,7 @@ import {
   undo,
   type Writer,
 } from "../../src/thread/threads.ts";
-import { commit, readStructure, structureForRedo, structureForUndo } from "../../src/thread/writer.ts";
+import { commit } from "../../src/thread/writer.ts";
 
 type Act =
   | { readonly kind: "say"; readonly texts: readonly string[] }

@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import type { Json } from "@palimpsest/core/log";
 import { openaiShape } from "@palimpsest/core/message";
-import { openConversation } from "palimpsest/internal/threads";
 import type { Store } from "palimpsest/stores";
 import type { Writer } from "palimpsest/threads";
 import { fork, redact, redo, undo } from "palimpsest/threads";
 import { assertSound, type Cases, collect, freshId, freshThread, say, seqOf, writerOf } from "./kit.ts";
+import { openUnder } from "./thread-writer.ts";
 
 export const stateCases: Cases = {
   "each compaction's state is read back whole, and every undo gives the one before": async (suite) => {
@@ -92,7 +92,7 @@ async function compactOften(
     const seq = seqOf(await say(writer, `${words} of ${facts.length}`));
     facts = [...facts, { id: `f${seq}`, text: `${words} of ${facts.length}`, seqs: [seq] }];
     const state = { facts, through: seq };
-    const conversation = (await openConversation(writer, openaiShape))!;
+    const conversation = await openUnder(writer, openaiShape);
     const committed = await conversation.commit([
       {
         kind: "compaction",
@@ -109,7 +109,7 @@ async function compactOften(
       },
     ]);
     assert.equal(committed.kind, "committed");
-    assert.deepEqual(await conversation.state(), state);
+    assert.deepEqual(await conversation.summaryState(), state);
     states.push(state);
   }
   return states;
@@ -117,7 +117,7 @@ async function compactOften(
 
 /** Read anew, as another process would. */
 async function stateNow(writer: Writer): Promise<Json> {
-  return (await openConversation(writer, openaiShape))!.state();
+  return (await openUnder(writer, openaiShape)).summaryState();
 }
 
 function compactionsOf({ store, lease }: Pick<Writer, "lease"> & { store: Store }) {

@@ -1,6 +1,7 @@
 /** Opens threads for writing in tests of stores: created if they aren't there, leased, with a short way to say things. */
 import { randomUUID } from "node:crypto";
-import { commit } from "palimpsest/internal/threads";
+import type { Shape } from "@palimpsest/core/message";
+import { commit, type LeftThread, openStoredThread, type Thread } from "palimpsest/internal/threads";
 import type { Store } from "palimpsest/stores";
 import {
   type Committed,
@@ -22,6 +23,18 @@ export async function writeThread(
   const taken = await store.acquireLease(id, "the test's writer", leaseMs);
   if (taken.kind !== "acquired") throw new Error(`thread ${id} is ${taken.kind}`);
   return { ...own, lease: taken.lease, runId: null };
+}
+
+/** The thread, open under the writer's lease. What else is written under that is read only after an `act`. */
+export async function openUnder<M extends object>(
+  { lease, ...deps }: Writer,
+  shape: Shape<M>,
+  before: LeftThread<M> | null = null,
+): Promise<Thread<M>> {
+  const { signal: lost } = new AbortController();
+  const opened = await openStoredThread({ deps, id: lease.threadId, shape, lease: { lease, lost }, before });
+  if (opened.kind !== "open") throw new Error(`thread ${lease.threadId} is ${opened.kind}`);
+  return opened.thread;
 }
 
 /** One message per text, in turn the user's and the model's. */

@@ -1,8 +1,8 @@
 import type { Origin } from "@palimpsest/core/log";
 import { type AiSdkMessage, type AiSdkOutput, type AiSdkPart, aiSdkShape } from "@palimpsest/core/message";
 import type { ToolSet } from "ai";
-import type { Conversation } from "../../thread/conversation.ts";
 import { bodyOf } from "../../thread/log.ts";
+import type { ThreadLog } from "../../thread/thread.ts";
 import { type ApprovalAnswer, pendingIn } from "../approval.ts";
 import { AgentError } from "../errors.ts";
 
@@ -147,7 +147,7 @@ interface AcceptedWords {
 }
 
 interface ChatThread {
-  readonly conversation: Pick<Conversation<AiSdkMessage>, "header" | "live" | "original" | "head">;
+  readonly log: Pick<ThreadLog<AiSdkMessage>, "header" | "live" | "original" | "head">;
   readonly tools: ToolSet;
 }
 
@@ -157,11 +157,11 @@ interface ChatThread {
  */
 export function acceptedWords(
   { said, answers, outputs }: BrowserWords,
-  { conversation, tools }: ChatThread,
+  { log, tools }: ChatThread,
 ): { readonly said: readonly AcceptedWords[]; readonly answers: readonly ApprovalAnswer[] } {
-  const { tail } = conversation.live();
-  const logged = tail.map((record) => ({ message: conversation.original(record), origin: record.origin }));
-  const pending = new Set(pendingIn(conversation.head().state, conversation.header.id).map(({ id }) => id));
+  const { tail } = log.live();
+  const logged = tail.map((record) => ({ message: log.original(record), origin: record.origin }));
+  const pending = new Set(pendingIn(log.head().state, log.header.id).map(({ id }) => id));
   const isClients = (name: string) => Object.hasOwn(tools, name) && tools[name]?.execute === undefined;
   const goOn = (from: number, what: string): ReturnType<typeof acceptedWords> => {
     const state = answerState(logged.slice(from), (id, name) => pending.has(id) || isClients(name));

@@ -1,15 +1,15 @@
 /**
- * A conversation without a store that messages are played into: for simulations, playbacks and property tests that run
+ * A thread without a store that messages are played into: for simulations, playbacks and property tests that run
  * hundreds of thousands of steps.
  */
 import { emptyHead, NOTHING_LIVE } from "@palimpsest/core/internal/log";
 import type { Dialect, Shape } from "@palimpsest/core/message";
-import { inMemoryConversation, NO_THREAD } from "../../src/thread/live-prompt.ts";
+import { NO_THREAD, threadInMemory } from "../../src/thread/live-prompt.ts";
 import type { PlayedThread } from "./playback.ts";
 
-export function memoryConversation<M>(shape: Shape<M>): PlayedThread<M> {
+export function playedThread<M extends object>(shape: Shape<M>): PlayedThread<M> {
   const messages = new Map<number, M>();
-  const conversation = inMemoryConversation<M>({
+  const thread = threadInMemory<M>({
     header: NO_THREAD,
     shape,
     head: emptyHead(NO_THREAD.createdAt),
@@ -17,11 +17,11 @@ export function memoryConversation<M>(shape: Shape<M>): PlayedThread<M> {
     original: ({ seq }) => messages.get(seq)!,
   });
   return {
-    ...conversation,
+    ...thread,
     async say(message) {
-      const seq = conversation.head().version + 1;
+      const seq = thread.head().version + 1;
       messages.set(seq, frozen(message));
-      await conversation.commit([
+      await thread.commit([
         { kind: "message", id: `m${seq}`, dialect: shape.dialect as Dialect, origin: "import", body: "" },
       ]);
     },

@@ -7,9 +7,9 @@ import { type TestContext, test } from "node:test";
 import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
 import { openSqlite } from "../stores/sqlite.ts";
 import { appendMessages, undo, withWriter } from "./acts.ts";
-import { type Conversation, openConversation } from "./conversation.ts";
+import { type LeftThread, openLog } from "./log.ts";
 import { redact } from "./redact.ts";
-import { commit, createThread, threadDeps, type Writer } from "./writer.ts";
+import { commit, createThread, openLeases, threadDeps, type Writer } from "./writer.ts";
 
 test("a thread whose last record is gone is not gone on with, so that damage is not buried", async (t) => {
   const path = await threadOfThree(t);
@@ -33,16 +33,25 @@ test("what was reported comes with the log, of what is visible, until something 
     const report = { kind: "usage", model: "m", input: 9, output: 1, cacheRead: 0, cacheWrite: 0 } as const;
     const rest = { measured: { compaction: null, prune: null, promptHash: null }, factor: 1, flaw: null };
     await commit(writer, [said, { ...report, of: 1, ...rest }, { ...said, id: "b" }, { ...report, of: 3, ...rest }]);
-    const conversation = (await openConversation(writer, openaiShape))!;
-    const reported = (of = conversation) => of.reports!()?.map(({ seq }) => seq) ?? null;
+    const log = await logUnder(writer);
+    const reported = (of = log) => of.reports()?.map(({ seq }) => seq) ?? null;
     assert.deepEqual(reported(), [2, 4]);
-    assert.equal((await conversation.commit([{ ...said, id: "c" }])).kind, "committed");
+    assert.equal((await log.commit([{ ...said, id: "c" }])).kind, "committed");
     assert.equal(reported(), null);
-    assert.deepEqual(reported((await openConversation(writer, openaiShape))!), [2, 4]);
-    const after = (await openConversation(writer, openaiShape, conversation))!;
-    assert.equal(after.reports!(), null, "what was opened before is gone on with, and not read again");
+    assert.deepEqual(reported(await logUnder(writer)), [2, 4]);
+    const after = await logUnder(writer, log.left());
+    assert.equal(after.reports(), null, "what was opened before is gone on with, and not read again");
   });
 });
+
+type Left = LeftThread<OpenAiMessage>["log"];
+
+async function logUnder({ lease, ...deps }: Writer, left: Left | null = null) {
+  const { signal: lost } = new AbortController();
+  const leases = openLeases({ deps, id: "t", lease: { lease, lost } });
+  const before = left === null ? null : { log: left, sized: null as never };
+  return (await openLog({ id: "t", shape: openaiShape, before }, leases, async () => undefined))!;
+}
 
 async function threadOfThree(t: TestContext): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "palimpsest-"));
@@ -67,11 +76,7 @@ async function threadOfThree(t: TestContext): Promise<string> {
 async function opened(path: string): Promise<number | undefined> {
   const kit = threadDeps(openSqlite({ path }));
   try {
-    const done = await withWriter(
-      kit,
-      "t",
-      async (writer) => (await openConversation(writer, openaiShape))?.head().version,
-    );
+    const done = await withWriter(kit, "t", async (writer) => (await logUnder(writer)).head().version);
     return done.kind === "done" ? done.value : undefined;
   } finally {
     await kit.store.close();
@@ -87,11 +92,12 @@ test("a thread opened again reads only what somebody else has added since", asyn
     return store.load(threadId);
   };
   const kit = threadDeps({ ...store, load });
-  let before: Conversation<OpenAiMessage> | null = null;
+  let left: Left | null = null;
   const reopen = () =>
     withWriter(kit, "t", async (writer) => {
-      before = await openConversation(writer, openaiShape, before);
-      return before?.view().map(({ message }) => message);
+      const log = await logUnder(writer, left);
+      left = log.left();
+      return log.view().map(({ message }) => message);
     });
   const say = (content: string) => {
     const body = { role: "user", content };
@@ -110,38 +116,35 @@ test("a thread opened again reads only what somebody else has added since", asyn
   assert.equal(moved.value?.[0], first.value?.[0]);
 });
 
-test("an open conversation catches up with a log that has grown, and is read anew where growing is not enough", async (t) => {
+test("an open log catches up with a log that has grown, and is read anew where growing is not enough", async (t) => {
   const store = openSqlite({ path: await threadOfThree(t) });
   t.after(() => store.close());
   const kit = threadDeps(store);
   const writing = <T>(work: (writer: Writer) => Promise<T>): Promise<unknown> => withWriter(kit, "t", work);
   const say = (content: string) => (writer: Writer) =>
     appendMessages(writer, [{ dialect: "openai", origin: "user", body: { role: "user", content } }]);
-  let opened: Conversation<OpenAiMessage> | null = null;
-  await writing(async (writer) => {
-    opened = await openConversation(writer, openaiShape);
-  });
-  const conversation = opened! as Conversation<OpenAiMessage>;
-  const texts = () => conversation.view().map(({ message }) => message.content);
-  assert.equal(await conversation.catchUp(), "current");
+  const place = { deps: kit, id: "t", shape: openaiShape, lease: "per-write" } as const;
+  const log = (await openLog(place, openLeases(place), async () => undefined))!;
+  const texts = () => log.view().map(({ message }) => message.content);
+  assert.equal(await log.catchUp(), "current");
   await writing(say("four"));
-  assert.equal(await conversation.catchUp(), "grown");
+  assert.equal(await log.catchUp(), "grown");
   assert.deepEqual(texts().slice(-1), ["four"]);
   const entries = [{ target: 4, part: 0, replacement: "4", reason: "clamped" }] as const;
   await writing((writer) => commit(writer, [{ kind: "prune", entries, tokensBefore: 9, tokensAfter: 5 }]));
-  assert.equal(await conversation.catchUp(), "grown");
+  assert.equal(await log.catchUp(), "grown");
   assert.deepEqual(texts().slice(-1), ["4"]);
   await writing((writer) => undo(writer));
-  assert.equal(await conversation.catchUp(), "reread");
+  assert.equal(await log.catchUp(), "reread");
   assert.deepEqual(texts().slice(-1), ["four"]);
   await redact(kit, "t", 4);
-  assert.equal(await conversation.catchUp(), "reread");
+  assert.equal(await log.catchUp(), "reread");
   assert.ok(!texts().includes("four"));
   await store.deleteThread("t");
-  assert.equal(await conversation.catchUp(), "missing");
+  await assert.rejects(log.catchUp(), { code: "missing" });
   await createThread(kit, { id: "t" });
   await writing(say("new"));
-  assert.equal(await conversation.catchUp(), "reread");
+  assert.equal(await log.catchUp(), "reread");
   assert.deepEqual(texts(), ["new"]);
 });
 
@@ -153,7 +156,7 @@ test("a thread with a hole in what it would send is not gone on with either", as
   await assert.rejects(opened(path), { code: "corrupt", message: /record 2 is missing.*fork the thread at 1/ });
 });
 
-test("the search index follows a conversation as it grows", async (t) => {
+test("the search index follows a thread as it grows", async (t) => {
   const store = openSqlite({ path: await threadOfThree(t) });
   t.after(() => store.close());
   const turn = (content: string) => {
@@ -161,8 +164,8 @@ test("the search index follows a conversation as it grows", async (t) => {
     return { kind: "message", id: content, dialect: "openai", origin: "user", body } as const;
   };
   await withWriter(threadDeps(store), "t", async (writer) => {
-    const conversation = await openConversation(writer, openaiShape);
-    for (let number = 4; number <= 128; number += 1) await conversation!.commit([turn(`message ${number}`)]);
+    const log = await logUnder(writer);
+    for (let number = 4; number <= 128; number += 1) await log.commit([turn(`message ${number}`)]);
   });
   assert.equal((await store.search.lineage("t"))[0]?.indexed, 128);
 });
