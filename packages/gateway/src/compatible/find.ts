@@ -9,6 +9,7 @@ import { type OpenThread, type OpenThreadOptions, openThread } from "palimpsest/
 import type { MatchRow, MatchRows, Store } from "palimpsest/stores";
 import { createThread, fork, type ThreadDeps } from "palimpsest/threads";
 import type { ServerThreadPlace } from "./answer.ts";
+import { rowsOfThread } from "./fork-places.ts";
 import {
   type ChainPlace,
   type ChainState,
@@ -59,7 +60,7 @@ const FIRST_PLACES = 4;
 const PLACES = 256;
 
 async function deepestRows<M>(
-  { matches }: MatchingStore,
+  store: MatchingStore,
   { places, named }: RequestIdentity<M>,
 ): Promise<readonly MatchRow[]> {
   let asked: string[] = [];
@@ -67,8 +68,8 @@ async function deepestRows<M>(
   for (let at = places.length - 1; at >= 0; at -= 1) {
     if (places[at]!.answer !== null) asked.push(places[at]!.hash);
     if (asked.length < most && at > 0) continue;
-    const rows = asked.length === 0 ? [] : await matches.find(asked);
-    const own = named === null ? rows : rows.filter(({ threadId }) => threadId === named);
+    const rows = asked.length === 0 ? [] : await store.matches.find(asked);
+    const own = named === null ? rows : await rowsOfThread(store, named, rows);
     if (own.length > 0) return own.filter(({ hash }) => hash === own[0]!.hash).slice(0, MOST_ALIKE);
     asked = [];
     most = PLACES;

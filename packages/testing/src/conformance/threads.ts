@@ -4,6 +4,9 @@
  * the planner and the store promise is tested with them, not here.
  */
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
 import { parseHeader, type UsageRecord } from "@palimpsest/core/log";
 import { threadPrompt } from "palimpsest/inspect";
@@ -15,6 +18,8 @@ import { fork, replay, threadDeps, undo, verify } from "palimpsest/threads";
 
 export interface ThreadUserOptions {
   readonly store: Store;
+  /** The store's file, for who opens it by its address. */
+  readonly path: string;
   readonly threadId: string;
   /** The model's window in tokens, of four characters each. */
   readonly window: number;
@@ -59,15 +64,18 @@ interface Scene {
 
 export function threadConformance(name: string, { open, skip = {} }: ThreadConformance): void {
   const setUp = async (t: TestContext, window: number): Promise<Scene> => {
-    const store = openSqlite({ path: ":memory:" });
+    const folder = mkdtempSync(join(tmpdir(), "palimpsest-threads-"));
+    const path = join(folder, "log.db");
+    const store = openSqlite({ path });
     const model = new StrictModel(window);
     const users: ThreadUser[] = [];
     t.after(async () => {
       for (const user of users) await user.close();
       await store.close();
+      rmSync(folder, { recursive: true });
     });
     const opened = async (threadId = "t"): Promise<ThreadUser> => {
-      const user = await open({ store, threadId, window, model: (sent) => model.answer(sent) });
+      const user = await open({ store, path, threadId, window, model: (sent) => model.answer(sent) });
       users.push(user);
       return user;
     };
