@@ -83,31 +83,3 @@ test("a stream passes through the official helper and is kept", async (t) => {
   assert.equal(next.match, "extended");
   assert.equal((await said(served, next.thread)).length, 4);
 });
-
-test("a conversation of many times the window goes on, and the provider never refuses it", async (t) => {
-  const served = await beforeProvider(t, {
-    window: 4000,
-    respond: ({ index }) => `answer ${index}: ${"sand and shell. ".repeat(12)}`,
-  });
-  const client = clientOf(served);
-  const messages: Message[] = [{ role: "system", content: "Answer briefly." }];
-  const matches = new Map<string | null, number>();
-  const views = new Set<string | null>();
-  for (let turn = 1; turn <= 120; turn += 1) {
-    messages.push(user(`Question ${turn}: ${"how deep is it there? ".repeat(turn % 9)}`));
-    const { message, match, view } = await ask(client, messages);
-    matches.set(match, (matches.get(match) ?? 0) + 1);
-    views.add(view);
-    messages.push({ role: "assistant", content: message.content });
-  }
-  const refused = served.provider.requests.filter(({ verdict }) => verdict.kind !== "answered");
-  assert.deepEqual(refused, []);
-  assert.deepEqual(
-    [...matches],
-    [
-      ["new", 1],
-      ["extended", 119],
-    ],
-  );
-  assert.deepEqual([...views], ["verbatim", "compacted"]);
-});

@@ -15,25 +15,6 @@ import type { Middleware } from "./run.ts";
 const WORDS = "the parser reads tokens one by one and keeps a stack of what is open ".repeat(12);
 const read = tool({ inputSchema: z.object({ path: z.string() }), execute: ({ path }) => `${path}: ${WORDS}` });
 const messages = (call: ScriptedCall): readonly AiSdkMessage[] => call.prompt as never;
-const lastUser = (call: ScriptedCall): string => textOf(messages(call).findLast(({ role }) => role === "user")!);
-
-test("a conversation outgrows its window many times: every request is valid, fits, and nothing is lost", async () => {
-  const kit = deepAgentKit(({ index }) => `Answer ${index}: ${WORDS}`, { window: 8_000 });
-  for (let turn = 0; turn < 60; turn++)
-    await kit.agent.generate({ threadId: "t", prompt: `Question ${turn}: ${WORDS}` });
-  const done = kit.of("compaction-end").filter(({ outcome }) => outcome.kind === "compacted");
-  assert.ok(done.length >= 3, `${done.length} compactions`);
-  assertRequests(kit, 7_000);
-  const said = await kit.said();
-  assert.equal(said.length, 120);
-  said.forEach((message, at) => {
-    assert.match(
-      textOf(message),
-      at % 2 === 0 ? new RegExp(`^Question ${at / 2}:`) : new RegExp(`^Answer ${(at - 1) / 2}:`),
-    );
-  });
-  for (const [turn, call] of kit.model.calls.entries()) assert.match(lastUser(call), new RegExp(`Question ${turn}:`));
-});
 
 test("[F15] [F18] one long turn of 227 tool calls compacts inside the turn and keeps the request word for word", async () => {
   const request = "Read every file and tell me which one holds the quicksilver switch.";

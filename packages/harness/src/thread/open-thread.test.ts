@@ -5,7 +5,7 @@ import { charsPerToken } from "@palimpsest/core/tokens";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { AppendBatch, HeldLease, Store } from "../stores/store.ts";
 import { fork, pin, withWriter } from "./acts.ts";
-import { replay, verify } from "./audit.ts";
+import { verify } from "./audit.ts";
 import { type OpenThread, type OpenThreadOptions, openThread, type WriteAlso } from "./open-thread.ts";
 import { redact } from "./redact.ts";
 import { commit, ThreadError, threadDeps } from "./writer.ts";
@@ -412,19 +412,6 @@ test("a thread that is opened again counts a system prompt once: the last report
   assert.ok(tokens > 500 && tokens < 520, String(tokens));
   const again = await opened(store);
   assert.deepEqual((await again.prompt({ fixed })).count, { tokens, source: "anchored" });
-});
-
-test("everything that was ever appended can be replayed", async (t) => {
-  const store = newStore(t);
-  const thread = await opened(store);
-  const said = Array.from({ length: 60 }, (_, n) => (n % 2 ? answer(`a${n}`) : user(`q${n} ${"u".repeat(900)}`)));
-  for (const message of said) {
-    await thread.append([message]);
-    if (message.role === "user") await thread.prompt();
-  }
-  const bodies: unknown[] = [];
-  for await (const { body } of replay(threadDeps(store), "t")) bodies.push(JSON.parse(body));
-  assert.deepEqual(bodies, said);
 });
 
 test("a window that is no number of tokens is refused, since nothing would ever be too long for it", async (t) => {
