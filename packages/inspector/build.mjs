@@ -15,6 +15,8 @@ export async function buildPage(folder) {
     outdir: join(folder, "assets"),
     entryNames: "[name]-[hash]",
     assetNames: "[name]-[hash]",
+    chunkNames: "[name]-[hash]",
+    splitting: true,
     bundle: true,
     minify: true,
     format: "esm",
@@ -31,6 +33,7 @@ export async function buildPage(folder) {
   const html = readFileSync(join(source, "index.html"), "utf8")
     .replace("ICON", `/assets/${named("icon-", ".svg")}`)
     .replace("STYLE", `/assets/${named("main-", ".css")}`)
+    .replace("SHARED", `/assets/${named("chunk-", ".js")}`)
     .replace("SCRIPT", `/assets/${named("main-", ".js")}`);
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "index.html"), html);

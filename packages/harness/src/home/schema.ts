@@ -56,7 +56,7 @@ const summarizationSchema = z
       ),
     keep: thresholds
       .default(DEFAULT_KEEP)
-      .describe("One: at least this much stays. A list: ceilings, the one that keeps fewest wins."),
+      .describe("One: at least this much stays. A list: at most the smallest of its entries stays."),
     trim_tokens_to_summarize: wholeAboveZero
       .nullable()
       .default(4000)

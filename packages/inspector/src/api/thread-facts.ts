@@ -38,9 +38,21 @@ async function work(): Promise<void> {
   for (let next = take(); next !== undefined; next = take()) {
     asOf.set(next.id, next.updatedAt);
     const facts = await factsOf(next.id);
-    if (facts !== null) threadFacts.value = new Map(threadFacts.peek()).set(next.id, facts);
+    if (facts !== null) show(next.id, facts);
   }
   running -= 1;
+}
+
+let arrived: (readonly [string, ThreadFacts])[] = [];
+
+/** What arrives before the next frame is drawn at once: each change draws the whole list. */
+function show(id: string, facts: ThreadFacts): void {
+  arrived.push([id, facts]);
+  if (arrived.length > 1) return;
+  requestAnimationFrame(() => {
+    threadFacts.value = new Map([...threadFacts.peek(), ...arrived]);
+    arrived = [];
+  });
 }
 
 function take(): FactsQuery | undefined {

@@ -1,14 +1,11 @@
 /** The table of views: what each is called, and what draws it. A view reads its place itself. */
+import "./views.css";
+import { signal } from "@preact/signals";
 import type { ComponentType } from "preact";
+import { useEffect } from "preact/hooks";
+import { Empty } from "../parts/empty.tsx";
 import type { PageView } from "../router/place.ts";
-import { ChatView } from "./chat/chat-view.tsx";
-import { LabView } from "./lab/lab-view.tsx";
-import { MapView } from "./map/map-view.tsx";
-import { MemoryView } from "./memory/memory-view.tsx";
-import { RequestsView } from "./requests/requests-view.tsx";
-import { RulesView } from "./rules/rules-view.tsx";
 import { ThreadsView } from "./threads/threads-view.tsx";
-import { TimelineView } from "./timeline/timeline-view.tsx";
 import { WindowView } from "./window/window-view.tsx";
 
 interface ViewRow {
@@ -19,11 +16,49 @@ interface ViewRow {
 export const views: Readonly<Record<PageView, ViewRow>> = {
   threads: { title: "Threads", component: ThreadsView },
   window: { title: "Window", component: WindowView },
-  timeline: { title: "Timeline", component: TimelineView },
-  chat: { title: "Chat", component: ChatView },
-  map: { title: "Map", component: MapView },
-  rules: { title: "Rules", component: RulesView },
-  memory: { title: "Memory", component: MemoryView },
-  requests: { title: "Requests", component: RequestsView },
-  lab: { title: "Lab", component: LabView },
+  timeline: { title: "Timeline", component: later("timeline") },
+  chat: { title: "Chat", component: later("chat") },
+  map: { title: "Map", component: later("map") },
+  rules: { title: "Rules", component: later("rules") },
+  memory: { title: "Memory", component: later("memory") },
+  requests: { title: "Requests", component: later("requests") },
+  lab: { title: "Lab", component: later("lab") },
 };
+
+type LaterViews = typeof import("./opened-later.ts").openedLater;
+
+/** Draws nothing until the views' file is here. */
+function later(name: keyof LaterViews): ComponentType {
+  return () => {
+    const state = fetched.value;
+    useEffect(() => {
+      if (fetched.value === "not-asked") fetchViews();
+    }, []);
+    if (state === "failed") return <NotLoaded />;
+    if (typeof state === "string") return null;
+    const View = state[name];
+    return <View />;
+  };
+}
+
+const fetched = signal<LaterViews | "not-asked" | "under-way" | "failed">("not-asked");
+
+function fetchViews(): void {
+  fetched.value = "under-way";
+  import("./opened-later.ts").then(
+    ({ openedLater }) => (fetched.value = openedLater),
+    () => (fetched.value = "failed"),
+  );
+}
+
+/** The gateway is away, or was updated and has the files of another version. */
+function NotLoaded() {
+  return (
+    <Empty of="view" title="This view could not be loaded">
+      <p>The gateway can't be reached, or it was updated since this page was opened.</p>
+      <button type="button" class="button" onClick={() => location.reload()}>
+        Load the page again
+      </button>
+    </Empty>
+  );
+}

@@ -1,6 +1,4 @@
 /** Talking to a thread: its conversation, what can be done with it, and the window always in sight. */
-import "../../parts/parts.css";
-import "./chat.css";
 import { useComputed } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type ApiProblem, ask } from "../../api/ask.ts";

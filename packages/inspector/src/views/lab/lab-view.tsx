@@ -1,5 +1,4 @@
 /** Transcripts of one's own under several policies, side by side: the same table and plots as the lab's page. */
-import "./lab.css";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useAnswer } from "../../api/answer.ts";
 import { type ApiOutcome, ask } from "../../api/ask.ts";

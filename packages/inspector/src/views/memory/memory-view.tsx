@@ -1,6 +1,4 @@
 /** What is remembered about a person: facts, sections, every change, what the last request was lent; and the say over it. */
-import "../../parts/parts.css";
-import "./memory.css";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type Held, useAnswer } from "../../api/answer.ts";
 import { type ApiOutcome, type ApiProblem, type AskAnswer, ask } from "../../api/ask.ts";

@@ -1,5 +1,4 @@
 /** What clients sent to the compatible endpoints: what it was taken for, what the provider got, what it cost and saved. */
-import "./requests.css";
 import { useEffect, useState } from "preact/hooks";
 import { useAnswer } from "../../api/answer.ts";
 import { ask } from "../../api/ask.ts";
