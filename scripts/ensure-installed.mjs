@@ -42,10 +42,14 @@ function say(text) {
   process.stderr.write(`${text}\n`);
 }
 
-function run(args) {
+function run(args, again = args[0] === "ci") {
   try {
     execFileSync("npm", args, { cwd: root, stdio: "inherit", shell: process.platform === "win32" });
   } catch {
+    if (again) {
+      say("Installing failed; trying once more ...");
+      return run(args, false);
+    }
     // npm has said why.
     say(`"npm ${args.join(" ")}" failed, so there is nothing to run yet: what it says above is the reason.`);
     process.exit(1);

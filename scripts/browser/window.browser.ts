@@ -220,7 +220,7 @@ for (const [theme, width] of [
   ["dark", 1000],
   ["light", 400],
 ] as const)
-  test(`the map lists what was talked about, is searched, and each stretch leads to the window, ${theme}, ${width} pixels`, async (t) => {
+  test(`the map lists what was talked about, is searched, and each part leads to the window, ${theme}, ${width} pixels`, async (t) => {
     await inspect(t, { theme, width, config: SMALL }, async ({ page, url, sound, picture, expect }) => {
       await talked(url, 8);
       await page.goto("/threads/garden/map");
@@ -228,9 +228,9 @@ for (const [theme, width] of [
       await lines.first().waitFor();
       await sound();
       await picture("map");
-      await page.getByRole("searchbox", { name: "Filter the stretches" }).fill("xylophone");
-      await page.getByText("No stretch names that").waitFor();
-      await page.getByRole("searchbox", { name: "Filter the stretches" }).fill("");
+      await page.getByRole("searchbox", { name: "Filter the map" }).fill("xylophone");
+      await page.getByText("No part of the map names that").waitFor();
+      await page.getByRole("searchbox", { name: "Filter the map" }).fill("");
       await lines.first().getByRole("link").click();
       await page.waitForURL(/\/threads\/garden\/window\?seq=\d+/);
       await page.getByRole("heading", { level: 1 }).waitFor();

@@ -92,3 +92,21 @@ test("worker prints one line when it works, and SIGTERM ends it with exit code 0
   child.kill("SIGTERM");
   assert.deepEqual(await once(child, "exit"), [0, null]);
 });
+
+test("serve ends when the npx that started it is killed, which hands no signal on", async (t) => {
+  const { home } = desk(t);
+  const line = `"$0" --conditions=palimpsest-source "$1" serve --port 0 --json --home "$2"; true`;
+  const npx = spawn("sh", ["-c", line, process.execPath, BINARY, home], {
+    env: { ...CLEAN, npm_command: "exec" },
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const lines = createInterface({ input: npx.stdout });
+  const [first] = (await once(lines, "line")) as [string];
+  const { pid } = JSON.parse(first) as { pid: number };
+  t.after(() => {
+    if (!npx.stdout.closed) process.kill(pid, "SIGKILL");
+  });
+  npx.kill("SIGTERM");
+  // The gateway has the other end of the pipe.
+  await once(npx.stdout, "close");
+});

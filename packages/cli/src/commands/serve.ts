@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createRequire } from "node:module";
+import { setInterval } from "node:timers/promises";
 import { DEFAULT_USER } from "@palimpsest/core/log";
 import { createGateway, type LogLine, startWorker } from "@palimpsest/gateway";
 import { serveMcp } from "@palimpsest/gateway/internal/mcp";
@@ -46,10 +47,7 @@ export function serve(
     const gateway = createGateway({ home, log });
     // From here on an end is an orderly one.
     const stop = new AbortController();
-    const stopped = Promise.race([
-      once(process, "SIGTERM", { signal: stop.signal }),
-      once(process, "SIGINT", { signal: stop.signal }),
-    ]).catch(() => {});
+    const stopped = told(stop.signal);
     try {
       const { url } = await gateway.listen({ host, port });
       await onReady(url);
@@ -64,14 +62,23 @@ export function serve(
 
 export const serving = { run: runServe };
 
+/** Resolves when the program is told to end. */
+async function told(signal: AbortSignal): Promise<void> {
+  const signals = ["SIGTERM", "SIGINT"].map((name) => once(process, name, { signal }));
+  await Promise.race([...signals, ...(process.env["npm_command"] === "exec" ? [npxEnds(signal)] : [])]).catch(() => {});
+}
+
+/** npx ends at once when it gets a SIGTERM and hands none on: what it started then has another parent. */
+async function npxEnds(signal: AbortSignal): Promise<void> {
+  const parent = process.ppid;
+  for await (const _ of setInterval(500, undefined, { signal, ref: false })) if (process.ppid !== parent) return;
+}
+
 const runWorker: CommandRun = (_given, context) => {
   const { output, format } = context;
   return withHome(context, async (home) => {
     const stop = new AbortController();
-    const stopped = Promise.race([
-      once(process, "SIGTERM", { signal: stop.signal }),
-      once(process, "SIGINT", { signal: stop.signal }),
-    ]).catch(() => {});
+    const stopped = told(stop.signal);
     const worker = await startWorker({ home, log: output.note });
     try {
       if (format === "json") await output.write(`${JSON.stringify({ pid: process.pid })}\n`);

@@ -42,8 +42,8 @@ function ThreadMap({ id }: { readonly id: string }) {
         <input
           class="field push"
           type="search"
-          aria-label="Filter the stretches"
-          placeholder="Filter the stretches"
+          aria-label="Filter the map"
+          placeholder="Filter the map"
           maxLength={500}
           value={text}
           onInput={(event) => setText(event.currentTarget.value)}
@@ -52,10 +52,10 @@ function ThreadMap({ id }: { readonly id: string }) {
       {problem !== null && <ProblemNote problem={problem} retry={reload} />}
       {value === null && problem === null && <p class="dim pad">Reading the map…</p>}
       {value !== null && lines.length === 0 && (
-        <Empty title={value.lines.length === 0 ? "Nothing was said here yet" : "No stretch names that"}>
+        <Empty title={value.lines.length === 0 ? "Nothing was said here yet" : "No part of the map names that"}>
           <p>
             {value.lines.length === 0
-              ? "Each subject of the conversation becomes a stretch."
+              ? "Each subject of the conversation becomes a part of the map."
               : "Subjects, files and outcomes are looked through. A search (/) looks through every message."}
           </p>
         </Empty>
@@ -73,9 +73,9 @@ function isAbout({ label, files, result }: StretchFacts, text: string): boolean 
 }
 
 function countWords({ lines, stretches }: AskAnswer<"GET /api/threads/{id}/map">, shown: number): string {
-  if (shown < lines.length) return `${grouped(shown)} of ${grouped(stretches)} stretches`;
-  if (lines.length < stretches) return `the newest ${grouped(lines.length)} of ${grouped(stretches)} stretches`;
-  return `${grouped(stretches)} ${stretches === 1 ? "stretch" : "stretches"}`;
+  if (shown < lines.length) return `${grouped(shown)} of ${grouped(stretches)} parts`;
+  if (lines.length < stretches) return `the newest ${grouped(lines.length)} of ${grouped(stretches)} parts`;
+  return `${grouped(stretches)} ${stretches === 1 ? "part" : "parts"}`;
 }
 
 function Stretches({ id, lines }: { readonly id: string; readonly lines: readonly StretchFacts[] }) {

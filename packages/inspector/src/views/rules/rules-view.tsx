@@ -38,7 +38,7 @@ function ThreadRules({ id }: { readonly id: string }) {
         <h1 class="cut" dir="auto">
           {visible(nameOf({ id, title: threads.value.get(id)?.title ?? null }))}
         </h1>
-        <span class="dim">what no compaction takes away</span>
+        <span class="dim">always in the prompt</span>
       </header>
       <div class="rules-columns">
         <RulesCard id={id} rules={rules} onChange={held.reload} />
