@@ -9,6 +9,7 @@ import { type AiSdkMessage, type FindToolFacts, shapeOf } from "@palimpsest/core
 import type { EmbeddingModel, ToolSet, UIMessage } from "ai";
 import { summarizationFromOptions } from "../compaction/summarization.ts";
 import type { LimitsStore } from "../models/learned-limits.ts";
+import { nearest } from "../nearest.ts";
 import { keepEmbedded } from "../recall/embedder.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { Store, ThreadPage, ThreadQuery } from "../stores/store.ts";
@@ -220,6 +221,7 @@ export function createAgent(options: AgentOptions): Agent {
 
 function resolve(options: AgentOptions): AgentSetup {
   assertModelOptions(options);
+  assertOptions(options);
   const { middleware = [], fallbacks = [] } = options;
   for (const one of fallbacks) assertModelOptions(one);
   assertDistinct(options.tools ?? {}, middleware);
@@ -263,6 +265,61 @@ function resolve(options: AgentOptions): AgentSetup {
     sleep: options.sleep ?? (async (ms, signal) => void (await wait(ms, undefined, { signal }))),
     random: options.random ?? Math.random,
   };
+}
+
+/** Checked against the type: an option that is missing here, or that isn't one, doesn't compile. */
+const OPTIONS: Readonly<Record<keyof AgentOptions, true>> = {
+  model: true,
+  window: true,
+  baseUrl: true,
+  bindsReasoning: true,
+  prices: true,
+  counter: true,
+  temperature: true,
+  topP: true,
+  topK: true,
+  maxOutputTokens: true,
+  presencePenalty: true,
+  frequencyPenalty: true,
+  stopSequences: true,
+  seed: true,
+  reasoning: true,
+  headers: true,
+  providerOptions: true,
+  toolChoice: true,
+  fallbacks: true,
+  budget: true,
+  tools: true,
+  middleware: true,
+  store: true,
+  instructions: true,
+  limits: true,
+  maxSteps: true,
+  toolTimeoutMs: true,
+  toolApproval: true,
+  retry: true,
+  modelLimits: true,
+  history: true,
+  copyFiles: true,
+  onEvent: true,
+  embedder: true,
+  deps: true,
+  sleep: true,
+  random: true,
+};
+
+/** For programs in plain JavaScript: a misspelled option would be passed over, and a list of tools have the names 0, 1, 2. */
+function assertOptions(options: AgentOptions): void {
+  const names = Object.keys(OPTIONS);
+  for (const name of Object.keys(options).filter((given) => !names.includes(given))) {
+    const meant = nearest(name, names);
+    throw new AgentError("bad-options", `${name} is not an option${meant === null ? "" : `; did you mean ${meant}?`}`);
+  }
+  if (Array.isArray(options.tools))
+    throw new AgentError(
+      "bad-options",
+      "`tools` takes an object, the tools by their names: { read_file: tool({ ... }) }",
+    );
 }
 
 /** A path, or a promise that wasn't awaited, would fail in the first run, with words about something else. */

@@ -33,6 +33,8 @@ export type AgentErrorCode =
   | "bad-model"
   /** What was given for a store isn't an opened one. */
   | "bad-store"
+  /** An option that isn't one, or tools as a list. */
+  | "bad-options"
   | "bad-budget"
   /** The model's answer does not fit the schema that the run asked for. */
   | "bad-output"
