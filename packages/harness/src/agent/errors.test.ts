@@ -45,13 +45,16 @@ test("a path, or a store that wasn't awaited, is refused as a store when the age
 
 test("an option that isn't one, and tools as a list, are refused by name", () => {
   const model = scriptedModel([]);
-  const made = (options: object) => () => createAgent({ model, ...options });
+  const made =
+    (given: object, create = createAgent) =>
+    () =>
+      create(Object.assign({ model }, given));
   assert.throws(made({ instruction: "Be brief." }), {
     code: "bad-options",
     message: "instruction is not an option; did you mean instructions?",
   });
   assert.throws(made({ tools: [{ name: "read" }] }), { code: "bad-options", message: /takes an object/ });
-  assert.throws(() => createDeepAgent({ model, ...{ compaction: false } }), { code: "bad-options" });
+  assert.throws(made({ compaction: false }, createDeepAgent), { code: "bad-options" });
 });
 
 test("openStore without a path or an address says what it takes", async () => {

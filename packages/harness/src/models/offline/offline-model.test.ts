@@ -120,6 +120,16 @@ test("evidence that memory adds to a question is not taken for the question", as
   assert.deepEqual((await ask(evidence, tools)).calls, [["read_file", { path: "notes.txt" }]]);
 });
 
+test("a summary of what was said leaves out the evidence that memory added to it", async () => {
+  const messages: ModelMessage[] = [
+    { role: "user", content: "Where is Rex?\n<evidence>\nLooked up in memory.\n3 user: hello?\n</evidence>" },
+    { role: "assistant", content: "[offline] In Oslo." },
+    { role: "user", content: "Summarize our conversation" },
+  ];
+  const { text } = await generateText({ model, messages });
+  assert.match(text, /what you said \(1\):\n- Where is Rex\?$/);
+});
+
 test("where recall finds nothing, the evidence from memory is quoted", async () => {
   const asked = "Which tea do I like?\n<evidence>\nLooked up in memory.\nFacts:\n- User likes green tea\n</evidence>";
   const { text } = await ask(asked, { recall }, answered("recall", "nothing found"));

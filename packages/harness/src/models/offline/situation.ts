@@ -123,7 +123,7 @@ export function spokenIn(prompt: string): readonly Spoken[] | null {
 export function spokenBefore(messages: readonly AiSdkMessage[]): readonly Spoken[] {
   return messages.flatMap((message, index) => {
     const { role } = message;
-    const text = textOf(message).trim();
+    const text = textOf(message).replaceAll(EVIDENCE, "").trim();
     return (role === "user" || role === "assistant") && text !== "" ? [{ seq: index + 1, role, text }] : [];
   });
 }
