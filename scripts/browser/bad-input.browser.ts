@@ -123,3 +123,17 @@ test("a key that ends asks for another one, and the view goes on with it", async
     await page.getByText("Nothing is remembered yet").waitFor();
   });
 });
+
+test("a view whose file the gateway no longer has says so, and loading the page again brings it", async (t) => {
+  await inspect(t, {}, async ({ page, expect }) => {
+    expect(/404|Failed to (?:load|fetch)/);
+    const file = "**/assets/opened-later-*";
+    await page.route(file, (route) => route.fulfill({ status: 404, body: "" }));
+    await page.goto("/threads");
+    await page.getByRole("link", { name: "Lab", exact: true }).click();
+    await page.getByText("This view could not be loaded").waitFor();
+    await page.unroute(file);
+    await page.getByRole("button", { name: "Load the page again" }).click();
+    await page.getByText("What would each policy have done?").waitFor();
+  });
+});
