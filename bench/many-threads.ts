@@ -3,7 +3,7 @@
  * `npm run bench -- many-threads [--threads N,N] [--messages N] [--rounds N] [--store sqlite|postgres]`. Processor time, the
  * server's included; `growth` compares the last number of threads with the first. The texts are those of `search`.
  */
-import { searchAll } from "palimpsest/recall";
+import { searchAll } from "palimpsest/session";
 import type { FullStore } from "palimpsest/stores";
 import type { Bench } from "./bench.ts";
 import { quantile } from "./bench.ts";

@@ -6,7 +6,7 @@
 
 import { startPostgres } from "@palimpsest/testing/internal/postgres-server";
 import { say, writeThread } from "@palimpsest/testing/internal/thread-writer";
-import { searchThread } from "palimpsest/recall";
+import { searchThread } from "palimpsest/session";
 import { type FullStore, openStore } from "palimpsest/stores";
 import { Client } from "pg";
 import { catchUp } from "../packages/harness/src/recall/catch-up.ts";

@@ -9,7 +9,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startPostgres } from "@palimpsest/testing/internal/postgres-server";
-import { searchThread } from "palimpsest/recall";
+import { searchThread } from "palimpsest/session";
 import { type FullStore, openStore } from "palimpsest/stores";
 import { createThread, threadDeps, type Writer } from "palimpsest/threads";
 import { catchUp, EAGER_MESSAGES } from "../packages/harness/src/recall/catch-up.ts";

@@ -1,11 +1,11 @@
 // A middleware adds to every run: here it tells the model the house rules, refuses a tool and tells of it by an event.
 import { tool } from "ai";
+import type { Middleware } from "palimpsest";
 import { createDeepAgent } from "palimpsest";
-import type { Middleware } from "palimpsest/agent";
 import { offlineModel } from "palimpsest/models";
 import { z } from "zod";
 
-declare module "palimpsest/agent" {
+declare module "palimpsest" {
   interface FeatureEvents {
     houseRules: { readonly type: "paper-refuse"; readonly data: { readonly callId: string } };
   }

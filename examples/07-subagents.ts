@@ -4,8 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { scriptedModel } from "@palimpsest/testing";
-import { createDeepAgent } from "palimpsest";
-import { subagentLogLines, treeUsage } from "palimpsest/subagents";
+import { createDeepAgent, subagentLogLines, totalUsage } from "palimpsest";
 
 const base = await mkdtemp(join(tmpdir(), "palimpsest-example-"));
 const uploads = join(base, "threads/sales/uploads");
@@ -31,6 +30,6 @@ const agent = createDeepAgent({
 });
 console.log((await agent.generate({ threadId: "sales", prompt: "Analyze sales trends in data.csv" })).text);
 console.log("messages in the parent's prompt:", (await agent.thread("sales").view()).length);
-console.log("tokens of parent and child:", (await treeUsage(agent.store, "sales")).total.input);
+console.log("tokens of parent and child:", (await totalUsage(agent.store, "sales")).total.input);
 await agent.close();
 await rm(base, { recursive: true });

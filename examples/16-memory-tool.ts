@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createMemoryTool } from "palimpsest/memory-tool";
+import { createMemoryTool } from "palimpsest";
 
 const folder = mkdtempSync(join(tmpdir(), "memory-tool-"));
 // One folder for each user; nothing gets out of it, and edits at once don't lose each other.

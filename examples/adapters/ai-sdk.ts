@@ -3,7 +3,7 @@
 
 import { scriptedModel } from "@palimpsest/testing";
 import { generateText, isStepCount, jsonSchema, tool, wrapLanguageModel } from "ai";
-import { compactionMiddleware, palimpsest } from "palimpsest/ai-sdk";
+import { compactionMiddleware, threadSettings } from "palimpsest/ai-sdk";
 import { openSqlite } from "palimpsest/stores";
 
 const store = openSqlite({ path: ":memory:" });
@@ -20,7 +20,13 @@ const CALL = { name: "sound", input: {} };
 const turns = 40;
 for (let turn = 1; turn <= turns; turn++) {
   // The same request again, after a crash, says nothing twice and goes on from the last whole step.
-  const thread = palimpsest({ store, threadId: "voyage", requestId: `turn-${turn}`, window: 4_000, tools: { sound } });
+  const thread = threadSettings({
+    store,
+    threadId: "voyage",
+    requestId: `turn-${turn}`,
+    window: 4_000,
+    tools: { sound },
+  });
   await generateText({
     model,
     prompt: `Turn ${turn}: how deep is it here, and may we anchor?`, // only what is new: the thread has the rest

@@ -5,7 +5,7 @@
 import type { Shape } from "@palimpsest/core/message";
 import type { ChatInit, LanguageModel, ToolSet, UIMessage } from "ai";
 import type { ChatCompletionMessageParam } from "openai/resources";
-import type { Agent } from "palimpsest/agent";
+import type { Agent } from "palimpsest";
 import type { Client } from "palimpsest/client";
 import type { AppendBatch, Store } from "palimpsest/stores";
 

@@ -15,7 +15,7 @@ import {
 import { type ResponsesMessage, shapeOf } from "@palimpsest/core/message";
 import { heldText } from "palimpsest/internal/stores";
 import { continuations, type NamedConversation, writeWhereItStands } from "palimpsest/internal/threads";
-import type { SearchOutcome } from "palimpsest/recall";
+import type { SearchOutcome } from "palimpsest/session";
 import { type OpenThread, type OpenThreadOptions, openThread } from "palimpsest/session";
 import { replay, threadDeps, type Writer } from "palimpsest/threads";
 import { cutEnd, itemsIn, itemsOf, messageInputs, replaceCalls } from "./history.ts";

@@ -7,8 +7,8 @@ import type { Tool, ToolSet } from "ai";
 
 const KEY = "palimpsest";
 
-/** The `metadata` of a tool that has these facts: `tool({ ..., metadata: toolFacts({ act: "read" }) })`. */
-export function toolFacts(facts: ToolFacts): { readonly [KEY]: ToolFacts & Record<string, string> } {
+/** The `metadata` of a tool that has these facts: `tool({ ..., metadata: describeTool({ act: "read" }) })`. */
+export function describeTool(facts: ToolFacts): { readonly [KEY]: ToolFacts & Record<string, string> } {
   return { [KEY]: { ...facts } };
 }
 

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { AgentContext, ContentBlock, McpServer, PromptResponse, SessionUpdate } from "@agentclientprotocol/sdk";
 import { shapeOf } from "@palimpsest/core/message";
-import type { Middleware, ThreadHandle, WaitingCall } from "palimpsest/agent";
+import type { Middleware, ThreadHandle, WaitingCall } from "palimpsest";
 import type { ConfiguredAgent } from "palimpsest/home";
 import { compactInHome, mcpTools, takeBackInHome } from "palimpsest/internal/assistant";
 import type { Home } from "palimpsest/internal/home";

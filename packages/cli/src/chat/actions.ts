@@ -9,7 +9,7 @@ import { createSnippets } from "@palimpsest/core/recall";
 import { freeForkName } from "palimpsest/internal/assistant";
 import { checkScope, memoryService } from "palimpsest/internal/memory";
 import { coverNote } from "palimpsest/internal/recall";
-import { searchThread } from "palimpsest/recall";
+import { searchThread } from "palimpsest/session";
 import { drawBudget } from "../terminal/budget-bar.ts";
 import { inMarkdown, NOTHING_FOUND } from "../terminal/messages.ts";
 import { table, titleCell } from "../terminal/table.ts";

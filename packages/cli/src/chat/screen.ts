@@ -2,7 +2,7 @@
  * What a chat looks like: the answer as it comes, tool calls folded to a line each, a mark where a compaction happened,
  * and what goes on meanwhile. Reads events and writes text; asks nobody anything.
  */
-import type { AgentEvent, StepUsage } from "palimpsest/agent";
+import type { AgentEvent, StepUsage } from "palimpsest";
 import { budgetText } from "../terminal/budget-bar.ts";
 import type { Output } from "../terminal/output.ts";
 import { clipColumns, counted, duration, plain } from "../terminal/text.ts";

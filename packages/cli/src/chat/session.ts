@@ -2,10 +2,9 @@
  * A chat's state and what it can do: the agent with its model, the thread, one answer at a time that can be stopped.
  * Knows nothing of keys and little of looks; the screen shows what its runs tell.
  */
-import type { AgentEvent, RunEnd, WaitingCall } from "palimpsest/agent";
+import type { AgentEvent, MemoryEvent, RunEnd, WaitingCall } from "palimpsest";
 import type { ConfiguredAgent } from "palimpsest/home";
 import type { Home } from "palimpsest/internal/home";
-import type { MemoryEvent } from "palimpsest/memory";
 import type { Context } from "../command/command.ts";
 import type { CallVerdict } from "../home/talk.ts";
 import { budgetText, drawBudgetLine, windowText } from "../terminal/budget-bar.ts";

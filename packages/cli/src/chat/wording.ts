@@ -1,6 +1,6 @@
 /** The words of a chat's one-line reports: calls, sizes, durations, compactions. */
 
-import type { AgentEvent } from "palimpsest/agent";
+import type { AgentEvent } from "palimpsest";
 import { columns, counted, duration, grouped, printable } from "../terminal/text.ts";
 
 type ShownCompaction = Extract<Extract<AgentEvent, { type: "compaction-end" }>["outcome"], { kind: "compacted" }>;

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createRequire } from "node:module";
 import { Readable, Writable } from "node:stream";
 import { ndJsonStream } from "@agentclientprotocol/sdk";
-import { startIndexing } from "palimpsest/recall";
+import { startIndexing } from "palimpsest/session";
 import { acpAgent } from "../acp/agent.ts";
 import type { CommandRun } from "../command/command.ts";
 import { withHome } from "../home/home.ts";

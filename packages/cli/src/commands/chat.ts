@@ -1,7 +1,7 @@
-import type { RunEnd, WaitingCall } from "palimpsest/agent";
+import type { RunEnd, WaitingCall } from "palimpsest";
 import { offeredModels } from "palimpsest/internal/models";
 import { heldText } from "palimpsest/internal/stores";
-import { startIndexing } from "palimpsest/recall";
+import { startIndexing } from "palimpsest/session";
 import { showLastExchange, threadName } from "../chat/actions.ts";
 import { completions } from "../chat/completion.ts";
 import { attachMentioned } from "../chat/files.ts";

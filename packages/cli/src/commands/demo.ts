@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Agent } from "palimpsest/agent";
+import type { Agent } from "palimpsest";
 import { type ConfiguredAgent, createAgentFromConfig, parseConfig } from "palimpsest/home";
 import { storeTarget } from "palimpsest/internal/stores";
 import { openStore } from "palimpsest/stores";

@@ -1,5 +1,5 @@
 import { open } from "node:fs/promises";
-import { EXPORT_FORMATS, type ExportFormat, exportThread } from "palimpsest/export";
+import { EXPORT_FORMATS, type ExportFormat, exportThread } from "palimpsest/import";
 import { fullPage } from "palimpsest/internal/full-page";
 import type { CommandRun } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";

@@ -8,9 +8,9 @@ import { redactSecrets } from "@palimpsest/core/memory";
 import {
   builtInPolicies,
   type LabRow,
-  labPage,
   type Policy,
   readTranscripts,
+  renderReport,
   runLab,
   type Transcript,
 } from "@palimpsest/lab";
@@ -73,7 +73,7 @@ const runLabCommand: CommandRun<LabFlags> = async ({ positionals, options }, con
   const onProgress = progressOn(context);
   const report = await runLab({ transcripts, policies, window, hits, signal: context.signal, onProgress });
   if (html !== undefined) {
-    writeFileSync(html, labPage(report, { date: new Date(), command: commandLine(), versions: versions() }));
+    writeFileSync(html, renderReport(report, { date: new Date(), command: commandLine(), versions: versions() }));
     context.output.note(`The page is in ${html}.`);
   }
   const rows = report.policies.map(({ timelines: _, ...row }) => row);

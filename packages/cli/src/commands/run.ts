@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { errorText } from "@palimpsest/core/internal/text";
-import type { AgentEvent, RunEnd, RunResult } from "palimpsest/agent";
+import type { AgentEvent, RunEnd, RunResult } from "palimpsest";
 import type { ConfiguredAgent, ThreadCost } from "palimpsest/home";
 import type { Home } from "palimpsest/internal/home";
 import { addUsage } from "palimpsest/internal/models";

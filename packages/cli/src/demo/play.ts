@@ -5,7 +5,7 @@
 
 import type { MessageRecord } from "@palimpsest/core/log";
 import { aiSdkShape } from "@palimpsest/core/message";
-import type { Agent, AgentEvent } from "palimpsest/agent";
+import type { Agent, AgentEvent } from "palimpsest";
 
 type DemoCompaction = Extract<Extract<AgentEvent, { type: "compaction-end" }>["outcome"], { kind: "compacted" }>;
 

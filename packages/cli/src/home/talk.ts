@@ -2,7 +2,7 @@
 
 import { resolve } from "node:path";
 import { addAbortSignal } from "node:stream";
-import type { RunEnd } from "palimpsest/agent";
+import type { RunEnd } from "palimpsest";
 import type { CompactionEvent } from "palimpsest/compaction";
 import { admitWorkspace } from "palimpsest/internal/home";
 import { offeredModels } from "palimpsest/internal/models";

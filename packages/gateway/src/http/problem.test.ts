@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { AgentError } from "palimpsest/agent";
+import { AgentError } from "palimpsest";
 import { StoreError } from "palimpsest/stores";
 import { problemOf } from "./problem.ts";
 

@@ -16,7 +16,7 @@ import { type Operation, OperationError } from "palimpsest/internal/operation";
 import { coverText, findText, hitsText, hitsWithin, readText, whyNothing } from "palimpsest/internal/recall";
 import { rules, summary, summaryEdit } from "palimpsest/internal/shaping";
 import { listThreads } from "palimpsest/internal/thread-operations";
-import { type SearchHit, searchAll } from "palimpsest/recall";
+import { type SearchHit, searchAll } from "palimpsest/session";
 import { ToolFailure } from "palimpsest/workspace";
 import { z } from "zod";
 

@@ -2,7 +2,7 @@
  * What a gateway counts. Labels are names of routes, codes, rungs and store operations: never a user, a thread or a key, so
  * that the numbers say nothing about anybody, and their count is bounded.
  */
-import type { AgentEvent } from "palimpsest/agent";
+import type { AgentEvent } from "palimpsest";
 import type { Usage } from "palimpsest/internal/models";
 
 /** What a request tells of its work; tokens also go on its key's account. */

@@ -2,7 +2,7 @@
  * Chats as the AI SDK's `useChat` has them with its default settings: it sends all its messages and reads UI message
  * chunks. A chat's id is its thread's; where an answer was asked for again or a message was edited it goes on in a fork.
  */
-import { type Agent, AgentError, type AgentEvent, type AgentStream, type UIStreamOptions } from "palimpsest/agent";
+import { type Agent, AgentError, type AgentEvent, type AgentStream, type UIStreamOptions } from "palimpsest";
 import { type ChatRequest, chatsOf, nameOf, readChat, uiMessageStream } from "palimpsest/internal/agent";
 import { z } from "zod";
 import { type After, EventStream, eventText } from "../http/event-stream.ts";

@@ -1,5 +1,5 @@
 /** Runs: an agent at work on a thread, to be waited for or followed by any number of readers, and to be stopped. */
-import type { RunInput } from "palimpsest/agent";
+import type { RunInput } from "palimpsest";
 import { runDocument } from "palimpsest/internal/documents";
 import type { Home } from "palimpsest/internal/home";
 import { resolveModel } from "palimpsest/models";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { AgentEvent, AgentStream, RunResult } from "palimpsest/agent";
+import type { AgentEvent, AgentStream, RunResult } from "palimpsest";
 import { followed } from "./readers.ts";
 import { GatewayRun } from "./run.ts";
 

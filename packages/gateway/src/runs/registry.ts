@@ -2,7 +2,7 @@
  * The runs of this process: one at a time on a thread, the others behind it as their callers asked; those that have ended
  * for a while, so that a reader may still come back. Which run may begin is `admitRun`.
  */
-import type { Agent, AgentEvent, AgentStream, RunInput } from "palimpsest/agent";
+import type { Agent, AgentEvent, AgentStream, RunInput } from "palimpsest";
 import type { After } from "../http/event-stream.ts";
 import { problemOf } from "../http/problem.ts";
 import type { Agents } from "./home-runs.ts";

@@ -4,7 +4,7 @@
  * was heard of its last answer is written to the thread, unless somebody has gone on there.
  */
 
-import type { AgentEvent, RunResult } from "palimpsest/agent";
+import type { AgentEvent, RunResult } from "palimpsest";
 import { NO_USAGE } from "palimpsest/internal/models";
 import { withWriter } from "palimpsest/internal/threads";
 import type { RunPage, SharedRuns } from "palimpsest/stores";

@@ -2,7 +2,7 @@
  * One run as the gateway knows it: its events so far, how it stands, how to stop it. It goes on whether or not anybody
  * reads. Followers on another instance read the same numbered events from the store (`published-run.ts`).
  */
-import type { AgentEvent, AgentStream, RunEnd, RunResult } from "palimpsest/agent";
+import type { AgentEvent, AgentStream, RunEnd, RunResult } from "palimpsest";
 import { NO_USAGE } from "palimpsest/internal/models";
 import { ProblemError } from "../http/problem.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { AgentEvent } from "palimpsest/agent";
+import type { AgentEvent } from "palimpsest";
 import { tellable } from "./run.ts";
 
 const WORDS = "connect ECONNREFUSED 10.0.0.5:443 (base_url https://models.internal)";

@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { deleteInHome } from "palimpsest/internal/assistant";
 import type { Home } from "palimpsest/internal/home";
-import { type IndexingEvent, startIndexing } from "palimpsest/recall";
+import { type IndexingEvent, startIndexing } from "palimpsest/session";
 import { everyThread, everyUser } from "palimpsest/stores";
 import type { IndexLine } from "./log.ts";
 

@@ -1,7 +1,7 @@
 /**
  * What features add to an agent's types, each beside its own code, so that a new one edits nothing here:
  *
- *     declare module "palimpsest/agent" {
+ *     declare module "palimpsest" {
  *       interface FeatureEvents { audit: { readonly type: "audit-report"; readonly data: Report } }
  *     }
  *

@@ -2,7 +2,7 @@ export type { ToolAct, ToolFacts } from "@palimpsest/core/message";
 // By this the events, ends and error codes of our own features are in the types of whoever imports this.
 
 export type { RequestParameters } from "../thread/fixed-request.ts";
-export { toolFacts } from "../tool-facts.ts";
+export { describeTool } from "../tool-facts.ts";
 export type { Agent, AgentOptions, CompactOptions } from "./agent.ts";
 export { createAgent } from "./agent.ts";
 export type { Approved, ToolApproval, WaitingCall } from "./approval.ts";
@@ -22,5 +22,5 @@ export type { Answered, StepOutcome } from "./step.ts";
 export type { AgentStream } from "./stream.ts";
 export type { ThreadHandle } from "./thread-handle.ts";
 export type { CallOutcome, ToolCall } from "./tools.ts";
-export { type RunContext, runOf, type ToolRun } from "./tools.ts";
+export { getRun, type RunContext, type ToolRun } from "./tools.ts";
 export type { UIStreamOptions } from "./ui/ui-stream.ts";

@@ -7,7 +7,7 @@ import { withWriter } from "../thread/acts.ts";
 import { replay } from "../thread/audit.ts";
 import { type DeletedThread, deleteThread, type FileCopier, type ThreadActs, threadActs } from "../thread/handle.ts";
 import type { Asker } from "../thread/sized-thread.ts";
-import { type ThreadPrompt, threadPrompt } from "../thread/thread-prompt.ts";
+import { type InspectedPrompt, threadPrompt } from "../thread/thread-prompt.ts";
 import type { ThreadDeps, Writer } from "../thread/writer.ts";
 import { type Approved, approve, type WaitingCall, waitingCalls } from "./approval.ts";
 
@@ -17,7 +17,7 @@ export interface ThreadHandle extends ThreadActs<Busy> {
   /** The messages that would be sent now; empty for a thread that isn't there. */
   view(): Promise<readonly ModelMessage[]>;
   /** What fills the window, part by part. */
-  context(): Promise<ThreadPrompt | { readonly kind: "missing" }>;
+  context(): Promise<InspectedPrompt | { readonly kind: "missing" }>;
   /** The same as the AI SDK's messages. */
   messages(): Promise<readonly ModelMessage[]>;
   /** The calls that wait for a person, with what was answered so far. */

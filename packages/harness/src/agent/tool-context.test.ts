@@ -4,7 +4,7 @@ import { tool } from "ai";
 import { z } from "zod";
 import { agentKit, textOf } from "../../test/agent/agent-kit.ts";
 import type { Middleware } from "./run.ts";
-import { runOf, type ToolRun } from "./tools.ts";
+import { getRun, type ToolRun } from "./tools.ts";
 
 const contextSchema = z.object({ apiKey: z.string(), retries: z.number().default(3) });
 const calls = [{ id: "c1", name: "fetch", input: {} }];
@@ -15,7 +15,7 @@ test("a tool gets the context its schema asks for, checked, and the run it serve
     inputSchema: z.object({}),
     contextSchema,
     execute: (_, options) => {
-      seen.push({ context: options.context, run: runOf(options) });
+      seen.push({ context: options.context, run: getRun(options) });
       return options.context.apiKey;
     },
   });

@@ -192,7 +192,7 @@ export interface ToolRun {
 type ToolOptions = ToolExecutionOptions<never> & { readonly run: ToolRun };
 
 /** The run that `execute` serves, out of its second argument. */
-export function runOf(options: object): ToolRun {
+export function getRun(options: object): ToolRun {
   if ("run" in options) return options.run as ToolRun;
   throw new TypeError("these are no options of a tool that an agent of palimpsest runs: they have no `run`");
 }

@@ -1,2 +1,2 @@
 export { type CompactionMiddlewareOptions, compactionMiddleware } from "./compaction-middleware.ts";
-export { type PalimpsestOptions, type PalimpsestSteps, palimpsest, type StepSettings } from "./steps.ts";
+export { type StepSettings, type ThreadSettings, type ThreadSettingsOptions, threadSettings } from "./steps.ts";

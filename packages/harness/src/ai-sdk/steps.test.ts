@@ -13,7 +13,7 @@ import { openSqlite } from "../stores/sqlite.ts";
 import type { Store } from "../stores/store.ts";
 import { replay, verify } from "../thread/audit.ts";
 import { threadDeps } from "../thread/writer.ts";
-import { palimpsest } from "./steps.ts";
+import { threadSettings } from "./steps.ts";
 
 const RUN = fileURLToPath(new URL("../../test/ai-sdk/killed-run.ts", import.meta.url));
 const counter = charsPerToken(4);
@@ -49,7 +49,7 @@ test("run after run, each with only what is new: every step fits, and every word
   const all: unknown[] = [];
   for (let turn = 1; turn <= 12; turn += 1) {
     const question: ModelMessage = { role: "user", content: `Question ${turn}: ${"how deep is it? ".repeat(20)}` };
-    const steps = palimpsest({ store, threadId: "t", window: 4_000, counter, tools: { sound } });
+    const steps = threadSettings({ store, threadId: "t", window: 4_000, counter, tools: { sound } });
     const { responseMessages } = await generateText({
       model,
       instructions: "Be brief.",
@@ -71,7 +71,7 @@ test("run after run, each with only what is new: every step fits, and every word
 
 test("streamText is the same, and prepareStep alone is the function itself", async (t) => {
   const store = newStore(t);
-  const steps = palimpsest({ store, threadId: "t", window: 4_000 });
+  const steps = threadSettings({ store, threadId: "t", window: 4_000 });
   const { onLanguageModelCallEnd, onStepEnd } = steps;
   const result = streamText({
     model: sailor(),
@@ -93,7 +93,7 @@ test("a whole history where only what is new belongs is refused in words, and no
     generateText({
       model: scriptedModel(["Hello.", "Hello again."]),
       messages,
-      ...palimpsest({ store, threadId: "t", window: 4_000 }).settings,
+      ...threadSettings({ store, threadId: "t", window: 4_000 }).settings,
     });
   const { responseMessages } = await ask(first);
   await assert.rejects(ask([...first, ...responseMessages, { role: "user", content: "Bye." }]), /only what is new/);
@@ -119,7 +119,7 @@ test("killed inside a tool, the request that comes again goes on after the last 
     model,
     prompt: "How deep is it?",
     tools: { sound },
-    ...palimpsest({ store, threadId: "voyage", requestId: "request-1", window: 8_000 }).settings,
+    ...threadSettings({ store, threadId: "voyage", requestId: "request-1", window: 8_000 }).settings,
   });
   assert.equal(text, "Four fathoms at both.");
   assert.deepEqual(
@@ -139,7 +139,7 @@ test("what could not be written when its step ended is written when the steps ar
         ? Promise.reject(new Error("the disk is full"))
         : store.append(threadId, batch),
   };
-  const steps = palimpsest({ store: failing, threadId: "t", window: 4_000 });
+  const steps = threadSettings({ store: failing, threadId: "t", window: 4_000 });
   await generateText({ model: scriptedModel(["Hello."]), prompt: "Hi.", ...steps.settings });
   assert.equal((await said(store)).length, 1);
   fails = false;
@@ -156,7 +156,7 @@ async function origins(store: Store): Promise<readonly (readonly [string, string
 test("an answer that is stopped is in the log as far as it was heard, marked as aborted, when the stream ends", async (t) => {
   const store = newStore(t);
   const stop = new AbortController();
-  const steps = palimpsest({ store, threadId: "t", window: 4_000 });
+  const steps = threadSettings({ store, threadId: "t", window: 4_000 });
   const model = toldModel();
   const result = streamText({
     model,
@@ -177,7 +177,7 @@ test("an answer that is stopped is in the log as far as it was heard, marked as 
   ]);
   assert.deepEqual((await said(store)).at(-1), { role: "assistant", content: [{ type: "text", text: heard }] });
   const next = scriptedModel(["The end."]);
-  const { settings } = palimpsest({ store, threadId: "t", window: 4_000 });
+  const { settings } = threadSettings({ store, threadId: "t", window: 4_000 });
   await generateText({ model: next, prompt: "Go on.", ...settings });
   assert.deepEqual(
     next.calls[0]!.prompt.map(({ role }) => role),
@@ -188,7 +188,7 @@ test("an answer that is stopped is in the log as far as it was heard, marked as 
 test("a stop while tools run keeps the answer that called them and the results that had come", async (t) => {
   const store = newStore(t);
   const stop = new AbortController();
-  const steps = palimpsest({ store, threadId: "t", window: 4_000 });
+  const steps = threadSettings({ store, threadId: "t", window: 4_000 });
   const tools = {
     sound,
     wait: tool({
@@ -228,7 +228,7 @@ test("a ToolLoopAgent keeps a stopped answer, too", async (t) => {
   const store = newStore(t);
   const stop = new AbortController();
   const model = toldModel();
-  const agent = new ToolLoopAgent({ model, ...palimpsest({ store, threadId: "t", window: 4_000 }).settings });
+  const agent = new ToolLoopAgent({ model, ...threadSettings({ store, threadId: "t", window: 4_000 }).settings });
   const result = await agent.stream({ prompt: "Tell me.", abortSignal: stop.signal });
   void model.next().then((call) => call.say("Once upon a time"));
   for await (const _ of result.textStream) stop.abort();

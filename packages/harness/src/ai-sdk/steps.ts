@@ -14,7 +14,7 @@ import { HeardStep } from "./heard-step.ts";
 type TakenStep = "id" | "shape" | "hold" | "window" | "fixed";
 
 /** Beside these, those of a thread. */
-export interface PalimpsestOptions extends Omit<OpenThreadOptions<ModelMessage>, TakenStep> {
+export interface ThreadSettingsOptions extends Omit<OpenThreadOptions<ModelMessage>, TakenStep> {
   readonly threadId: string;
   /** The model's input window in tokens; by default what is known of the model by its name. */
   readonly window?: number | undefined;
@@ -53,7 +53,7 @@ interface EndedStep {
   readonly response: { readonly messages: readonly ModelMessage[] };
 }
 
-export interface PalimpsestSteps extends StepSettings {
+export interface ThreadSettings extends StepSettings {
   /** The same five, to be spread. */
   readonly settings: StepSettings;
   /** Opened by the first step, or now. */
@@ -62,8 +62,8 @@ export interface PalimpsestSteps extends StepSettings {
   close(): Promise<void>;
 }
 
-/** `prepareStep: palimpsest({ ... })` is one step of it; spread its `settings` to have all. */
-export function palimpsest(options: PalimpsestOptions): PalimpsestSteps & StepSettings["prepareStep"] {
+/** `prepareStep: threadSettings({ ... })` is one step of it; spread its `settings` to have all. */
+export function threadSettings(options: ThreadSettingsOptions): ThreadSettings & StepSettings["prepareStep"] {
   const steps = threadSteps(options);
   return Object.assign((step: StepToPrepare) => steps.prepareStep(step), steps);
 }
@@ -71,7 +71,7 @@ export function palimpsest(options: PalimpsestOptions): PalimpsestSteps & StepSe
 /** Of a model that nothing is known of. */
 const FALLBACK_WINDOW = 32_768;
 
-function threadSteps(options: PalimpsestOptions): PalimpsestSteps {
+function threadSteps(options: ThreadSettingsOptions): ThreadSettings {
   const { threadId, window, tools = {}, requestId, ...thread } = options;
   let model: string | undefined = options.model;
   let open: Promise<OpenThread<ModelMessage>> | null = null;

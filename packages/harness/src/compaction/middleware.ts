@@ -8,7 +8,7 @@ import { tool } from "ai";
 import { z } from "zod/v4";
 import type { Summarizer } from "../agent/model.ts";
 import type { Middleware } from "../agent/run.ts";
-import { toolFacts } from "../tool-facts.ts";
+import { describeTool } from "../tool-facts.ts";
 import type { Summarization, SummarizationOptions } from "./summarization.ts";
 import { summarizationFromOptions } from "./summarization.ts";
 
@@ -43,7 +43,7 @@ export function compactTool(): Middleware {
       compact_conversation: tool({
         description:
           "Replace the older part of this conversation by a summary, to make room. Nothing is lost: the summary says where the messages are. Use it before long work, or when a subject is finished.",
-        metadata: toolFacts({ act: "none" }),
+        metadata: describeTool({ act: "none" }),
         inputSchema: WISH,
         execute: ({ focus }) => {
           wanted.set(runId, focus ?? null);

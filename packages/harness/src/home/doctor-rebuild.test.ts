@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
 import { freshThread, say } from "@palimpsest/testing/internal/kit";
-import { searchThread } from "../recall/index.ts";
+import { searchThread } from "../recall/search.ts";
 import { openSqlite } from "../stores/index.ts";
 import { threadDeps, verify } from "../thread/threads.ts";
 import { checkHome } from "./doctor.ts";

@@ -8,12 +8,12 @@ import { z } from "zod";
 import { agentKit, deepAgentKit } from "../../test/agent/agent-kit.ts";
 import type { Middleware } from "../agent/run.ts";
 import { recall } from "../recall/middleware.ts";
-import { factsOfTool, toolFacts } from "../tool-facts.ts";
+import { describeTool, factsOfTool } from "../tool-facts.ts";
 
 test("every tool of the whole assistant says what it is", async (t) => {
   const tools = await toolsOfAll(t);
   const silent = Object.keys(tools).filter((name) => factsOfTool(tools[name])?.act === undefined);
-  assert.deepEqual(silent, [], "give these tools `metadata: toolFacts({ act: ... })` where they are defined");
+  assert.deepEqual(silent, [], "give these tools `metadata: describeTool({ act: ... })` where they are defined");
 });
 
 test("no tool refuses a call for a key that it doesn't know: models add some, such as a description", async (t) => {
@@ -59,7 +59,7 @@ test("a tool of the user's own says that it bounds its results, and they are lef
   const base = await mkdtemp(join(tmpdir(), "tool-facts-"));
   t.after(() => rm(base, { recursive: true, force: true }));
   const plain = tool({ inputSchema: z.object({}), execute: () => WORDS });
-  const tools = { plain, bounded: { ...plain, metadata: toolFacts({ output: "bounded" }) } };
+  const tools = { plain, bounded: { ...plain, metadata: describeTool({ output: "bounded" }) } };
   const kit = deepAgentKit([{ calls: ["plain", "bounded"].map((name) => ({ name, input: {} })) }, "done"], {
     tools,
     files: { base, toolOutput: { maxTokens: 100 } },
@@ -73,7 +73,7 @@ test("a tool of the user's own says that it bounds its results, and they are lef
 test("a tool of the user's own says that it answers from history, and search doesn't find its echo", async () => {
   const lookBack = { inputSchema: z.object({}), execute: () => "the code word is quicksilver" };
   for (const [metadata, told] of [
-    [toolFacts({ answers: "history" }), /^Nothing found/],
+    [describeTool({ answers: "history" }), /^Nothing found/],
     [{}, /quicksilver/],
   ] as const) {
     const calls = [{ name: "look_back", input: {} }];
@@ -95,7 +95,7 @@ test("a tool that keeps a time limit of its own is not held to the agent's", asy
     tools: {
       patient: tool({
         inputSchema,
-        metadata: toolFacts({ timeLimit: "own" }),
+        metadata: describeTool({ timeLimit: "own" }),
         execute: () => given.promise,
       }),
       plain: tool({

@@ -9,7 +9,7 @@ import type { Middleware } from "../agent/run.ts";
 import { directFetch } from "../direct-fetch.ts";
 import type { ConfigFile } from "../home/schema.ts";
 import { explainMissing } from "../optional-package.ts";
-import { toolFacts } from "../tool-facts.ts";
+import { describeTool } from "../tool-facts.ts";
 import { ToolFailure } from "../workspace/tool-failure.ts";
 
 interface McpToolsOptions {
@@ -84,7 +84,7 @@ function toolOf({ connection }: ConnectedServer, served: ServedTool, { asks }: {
   return tool({
     description: served.description ?? served.title ?? served.name,
     inputSchema: jsonSchema<Record<string, unknown>>(served.inputSchema as object),
-    metadata: toolFacts({ act: "none" }),
+    metadata: describeTool({ act: "none" }),
     needsApproval: asks,
     async execute(input, { abortSignal }) {
       const { content, structuredContent, isError } = await connection.call(served.name, input, abortSignal);

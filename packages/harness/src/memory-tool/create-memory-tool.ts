@@ -9,7 +9,7 @@ import { z } from "zod/v4";
 import type { Middleware } from "../agent/run.ts";
 import { userFolder } from "../home-folders.ts";
 import { withFileLock } from "../memory/file-storage.ts";
-import { toolFacts } from "../tool-facts.ts";
+import { describeTool } from "../tool-facts.ts";
 import { add, type Folder, withFileIn, withFolderIn } from "../workspace/inside.ts";
 import { writeIn } from "../workspace/read-write.ts";
 import { codeOf, failureFor, ToolFailure } from "../workspace/tool-failure.ts";
@@ -108,7 +108,7 @@ export async function eraseMemoryFiles(files: MemoryFiles): Promise<void> {
 function memoryTool(files: MemoryFiles): Tool {
   return tool({
     description: "Read and change the files under /memories, which outlive this conversation.",
-    metadata: toolFacts({ act: "none" }),
+    metadata: describeTool({ act: "none" }),
     inputSchema: MEMORY_COMMAND,
     execute: (input): Promise<string> => runMemoryCommand(files, input as MemoryCommand),
   });

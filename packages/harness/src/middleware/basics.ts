@@ -10,7 +10,7 @@ import { pendingIn } from "../agent/approval.ts";
 import type { Middleware } from "../agent/run.ts";
 import { rulesInFiles } from "../thread/rule-files.ts";
 import { type TitleLimits, titleOf } from "../thread/title.ts";
-import { toolFacts } from "../tool-facts.ts";
+import { describeTool } from "../tool-facts.ts";
 
 declare module "../agent/features.ts" {
   interface FeatureEvents {
@@ -39,7 +39,7 @@ export function clarification(): Middleware {
       ask_clarification: tool({
         description:
           "Ask the user when the request is ambiguous or a choice is theirs to make, instead of guessing. Ends your turn; their next message is the answer.",
-        metadata: toolFacts({ act: "none" }),
+        metadata: describeTool({ act: "none" }),
         inputSchema: QUESTION,
         execute: ({ question, options = [] }) => {
           run.emit({ type: "question-ask", question, options });
@@ -132,7 +132,7 @@ export function todos(): Middleware {
       write_todos: tool({
         description:
           "Write the list of steps of a task that takes several, and keep it up to date: one in_progress, finished ones completed. Replaces the whole list.",
-        metadata: toolFacts({ act: "none" }),
+        metadata: describeTool({ act: "none" }),
         inputSchema: INPUT,
         execute: async ({ todos: list }) => {
           await run.commit([{ kind: "state", patch: { todos: list.length === 0 ? null : list } }]);

@@ -14,12 +14,12 @@ import {
   type ToolDecision,
   type ToolPlace,
 } from "../thread/thread-tools.ts";
-import { toolFacts } from "../tool-facts.ts";
+import { describeTool } from "../tool-facts.ts";
 
 /** Internal: `policy: rollover` of the deep agent brings it. */
 export function contextTools(): Middleware {
   const windows = new Map<string, ReturnType<typeof freshWindows>>();
-  const metadata = toolFacts({ act: "none" });
+  const metadata = describeTool({ act: "none" });
   /** The tools of a run are made anew after each compaction; what it asked for stays. */
   const windowsOf = ({ runId }: Run) => {
     const known = windows.get(runId) ?? freshWindows();

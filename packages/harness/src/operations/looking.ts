@@ -11,7 +11,7 @@ import { costOf, knownPrices, knownWindow, OFFLINE, pricesOf, windowNow } from "
 import { mapNote, mapOfThread } from "../recall/answers.ts";
 import { type SearchOutcome, searchAll, searchThread } from "../recall/search.ts";
 import type { Store } from "../stores/store.ts";
-import { type PromptOptions, type ThreadPrompt, threadPrompt } from "../thread/thread-prompt.ts";
+import { type InspectedPrompt, type PromptOptions, threadPrompt } from "../thread/thread-prompt.ts";
 import { list, missingThread, OperationError, operation, thread } from "./operation.ts";
 
 const window = z.int().min(1).optional().describe("As a window of so many tokens would force it.");
@@ -263,7 +263,7 @@ export const map = operation({
 
 const MAP_TOKENS = 2000;
 
-async function promptOf(home: Home, id: string, options: PromptOptions): Promise<ThreadPrompt> {
+async function promptOf(home: Home, id: string, options: PromptOptions): Promise<InspectedPrompt> {
   const prompt = await threadPrompt(home.store, id, options);
   if (prompt.kind === "missing") throw missingThread(id);
   return prompt;

@@ -6,7 +6,7 @@
 import { tool } from "ai";
 import { z } from "zod/v4";
 import type { Middleware } from "../agent/run.ts";
-import { toolFacts } from "../tool-facts.ts";
+import { describeTool } from "../tool-facts.ts";
 import { findText, readText } from "./answers.ts";
 import { RECALL_FACTS } from "./catch-up.ts";
 
@@ -36,7 +36,7 @@ export function recall({ tokens = 2000, scope = "thread", corrected }: RecallOpt
         description:
           "Search everything said earlier in this conversation, also what a summary has replaced. Returns messages with their numbers; read more around one with recall_read.",
         inputSchema: QUERY,
-        metadata: toolFacts(RECALL_FACTS.recall),
+        metadata: describeTool(RECALL_FACTS.recall),
         execute: ({ query }) =>
           findText(run.deps, run.threadId, query, {
             tokens,
@@ -49,7 +49,7 @@ export function recall({ tokens = 2000, scope = "thread", corrected }: RecallOpt
         description:
           "Read messages of this conversation word for word by their numbers, as recall and summaries give them.",
         inputSchema: RANGE,
-        metadata: toolFacts(RECALL_FACTS.recall_read),
+        metadata: describeTool(RECALL_FACTS.recall_read),
         execute: ({ from, to = from, offset = 0 }) =>
           readText(run.deps, run.threadId, { from, to, offset, characters: tokens * 4 }),
       }),

@@ -11,7 +11,7 @@ import { z } from "zod/v4";
 import type { Middleware, Run } from "../agent/run.ts";
 import { stateList } from "../agent/tools.ts";
 import { makeFolder, PRIVATE_FILE } from "../home-folders.ts";
-import { toolFacts } from "../tool-facts.ts";
+import { describeTool } from "../tool-facts.ts";
 import { withFileIn } from "../workspace/inside.ts";
 import { codeOf, ToolFailure } from "../workspace/tool-failure.ts";
 import { yaml } from "../yaml.ts";
@@ -77,7 +77,7 @@ const INPUT = z.object({
 function loadSkillTool(directory: string, list: SkillsRead["skills"], note: (name: string) => Promise<void>): Tool {
   return tool({
     description: "Read a skill's instructions, or another file of its folder.",
-    metadata: toolFacts({ act: "none" }),
+    metadata: describeTool({ act: "none" }),
     inputSchema: INPUT,
     execute: async ({ name, file }): Promise<string> => {
       const skill = list.find((one) => one.name === name);

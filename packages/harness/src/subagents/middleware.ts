@@ -11,7 +11,7 @@ import { summarization } from "../compaction/middleware.ts";
 import { everyThread } from "../stores/driver-rules.ts";
 import { withWriter } from "../thread/acts.ts";
 import { commit, type RecordInput, type ThreadDeps } from "../thread/writer.ts";
-import { toolFacts } from "../tool-facts.ts";
+import { describeTool } from "../tool-facts.ts";
 import { type DelegateOptions, delegate, type Gate, processGate, type Task } from "./delegate.ts";
 import { delegationsOf, type HeldThread, pruneSubagents, running, withDelegation } from "./delegations.ts";
 import type { SubagentEvent, SubagentResult } from "./result.ts";
@@ -198,7 +198,7 @@ function taskTool(run: Run, options: TaskToolOptions): Tool<TaskInput, SubagentR
   const { registry, limits } = options;
   return tool({
     description: describe(registry, limits),
-    metadata: toolFacts({ act: "none", timeLimit: "own", children: "none" }),
+    metadata: describeTool({ act: "none", timeLimit: "own", children: "none" }),
     inputSchema,
     async execute(input, { abortSignal, toolCallId }) {
       const child = input.resume === undefined ? fresh(run, input, registry) : await known(run, input, registry);

@@ -174,14 +174,14 @@ function took({ status, turns }: Extract<SubagentEvent, { type: "subagent-end" }
  * thread that made it, so every token is counted once, and each is known by thread and by model.
  */
 
-export interface TreeUsage {
+export interface TotalUsage {
   readonly total: StepUsage;
   /** The thread itself first, then its children in the order they were started. */
   readonly byThread: readonly { readonly threadId: string; readonly usage: StepUsage }[];
   readonly byModel: Readonly<Record<string, StepUsage>>;
 }
 
-export async function treeUsage(store: Store, threadId: string): Promise<TreeUsage> {
+export async function totalUsage(store: Store, threadId: string): Promise<TotalUsage> {
   const byModel = new Map<string, StepUsage>();
   const byThread: { threadId: string; usage: StepUsage }[] = [];
   for (const id of [threadId, ...(await childrenOf(store, threadId))]) {

@@ -13,7 +13,7 @@ import { summarization } from "../compaction/middleware.ts";
 import { exactCounterFor } from "../models/tokenizers.ts";
 import { workspaceTools } from "../workspace/middleware.ts";
 import { threadWorkspace } from "../workspace/workspace.ts";
-import { subagentLogLines, treeUsage } from "./result.ts";
+import { subagentLogLines, totalUsage } from "./result.ts";
 import { answerFiles, workspaceFor } from "./spec.ts";
 
 test("analysing data.csv takes a child fifty messages and the parent two: same files, own history, shared artifact", async () => {
@@ -112,7 +112,7 @@ test("[F72] [F73] fifty children, three at a time: in order, within the bound, u
   assert.ok(meter.messages([grown]) <= 50 * 300);
   const ends = kit.of("subagent-end");
   assert.ok(ends.every(({ status, model }) => status === "completed" && model === "scripted"));
-  const { total, byThread, byModel } = await treeUsage(kit.store, "t");
+  const { total, byThread, byModel } = await totalUsage(kit.store, "t");
   const paid = kit.model.calls.reduce((sum, { inputTokens }) => sum + inputTokens, 0);
   assert.equal(total.input, paid);
   assert.equal(byThread.length, 51);

@@ -4,10 +4,10 @@ import { tool } from "ai";
 import { z } from "zod";
 import { subagentKit, taskCall } from "../../test/subagents/subagent-kit.ts";
 import type { Middleware } from "../agent/run.ts";
-import { runOf } from "../agent/tools.ts";
+import { getRun } from "../agent/tools.ts";
 import { threadRules } from "../thread/chosen.ts";
 import { threadDeps } from "../thread/writer.ts";
-import { toolFacts } from "../tool-facts.ts";
+import { describeTool } from "../tool-facts.ts";
 
 const look = tool({ inputSchema: z.object({}), execute: () => "seen" });
 
@@ -31,7 +31,7 @@ test("a child's tools have the context of the run that asked for it", async () =
   const whose = tool({
     inputSchema: z.object({}),
     contextSchema: z.object({ key: z.string() }),
-    execute: (_, options) => `${options.context.key} of ${String(runOf(options).runtimeContext)}`,
+    execute: (_, options) => `${options.context.key} of ${String(getRun(options).runtimeContext)}`,
   });
   const kit = subagentKit(
     {
@@ -129,7 +129,7 @@ test("a task runs on a thread of its own and the parent gets only its answer [F7
 });
 
 test("a child has only the tools its spec allows, whoever brings them, and its own system prompt", async () => {
-  const delegate = { ...look, metadata: toolFacts({ act: "none", children: "none" }) };
+  const delegate = { ...look, metadata: describeTool({ act: "none", children: "none" }) };
   const brought = { name: "brings", tools: { peek: look, poke: look, task: delegate } };
   const agents = [
     { name: "narrow", description: "only looks", systemPrompt: "You look.", tools: ["look", "peek", "task"] },

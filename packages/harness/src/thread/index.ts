@@ -1,3 +1,9 @@
+export { rebuildIndex } from "../recall/catch-up.ts";
+export type { EmbeddingEvent, OnEmbedding } from "../recall/embedder.ts";
+export { type Indexing, type IndexingEvent, type IndexingOptions, startIndexing } from "../recall/indexing.ts";
+export type { SearchCover, SearchHit, SearchOutcome, SearchSettings } from "../recall/search.ts";
+export { searchAll, searchThread } from "../recall/search.ts";
+export type { IndexProgress } from "../recall/stored-index.ts";
 export type { OverflowEvent, ThreadEvent } from "./asked-model.ts";
 export type { FixedRequest } from "./fixed-request.ts";
 export type { ThreadActs } from "./handle.ts";
@@ -17,6 +23,7 @@ export {
   type ThreadPrompt,
   type WriteAlso,
 } from "./open-thread.ts";
+export { type InspectedPrompt, type PromptOptions, threadPrompt } from "./thread-prompt.ts";
 export { type ThreadTool, type ThreadTools, threadTools } from "./thread-tools.ts";
 export type { PromptCache } from "./window.ts";
 export type { ThreadError, ThreadErrorCode } from "./writer.ts";

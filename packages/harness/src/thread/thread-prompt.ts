@@ -20,7 +20,7 @@ import { simulateWindow } from "./compact-thread.ts";
 import { type Damage, damageOf } from "./load.ts";
 import { type Asker, sizedThread } from "./sized-thread.ts";
 
-export interface ThreadPrompt {
+export interface InspectedPrompt {
   readonly kind: "prompt";
   readonly dialect: Dialect;
   /** What was sent beside the messages, where the thread knows it. */
@@ -57,7 +57,7 @@ export async function threadPrompt(
   store: Store,
   threadId: string,
   options: PromptOptions = {},
-): Promise<ThreadPrompt | { readonly kind: "missing" }> {
+): Promise<InspectedPrompt | { readonly kind: "missing" }> {
   const { window = FALLBACK_WINDOW, reserve = answerReserve(window, null), simulate: policy = null } = options;
   const load = await store.load(threadId);
   if (load === undefined) return { kind: "missing" };

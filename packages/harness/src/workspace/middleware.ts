@@ -6,7 +6,7 @@ import type { Middleware, Run } from "../agent/run.ts";
 import { stateList } from "../agent/tools.ts";
 import type { FileCopier } from "../thread/handle.ts";
 import { FILES_COPIED, filesToCopy } from "../thread/writer.ts";
-import { toolFacts } from "../tool-facts.ts";
+import { describeTool } from "../tool-facts.ts";
 import { placeOf, VIRTUAL_ROOT, virtualPath, withFile, writablePlace } from "./inside.ts";
 import { editText, inTurn, readWhole, writeWhole } from "./read-write.ts";
 import { HOST_WARNING, hostShell, type ShellResult, sandboxShell, type WorkspaceShell } from "./shell.ts";
@@ -155,7 +155,7 @@ const WRITE_FILE_INPUT = z.object({
 function writeFileTool(workspace: Workspace): Tool {
   return tool({
     description: "Write a text file, replacing what is there, or add to its end. Missing folders are made.",
-    metadata: toolFacts({ act: "write", text: "content" }),
+    metadata: describeTool({ act: "write", text: "content" }),
     inputSchema: WRITE_FILE_INPUT,
     execute: async ({ path, content, append = false }): Promise<string> => {
       const place = writablePlace(workspace, path);
@@ -182,7 +182,7 @@ const STR_REPLACE_INPUT = z.object({
 function strReplaceTool(workspace: Workspace): Tool {
   return tool({
     description: "Replace an exact passage of a text file. It must occur once, unless replace_all is set.",
-    metadata: toolFacts({ act: "edit", text: "new_str" }),
+    metadata: describeTool({ act: "edit", text: "new_str" }),
     inputSchema: STR_REPLACE_INPUT,
     execute: async ({ path, old_str, new_str, replace_all = false }): Promise<string> => {
       const place = writablePlace(workspace, path);
@@ -216,7 +216,7 @@ function bashTool(shell: WorkspaceShell, kind: "sandbox" | "host"): Tool {
       : "on the host machine";
   return tool({
     description: `Run a command ${where}. It starts in /mnt/user-data/workspace; files persist, variables and the current folder don't.`,
-    metadata: toolFacts({ act: "run", text: "command" }),
+    metadata: describeTool({ act: "run", text: "command" }),
     inputSchema: BASH_INPUT,
     execute: async ({ command, timeout_seconds = DEFAULT_SECONDS }, { abortSignal }): Promise<string> => {
       const signal = abortSignal ?? new AbortController().signal;
@@ -253,7 +253,7 @@ const PRESENT_FILES_INPUT = z.object({ paths: z.array(z.string()).min(1).max(100
 function presentFilesTool(workspace: Workspace, remember: Remember): Tool {
   return tool({
     description: `Show finished files to the user. They must lie in ${VIRTUAL_ROOT}/outputs.`,
-    metadata: toolFacts({ act: "none" }),
+    metadata: describeTool({ act: "none" }),
     inputSchema: PRESENT_FILES_INPUT,
     execute: async ({ paths }): Promise<string> => {
       const presented = [...new Set(await Promise.all(paths.map((path) => presentable(workspace, path))))];

@@ -4,7 +4,7 @@ import { lstat } from "node:fs/promises";
 import { imageSize } from "@palimpsest/core/internal/tokens";
 import { type Tool, tool } from "ai";
 import { z } from "zod/v4";
-import { toolFacts } from "../tool-facts.ts";
+import { describeTool } from "../tool-facts.ts";
 import {
   type Place,
   placeOf,
@@ -42,7 +42,7 @@ const READ_FILE_INPUT = z.object({
 export function readFileTool(workspace: Workspace, { maxChars }: { readonly maxChars: number }): Tool {
   return tool({
     description: `Read a text file by lines. At most ${DEFAULT_LIMIT} lines and ${maxChars} characters at once; the result says how to go on. Works on stored tool outputs and on history.`,
-    metadata: toolFacts({ act: "read", output: "bounded" }),
+    metadata: describeTool({ act: "read", output: "bounded" }),
     inputSchema: READ_FILE_INPUT,
     execute: async ({ path, offset = 1, limit = DEFAULT_LIMIT, column = 1 }): Promise<string> => {
       const place = placeOf(path);
@@ -100,7 +100,7 @@ const LS_INPUT = z.object({
 export function lsTool(workspace: Workspace): Tool {
   return tool({
     description: `List a folder: names, sizes, and / after folders. Folders: ${VIRTUAL_ROOT}/workspace (your files), uploads (the user's files), outputs (files for the user), history (earlier conversation, read-only), tool-outputs (long tool results, read-only).`,
-    metadata: toolFacts({ act: "list" }),
+    metadata: describeTool({ act: "list" }),
     inputSchema: LS_INPUT,
     execute: async ({ path }): Promise<string> => {
       const resolved = resolveVirtual(path);
@@ -143,7 +143,7 @@ export function globTool(workspace: Workspace): Tool {
   return tool({
     description:
       "Find files by a pattern such as **/*.csv or src/{a,b}/*.ts; without a slash it matches names at any depth.",
-    metadata: toolFacts({ act: "list" }),
+    metadata: describeTool({ act: "list" }),
     inputSchema: GLOB_INPUT,
     execute: async ({ pattern, path = `${VIRTUAL_ROOT}/workspace` }, { abortSignal }): Promise<string> => {
       const matches = await globMatcher(pattern);
@@ -186,7 +186,7 @@ export function grepTool(workspace: Workspace): Tool {
   return tool({
     description:
       "Search text files for a regular expression (RE2 syntax); gives path:line:text. Binary files and links are passed over.",
-    metadata: toolFacts({ act: "list" }),
+    metadata: describeTool({ act: "list" }),
     inputSchema: GREP_INPUT,
     execute: async (input, { abortSignal }): Promise<string> => {
       const { pattern, path = `${VIRTUAL_ROOT}/workspace`, glob, ignore_case = false, max_results = 100 } = input;
@@ -228,7 +228,7 @@ const VIEW_IMAGE_INPUT = z.object({ path: z.string() });
 export function viewImageTool(workspace: Workspace, seen: (image: SeenImage) => Promise<void>): Tool {
   return tool({
     description: "Look at an image file (PNG, JPEG, GIF, WebP) of the workspace.",
-    metadata: toolFacts({ act: "read" }),
+    metadata: describeTool({ act: "read" }),
     inputSchema: VIEW_IMAGE_INPUT,
     execute: async ({ path }) => {
       const place = placeOf(path);

@@ -2,7 +2,7 @@
 
 import { scriptedModel } from "@palimpsest/testing";
 import { generateText, jsonSchema, stepCountIs, tool } from "ai";
-import { palimpsest } from "../../src/ai-sdk/steps.ts";
+import { threadSettings } from "../../src/ai-sdk/steps.ts";
 import { openSqlite } from "../../src/stores/sqlite.ts";
 
 const [path = ""] = process.argv.slice(2);
@@ -14,7 +14,7 @@ const sound = tool({
     return new Promise<string>(() => setInterval(() => {}, 1000));
   },
 });
-const { settings } = palimpsest({
+const { settings } = threadSettings({
   store: openSqlite({ path }),
   threadId: "voyage",
   requestId: "request-1",

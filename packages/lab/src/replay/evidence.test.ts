@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { runLab } from "./lab.ts";
 import { keepLast, neverPrune } from "./policies.ts";
 import { readTranscripts } from "./read-transcripts.ts";
-import { labPage } from "./report-page.ts";
+import { renderReport } from "./report-page.ts";
 
 const WINDOW = 20_000;
 const policies = [neverPrune, keepLast(4)];
@@ -61,9 +61,12 @@ test("without questions there is no evidence to report, and the page has no colu
   const { transcripts } = await read({ messages: chat(6) });
   const report = await runLab({ transcripts, policies, window: WINDOW });
   assert.deepEqual([report.policies[0]?.evidence, report.transcripts[0]?.questions], [null, 0]);
-  assert.doesNotMatch(labPage(report), /<th>evidence/);
+  assert.doesNotMatch(renderReport(report), /<th>evidence/);
   const asked = await read({ messages: chat(6), questions: [{ question: "early?", evidence: [1] }] });
-  assert.match(labPage(await runLab({ transcripts: asked.transcripts, policies, window: WINDOW })), /<th>evidence/);
+  assert.match(
+    renderReport(await runLab({ transcripts: asked.transcripts, policies, window: WINDOW })),
+    /<th>evidence/,
+  );
 });
 
 test("questions that name no message are counted, not asked", async () => {

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import type { ImportedConversation } from "palimpsest/import";
 import { builtInPolicies } from "./field.ts";
 import { runLab } from "./lab.ts";
-import { labPage } from "./report-page.ts";
+import { renderReport } from "./report-page.ts";
 import { letterOf, percent, short, ticks } from "./report-plots.ts";
 import { transcriptOf } from "./transcript.ts";
 
@@ -30,7 +30,7 @@ test("where nothing from long before was used again, no share of it is claimed",
   const transcripts = [transcriptOf("short", conversation(said))];
   const report = await runLab({ transcripts, policies: builtInPolicies(WINDOW), window: WINDOW });
   for (const { known, knownWithRecall } of report.policies) assert.deepEqual([known, knownWithRecall], [null, null]);
-  assert.doesNotMatch(labPage(report), /Knowledge against tokens|NaN|null/);
+  assert.doesNotMatch(renderReport(report), /Knowledge against tokens|NaN|null/);
 });
 
 test("ours is first in the table, breaks no rule, stays in the window and costs less than never pruning", async () => {
@@ -59,7 +59,7 @@ test("a transcript with dangling calls and orphans is repaired as the agent woul
 
 test("the page is one file without scripts or links, and holds every policy's name escaped", async () => {
   const policies = [...builtInPolicies(WINDOW), { ...builtInPolicies(WINDOW)[0]!, name: '<b onload="x">' }];
-  const page = labPage(await runLab({ transcripts: [session(20)], policies, window: WINDOW }));
+  const page = renderReport(await runLab({ transcripts: [session(20)], policies, window: WINDOW }));
   assert.doesNotMatch(page, /<script|https?:|<b onload/);
   for (const { name } of builtInPolicies(WINDOW)) assert.ok(page.includes(name), name);
   assert.match(page, /prefers-color-scheme: dark/);
@@ -73,7 +73,7 @@ test("the page names what it is of: a letter for each policy, words, date, comma
     command: "palimpsest lab a.jsonl",
     versions: "palimpsest 1.2.3",
   };
-  const page = labPage(report, about);
+  const page = renderReport(report, about);
   for (const text of ["2026-01-02 03:04", about.command, about.versions, "<dt>rereads</dt>", 'class="window"'])
     assert.ok(page.includes(text), text);
   for (const [index] of policies.entries()) assert.ok(page.includes(`<b>${letterOf(index)}</b> `));

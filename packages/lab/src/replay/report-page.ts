@@ -15,7 +15,7 @@ export interface PageAbout {
   readonly versions: string;
 }
 
-export function labPage(report: LabReport, about?: PageAbout): string {
+export function renderReport(report: LabReport, about?: PageAbout): string {
   const { policies, window, transcripts } = report;
   const messages = transcripts.reduce((sum, one) => sum + one.messages, 0);
   const repairs = transcripts.reduce((sum, one) => sum + one.repairs, 0);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import Anthropic from "@anthropic-ai/sdk";
 import { betaMemoryTool } from "@anthropic-ai/sdk/helpers/beta/memory";
-import { createMemoryTool } from "palimpsest/memory-tool";
+import { createMemoryTool } from "palimpsest";
 import { beforeProvider } from "../../../test/before-provider.ts";
 import { running } from "../../../test/running.ts";
 

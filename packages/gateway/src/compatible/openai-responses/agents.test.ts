@@ -8,7 +8,7 @@ import {
   OpenAIResponsesModel,
 } from "@openai/agents-openai";
 import { startProviderServer } from "@palimpsest/testing";
-import { searchAll } from "palimpsest/recall";
+import { searchAll } from "palimpsest/session";
 import { replay, verify } from "palimpsest/threads";
 import { openaiAt } from "../../../test/held-suite.ts";
 import { running } from "../../../test/running.ts";

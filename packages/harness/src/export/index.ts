@@ -1,1 +1,0 @@
-export { EXPORT_FORMATS, type ExportFormat, exportThread } from "./export-thread.ts";
