@@ -8,6 +8,7 @@ import { fold, isSpaceless } from "../text/analyze.ts";
 import { properNames } from "../text/names.ts";
 import type { Change } from "./changes.ts";
 import type { Fact, MemoryDocument } from "./document.ts";
+import { statesFact } from "./grounds.ts";
 import { meaning, normal, reverses } from "./likeness.ts";
 import type { Addition, SourceTurn } from "./update.ts";
 
@@ -168,11 +169,15 @@ type Sourced =
 /** `known`: text that is remembered already; its names may be used without being said again. */
 export function findSource(fact: Addition, turns: readonly SourceTurn[], known: string): Sourced {
   const userTurns = turns.filter(({ role }) => role === "user");
-  const refs = quotedIn(fact, userTurns);
-  if (refs.length === 0) return { kind: "unsourced", reason: "no-user-source" };
+  const quoted = quotedIn(fact, userTurns);
+  if (quoted.length === 0) return { kind: "unsourced", reason: "no-user-source" };
+  const refs = userTurns.flatMap(({ ref, text }) =>
+    quoted.includes(ref) && statesFact(text, fact.quote, fact.content) ? [ref] : [],
+  );
   const words = userTurns.map(({ text }) => text).join("\n");
   const heard = turns.flatMap(({ role, text }) => (role === "assistant" ? [text] : [])).join("\n");
   if (
+    refs.length === 0 ||
     saysStrangeNames(fact.content, `${words}\n${known}`) ||
     isEchoed(fact.content, words, heard) ||
     reverses(fact.quote, fact.content)

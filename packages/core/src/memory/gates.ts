@@ -5,6 +5,7 @@
 import { redactSecrets } from "../text/secrets.ts";
 import { carriers, findSource, saysStrangeNames, userSaid } from "./bindings.ts";
 import { type MemoryDocument, sectionText } from "./document.ts";
+import { supportedPart } from "./grounds.ts";
 import { meaning } from "./likeness.ts";
 import { visible } from "./render.ts";
 import type { Addition, SectionRewrite, SourceTurn } from "./update.ts";
@@ -64,12 +65,14 @@ export function checkFact(fact: Addition, gates: Gates): CheckedProposal<Storabl
   if (!(fact.confidence >= gates.threshold)) return refused("below-threshold");
   if (!fact.aboutUser) return refused("not-about-user");
   if (!fact.durable) return refused("not-durable");
-  const words = visible(fact.content).replace(/\s+/g, " ");
+  const words = supportedPart(visible(fact.content).replace(/\s+/g, " "), userWords(gates), gates.known);
+  const kept = checkWords(words);
+  if (kept.kind === "refused") return refused(words === "" ? "no-user-source" : kept.reason);
   const source = findSource({ ...fact, content: words }, gates.turns, gates.known);
   if (source.kind === "unsourced") return refused(source.reason);
   const { confidence } = fact;
   const category = visible(fact.category).slice(0, 40) || "context";
-  return { kind: "passed", value: { content: said.value, category, confidence, refs: source.refs } };
+  return { kind: "passed", value: { content: kept.value, category, confidence, refs: source.refs } };
 }
 
 /** The gates that look at the words alone: what a program states without a conversation to quote passes these. */
@@ -127,23 +130,31 @@ export function checkSection(
   gates: Gates,
 ): CheckedProposal<StorableSection> {
   if (rewrite.text.length > MAX_SECTION_CHARACTERS) return refused("too-long");
-  const text = withoutUploads(redactSecrets(visible(rewrite.text)).text.replace(/\s+/g, " "));
-  if (meaning(text).size === 0) return refused("empty");
+  const text = sectionWords(redactSecrets(visible(rewrite.text)).text.replace(/\s+/g, " "), gates);
+  if (meaning(text).size === 0) return refused(meaning(rewrite.text).size === 0 ? "empty" : "no-user-source");
   if (!(rewrite.confidence >= gates.threshold)) return refused("below-threshold");
   if (isInstruction(text) || isInstruction(rewrite.text)) return refused("instruction");
   if (isApproval(text)) return refused("approval");
   const before = meaning(sectionText(document, rewrite.path));
   if (meaning(text).size < before.size * 0.75) return refused("loses-too-much");
-  const userTexts = gates.turns.flatMap(({ role, text: words }) => (role === "user" ? [words] : []));
-  if (saysStrangeNames(text, [gates.known, ...userTexts].join("\n"))) return refused("not-said-by-user");
+  if (saysStrangeNames(text, `${gates.known}\n${userWords(gates)}`)) return refused("not-said-by-user");
   const refs =
     rewrite.quote === "" || userSaid(rewrite.quote, gates.turns) ? carriers(text, gates.known, gates.turns) : null;
   return refs === null ? refused("no-user-source") : { kind: "passed", value: { text, refs } };
 }
 
-function withoutUploads(text: string): string {
-  const sentences = text.split(/(?<=[.!?])\s/);
-  return sentences.filter((sentence) => !isUpload(sentence)).join(" ");
+/** Without sentences on uploads, and of each sentence what rests on the user's words. */
+function sectionWords(text: string, gates: Gates): string {
+  const sentences = text.split(/(?<=[.!?])\s/).filter((sentence) => !isUpload(sentence));
+  const words = userWords(gates);
+  return sentences
+    .map((sentence) => supportedPart(sentence, words, gates.known))
+    .filter(Boolean)
+    .join(" ");
+}
+
+function userWords({ turns }: Gates): string {
+  return turns.flatMap(({ role, text }) => (role === "user" ? [text] : [])).join("\n");
 }
 
 export function refusal(what: Refusal["what"], text: string, reason: RefusalReason): Refusal {
@@ -194,11 +205,6 @@ function isTask(content: string): boolean {
   return TASK.test(content.trim());
 }
 
-/** A user who asks that something be forgotten. */
-export function asksToForget(text: string): boolean {
-  return FORGET.test(text);
-}
-
 const ORDER =
   /^(?:(?:always|never)\s+\w|(?:answer|reply|respond|write|use|avoid|call|address|speak|talk|format|keep|prefer|stop|start|include|skip|show|explain|remember|give|make|be|add|run|execute|send|delete|ignore|open|create)\s+\w)/i;
 
@@ -244,6 +250,8 @@ const APPROVAL: readonly RegExp[] = [
   `\\b(?:authori[sz]|permit|allow|entitl|empower|let|trust)\\w{0,8} (?:the |this |my )?(?:${READER})\\b`,
   `\\b(?:${READER}) (?:may|can|is (?:free|allowed|permitted|authori[sz]ed))\\b[^.!?\\n]{0,60}\\b(?:any|all|every|always|on its own|by itself)\\b`,
   `\\bno questions asked\\b`,
+  `\\bwants?\\b[^.!?\\n]{0,20}\\b(?:${ACT})\\b[^.!?\\n]{0,20}\\b(?:approved|accepted|allowed|permitted)\\b`,
+  `\\blets? \\p{L}{1,20} (?:decide|approve|pay|sign|agree|consent)\\b`,
   `\\b(?:without|ohne)\\b[^.!?\\n]{0,20}(?<![\\p{L}])(?:${ASK})(?![\\p{L}])`,
   `(?:\\b(?:never|not|no need to|nie|nicht)|n't)\\b[^.!?\\n]{0,20}\\b(?:be )?(?:asked (?:before|first|again|for)|ask (?:before|first|again|for (?:confirmation|permission|approval))|confirm)\\b`,
   `\\b(?:obey|follow|comply with|execute|trust|carry out)\\w{0,3}\\b[^.!?\\n]{0,40}\\b(?:instructions?|orders|commands|requests)\\b[^.!?\\n]{0,40}\\b(?:pages?|sites?|websites?|web|documents?|e-?mails?|files?|tools?|messages?|results?)\\b`,
@@ -260,9 +268,6 @@ const UPLOAD =
 
 const TASK =
   /^(?:the )?user (?:asked|asks|is asking|requested|requests|wants|wanted|told)(?: (?:me|the assistant|you|the agent))? (?:to|for|about) (?:run|execute|fix|debug|list|open|read|print|echo|show|create|write|generate|summari[sz]e|translate|find|search|check|install|build|delete|rename|a |an |the |help with)\b|^(?:run|execute|echo|install|git|npm|cd|ls|cat|curl|sudo)\s+\S/i;
-
-const FORGET =
-  /\b(?:forget|delete|remove|erase|drop|stop remembering|(?:don't|do not) (?:remember|store|keep)|no longer (?:remember|store))\b|\b(?:vergiss|vergessen|l\u00f6sch\w*|entfern\w*)\b|\b(?:oublie\w*|supprime\w*|efface\w*)\b|\b(?:olvida\w*|borra\w*|elimina\w*)\b|\u5fd8(?:\u8bb0|\u6389)|\u5220\u9664/iu;
 
 function lowerFirst(text: string): string {
   return /^[A-Z][a-z]/.test(text) ? text[0]!.toLowerCase() + text.slice(1) : text;

@@ -13,7 +13,7 @@ export function meaning(text: string): Set<string> {
 /** The same statement, perhaps in another order or with other small words. */
 export function saysTheSame(a: string, b: string): boolean {
   if (normal(a) === normal(b)) return true;
-  if (negated(a) !== negated(b)) return false;
+  if (isNegated(a) !== isNegated(b)) return false;
   const [left, right] = [meaning(a), meaning(b)];
   if (left.size === 0 || right.size === 0 || numbers(a) !== numbers(b)) return false;
   const shared = [...left].filter((term) => right.has(term)).length;
@@ -24,24 +24,29 @@ export function saysTheSame(a: string, b: string): boolean {
 export function contradicts(old: string, next: string): boolean {
   const attribute = singleValued(old);
   if (attribute !== null && attribute === singleValued(next)) return !saysTheSame(old, next);
-  if (negated(old) === negated(next)) return false;
+  if (isNegated(old) === isNegated(next)) return false;
   const [left, right] = [withoutPolarity(old), withoutPolarity(next)];
   return left.size > 0 && left.size === right.size && [...left].every((term) => right.has(term));
 }
 
 /** Whether a fact turns the words it rests on into their opposite. */
 export function reverses(quote: string, fact: string): boolean {
-  if (negated(quote) === negated(fact)) return false;
+  if (isNegated(quote) === isNegated(fact)) return false;
   const [said, told] = [withoutPolarity(quote), withoutPolarity(fact)];
   // Of several things that were said, one that is denied may be another than the fact speaks of.
-  return told.size > 0 && [...told].every((term) => said.has(term)) && (negated(fact) || told.size === said.size);
+  return told.size > 0 && [...told].every((term) => said.has(term)) && (isNegated(fact) || told.size === said.size);
 }
 
-/** Whether an update may replace a fact at all: they speak of the same thing. */
+/** Whether an update may replace a fact at all: they share much of what they say, and where a fact has one value only, its value. */
 export function sharesSubject(old: string, next: string): boolean {
-  const oldMeaning = meaning(old);
-  return contradicts(old, next) || [...meaning(next)].some((term) => oldMeaning.has(term));
+  const attribute = SINGLE_VALUED.find(([, pattern]) => pattern.test(old));
+  const value = meaning(attribute === undefined ? old : old.replace(attribute[1], " "));
+  const told = meaning(next);
+  const shared = [...told].filter((term) => value.has(term)).length;
+  return contradicts(old, next) || (shared > 0 && shared >= Math.min(value.size, told.size) * RELATED_SHARE);
 }
+
+const RELATED_SHARE = 0.4;
 
 /** Letters and digits only, in one case: for comparing quotes and spotting repeats. */
 export function normal(text: string): string {
@@ -56,7 +61,7 @@ const SAME_SHARE = 0.85;
 const ABOUT_THE_USER: ReadonlySet<string> = new Set(["user", "nutzer", "benutzer", "utilisateur", "usuario", "assist"]);
 
 const NEGATION =
-  /\b(?:not|no|never|no longer|any ?more|doesn't|don't|isn't|aren't|won't|can't|cannot|stopped|quit|nicht|kein\w*|nie|ne|pas|plus|jamais|nunca|ya no)\b|\u4e0d|\u6ca1|\u975e/iu;
+  /\b(?:not|no|never|no longer|any ?more|doesn't|don't|isn't|aren't|won't|can't|cannot|stopped|quit|nicht|kein\w*|nie|ne|pas|plus|jamais|nunca|ya no|niet|geen|inte|ikke|non(?!-)|n\u00e3o)\b|(?<!\p{L})(?:\u043d\u0435|\u043d\u0435\u0442|\u043d\u0438\u043a\u043e\u0433\u0434\u0430)(?!\p{L})|\u4e0d|\u6ca1|\u975e|\u306a\u3044|\u307e\u305b\u3093/iu;
 
 const POLARITY: ReadonlySet<string> = new Set(
   "anymor longer never stop quit more doesn don isn aren nicht kein keine keinen mehr nie pas plus jamais nunca".split(
@@ -64,12 +69,12 @@ const POLARITY: ReadonlySet<string> = new Set(
   ),
 );
 
-function negated(text: string): boolean {
+export function isNegated(text: string): boolean {
   return NEGATION.test(plainly(text));
 }
 
 /** Liking has many words, and its opposite some of its own. */
-function plainly(text: string): string {
+export function plainly(text: string): string {
   return text
     .replace(/\u2019/g, "'")
     .replace(/\b(?:dislikes?|hates?)\b/gi, "does not like")

@@ -8,7 +8,6 @@ import { userSaid } from "./bindings.ts";
 import { applyChanges, type NewChange } from "./changes.ts";
 import { type Fact, liveFacts, type MemoryDocument, SECTION_PATHS, sectionText } from "./document.ts";
 import {
-  asksToForget,
   checkFact,
   checkSection,
   type Gates,
@@ -17,6 +16,7 @@ import {
   refusal,
   type Storable,
 } from "./gates.ts";
+import { asksToForget } from "./grounds.ts";
 import { contradicts, saysTheSame, sharesSubject } from "./likeness.ts";
 import type { FactUpdate, MemoryUpdate, Removal, SourceTurn } from "./update.ts";
 
@@ -176,24 +176,16 @@ function endFact(state: MergeState, { id, quote }: Removal): void {
   const added = state.changes.flatMap((change) =>
     change.kind === "add" && change.on === "fact" ? [change.after!] : [],
   );
+  const requests = state.rules.turns.filter(({ role, text }) => role === "user" && asksToForget(text, fact.content));
   const replacement = added.find((one) => one.id !== fact.id && sharesSubject(fact.content, one.content));
   if (replacement !== undefined) supersede(state, fact, replacement);
-  else if (!isRequested(state, fact, quote)) state.refuse("removal", fact.content, "no-replacement");
+  else if (requests.length === 0 || (quote !== "" && !userSaid(quote, requests)))
+    state.refuse("removal", fact.content, "no-replacement");
   else {
     const after = { ...fact, validTo: state.rules.now };
-    const sources = requests(state).map(({ ref }) => ref);
+    const sources = requests.map(({ ref }) => ref);
     state.change({ kind: "end", on: "fact", target: fact.id, before: fact, after, sources });
   }
-}
-
-function requests({ rules }: MergeState): SourceTurn[] {
-  return rules.turns.filter(({ role, text }) => role === "user" && asksToForget(text));
-}
-
-function isRequested(state: MergeState, fact: Fact, quote: string): boolean {
-  const turns = requests(state);
-  if (turns.length === 0) return false;
-  return quote === "" ? turns.some(({ text }) => sharesSubject(fact.content, text)) : userSaid(quote, turns);
 }
 
 function evictions(state: MergeState): NewChange[] {
