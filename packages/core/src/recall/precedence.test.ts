@@ -73,10 +73,11 @@ function indexTerms(text: string): Iterable<string> {
 }
 
 test("a long answer goes before a user's message only if that one took terms from messages around it", () => {
-  const own: TermSets = { holds: [0b011, 0], scoresBy: [0b011, 0], gathers: false, isShort: true, isUsers: true };
-  const gathering: TermSets = { ...own, holds: [0b001, 0], gathers: true };
+  const none = { holdsHigh: 0, scoresByHigh: 0, gathers: false };
+  const own: TermSets = { ...none, holds: 0b011, scoresBy: 0b011, isShort: true, isUsers: true };
+  const gathering: TermSets = { ...own, holds: 0b001, gathers: true };
   const answer: TermSets = { ...own, isUsers: false };
-  const long: TermSets = { ...answer, holds: [0b111, 0], scoresBy: [0b111, 0], isShort: false };
+  const long: TermSets = { ...answer, holds: 0b111, scoresBy: 0b111, isShort: false };
   assert.deepEqual(
     [gathering, own, answer].map((other) => goesBefore(long, other)),
     [true, false, true],

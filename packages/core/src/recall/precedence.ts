@@ -5,19 +5,20 @@
  * gathered terms of messages around it. Pure.
  */
 
+/** Of terms a bit for each; numbers of 32 bits, the second for terms from the 33rd on. One flat object for each entry, as there are thousands. */
 export interface TermSets {
-  /** The terms that stand in the entry itself, a bit for each, 32 in each number. */
-  readonly holds: Bits;
+  /** The terms that stand in the entry itself. */
+  readonly holds: number;
+  readonly holdsHigh: number;
   /** Those it scores by: its own and its neighbors'. */
-  readonly scoresBy: Bits;
+  readonly scoresBy: number;
+  readonly scoresByHigh: number;
   /** It took frequencies of terms from short entries around it. */
   readonly gathers: boolean;
   readonly isShort: boolean;
   /** Said by the user. */
   readonly isUsers: boolean;
 }
-
-export type Bits = readonly [number, number];
 
 /** The same entries, best first as given, but each after all that go before it by their terms; at least the first `limit`. */
 export function inPrecedence<T>(
@@ -68,21 +69,24 @@ function groupsOf<T>(best: readonly T[], setsOf: (one: T) => TermSets): TieGroup
 }
 
 /** A number where there are few terms, as nearly always: there are thousands of entries, and texts cost more. */
-function keyOf({ holds, scoresBy, gathers, isShort, isUsers }: TermSets): number | string {
+function keyOf({ holds, holdsHigh, scoresBy, scoresByHigh, gathers, isShort, isUsers }: TermSets): number | string {
   const flags = (gathers ? 1 : 0) + (isShort ? 2 : 0) + (isUsers ? 4 : 0);
-  const isSmall = holds[1] === 0 && scoresBy[1] === 0 && holds[0] >>> 0 < SMALL && scoresBy[0] >>> 0 < SMALL;
-  return isSmall ? (holds[0] * SMALL + scoresBy[0]) * 8 + flags : `${flags} ${holds} ${scoresBy}`;
+  const isSmall = holdsHigh === 0 && scoresByHigh === 0 && holds >>> 0 < SMALL && scoresBy >>> 0 < SMALL;
+  return isSmall
+    ? (holds * SMALL + scoresBy) * 8 + flags
+    : `${flags} ${holds} ${holdsHigh} ${scoresBy} ${scoresByHigh}`;
 }
 
 const SMALL = 2 ** 25;
 
 /** No circle can come of it: in one all sets would be the same, and then neither goes before the other. */
 export function goesBefore(a: TermSets, b: TermSets): boolean {
-  if (!covers(a.holds, b.scoresBy)) return false;
+  if (!covers(a, b)) return false;
   const holdsByLength = !a.isShort && !a.isUsers && b.isUsers;
-  return holdsByLength ? b.gathers : !covers(b.holds, a.scoresBy);
+  return holdsByLength ? b.gathers : !covers(b, a);
 }
 
-function covers(all: Bits, some: Bits): boolean {
-  return (some[0] & ~all[0]) === 0 && (some[1] & ~all[1]) === 0;
+/** Every term that the one scores by stands in the other. */
+function covers(all: TermSets, one: TermSets): boolean {
+  return (one.scoresBy & ~all.holds) === 0 && (one.scoresByHigh & ~all.holdsHigh) === 0;
 }

@@ -9,7 +9,7 @@ import { fold } from "../text/analyze.ts";
 import { nearness } from "./dates.ts";
 import { MOST_PASSAGES, type QueryTerm, type RecallQuery, SHORT_LENGTH, STANDING_TERM, TIME_TERM } from "./entry.ts";
 import type { IndexedDoc, ScopeStatistics } from "./port.ts";
-import { type Bits, inPrecedence, type TermSets } from "./precedence.ts";
+import { inPrecedence, type TermSets } from "./precedence.ts";
 
 export interface Hit {
   readonly doc: IndexedDoc;
@@ -88,6 +88,7 @@ export function rank(
   const { terms } = query;
   const pool = poolFrequencies(docs, terms, options);
   const own = ownScores(docs, pool.frequencies, query, statistics, options);
+  const isPair = pairs(docs, options);
   const named = namedSpeaker(query, docs);
   const userFactor = userFactors(query, docs, options);
   const timeTerm = terms.findIndex(({ term }) => term === TIME_TERM);
@@ -96,22 +97,22 @@ export function rank(
   const scored: ScoredHit[] = [];
   const said = new Float64Array(docs.length);
   docs.forEach((doc, index) => {
-    const exact = rare.filter((t) => doc.frequencies[t]! >= 0.7).length;
+    const exact = rare.length === 0 ? 0 : rare.filter((t) => doc.frequencies[t]! >= 0.7).length;
     // Of those that hold what is asked for by its name the one that speaks most of it comes first, whoever said it.
-    let score = exact === 0 ? own[index]! + sharedScore(docs, own, index, options) : own[index]!;
+    let score = exact === 0 ? own[index]! + sharedScore(isPair, own, index, options) : own[index]!;
     if (score <= 0) return;
     if (exact === 0 && standingTerm >= 0 && doc.frequencies[standingTerm]! > 0) score *= options.standing;
     if (named !== null && doc.speaker === named) score *= options.namedSpeaker;
-    if (isNamed(doc) && doc.asks && doc.length <= options.shortLength) score *= options.asking;
+    if (doc.asks && isNamed(doc) && doc.length <= options.shortLength) score *= options.asking;
     if (timeTerm >= 0 && doc.frequencies[timeTerm]! > 0) score *= options.namedTime;
-    score *= 1 + options.statedDate * dateNearness(doc.at, query);
+    if (query.dates.length > 0) score *= 1 + options.statedDate * dateNearness(doc.at, query);
     said[index] = score;
     if (exact === 0 && doc.speaker === USER) score *= userFactor(doc.threadId);
     scored.push({ doc, score, exact, index });
   });
   scored.sort((a, b) => b.exact - a.exact || b.score - a.score || -inConversationOrder(a.doc, b.doc));
-  const ordered = withExchanges(scored, docs, said, options);
-  return inPrecedence(ordered, termSets(docs, pool, options), options.limit);
+  const ordered = withExchanges(scored, isPair, said, options);
+  return inPrecedence(ordered, termSets(isPair, pool, options), options.limit);
 }
 
 interface ScoredHit extends RankedHit {
@@ -124,20 +125,22 @@ interface ScoredHit extends RankedHit {
  */
 function withExchanges(
   scored: readonly ScoredHit[],
-  docs: readonly IndexedDoc[],
+  isPair: Uint8Array,
   said: Float64Array,
-  options: RankOptions,
+  { firstHits, exchangeShare }: RankOptions,
 ): readonly ScoredHit[] {
-  if (scored.length <= options.firstHits) return scored;
+  if (scored.length <= firstHits) return scored;
   const together = ({ index, score, doc }: ScoredHit): number => {
     const other = doc.speaker === USER ? index + 1 : index - 1;
-    const isExchange =
-      sharesScores(docs, index, other, options) && (doc.speaker === USER) !== (docs[other]!.speaker === USER);
-    return isExchange ? score * (1 + (options.exchangeShare * said[other]!) / said[index]!) : score;
+    // A user's message comes before its answer; of two users' messages neither is the other's.
+    const isExchange = isPair[Math.min(index, other)] === EXCHANGE;
+    return isExchange ? score * (1 + (exchangeShare * said[other]!) / said[index]!) : score;
   };
-  const rest = scored.slice(options.firstHits).map((hit) => ({ hit, together: together(hit) }));
-  rest.sort((a, b) => b.hit.exact - a.hit.exact || b.together - a.together);
-  return [...scored.slice(0, options.firstHits), ...rest.map(({ hit }) => hit)];
+  const rest = scored.slice(firstHits);
+  const sums = new Float64Array(said.length);
+  for (const hit of rest) sums[hit.index] = together(hit);
+  rest.sort((a, b) => b.exact - a.exact || sums[b.index]! - sums[a.index]!);
+  return scored.slice(0, firstHits).concat(rest);
 }
 
 /** What each entry scores by the terms that it holds or has gathered. */
@@ -201,47 +204,51 @@ class PassageSums {
  * A request and its answer speak of the same thing: each of them counts for what the other says, too, also where it holds no word of the
  * question itself ("and how long does that take?").
  */
-function sharedScore(docs: readonly IndexedDoc[], own: Float64Array, index: number, options: RankOptions): number {
-  const of = (neighbor: number): number =>
-    (own[neighbor] ?? 0) > 0 && sharesScores(docs, index, neighbor, options) ? own[neighbor]! : 0;
-  return options.scoreOfPrevious * of(index - 1) + options.scoreOfNext * of(index + 1);
+function sharedScore(
+  isPair: Uint8Array,
+  own: Float64Array,
+  index: number,
+  { scoreOfPrevious, scoreOfNext }: RankOptions,
+): number {
+  const previous = index > 0 && isPair[index - 1]! > 0 ? own[index - 1]! : 0;
+  return scoreOfPrevious * previous + (isPair[index]! > 0 ? scoreOfNext * own[index + 1]! : 0);
 }
 
-function sharesScores(
-  docs: readonly IndexedDoc[],
-  index: number,
-  neighbor: number,
-  { shortLength }: RankOptions,
-): boolean {
-  const [before, after] = [docs[Math.min(index, neighbor)], docs[Math.max(index, neighbor)]];
-  if (before === undefined || after === undefined) return false;
-  if (after.ordinal - before.ordinal !== 1 || !sameSession(before, after)) return false;
-  if (before.speaker === TOOL || after.speaker === TOOL) return false;
-  return before.length > shortLength || after.length > shortLength;
+/** For each entry whether it shares its score with the one after it, and whether one of the two is the user's. */
+function pairs(docs: readonly IndexedDoc[], { shortLength }: RankOptions): Uint8Array {
+  return Uint8Array.from(docs, (before, index) => {
+    const after = docs[index + 1];
+    if (after === undefined || after.ordinal - before.ordinal !== 1 || !sameSession(before, after)) return 0;
+    if (before.speaker === TOOL || after.speaker === TOOL) return 0;
+    if (before.length <= shortLength && after.length <= shortLength) return 0;
+    return (before.speaker === USER) === (after.speaker === USER) ? 1 : EXCHANGE;
+  });
 }
+
+const EXCHANGE = 2;
 
 /** What an entry holds, what it takes from its neighbors, and whose it is, for the promise of precedence.ts. */
 function termSets(
-  docs: readonly IndexedDoc[],
-  { holds: own, gathered: all }: Pool,
-  options: RankOptions,
+  isPair: Uint8Array,
+  { holds, gathered: all }: Pool,
+  { shortLength }: RankOptions,
 ): (hit: { readonly doc: IndexedDoc; readonly index: number; readonly exact: number }) => TermSets {
   return ({ doc, index, exact }) => {
-    const [holds, gathered] = [bitsAt(own, index), bitsAt(all, index)];
-    let scoresBy = gathered;
-    for (const neighbor of exact === 0 ? [index - 1, index + 1] : [])
-      if (sharesScores(docs, index, neighbor, options)) scoresBy = union(scoresBy, bitsAt(all, neighbor));
-    const gathers = gathered[0] !== holds[0] || gathered[1] !== holds[1];
-    return { holds, scoresBy, gathers, isShort: doc.length <= options.shortLength, isUsers: doc.speaker === USER };
+    const at = index * 2;
+    let [low, high] = [all[at]!, all[at + 1]!];
+    const gathers = low !== holds[at] || high !== holds[at + 1];
+    if (exact === 0 && index > 0 && isPair[index - 1]! > 0) [low, high] = [low | all[at - 2]!, high | all[at - 1]!];
+    if (exact === 0 && isPair[index]! > 0) [low, high] = [low | all[at + 2]!, high | all[at + 3]!];
+    return {
+      holds: holds[at]!,
+      holdsHigh: holds[at + 1]!,
+      scoresBy: low,
+      scoresByHigh: high,
+      gathers,
+      isShort: doc.length <= shortLength,
+      isUsers: doc.speaker === USER,
+    };
   };
-}
-
-function bitsAt(bits: Int32Array, index: number): Bits {
-  return [bits[index * 2]!, bits[index * 2 + 1]!];
-}
-
-function union(a: Bits, b: Bits): Bits {
-  return [a[0] | b[0], a[1] | b[1]];
 }
 
 const USER = "user";

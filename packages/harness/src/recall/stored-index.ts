@@ -111,14 +111,21 @@ async function withNeighbours(
   return [...byThread].flatMap(([threadId, entries]) => inReach(entries, groups.get(threadId)!, reach));
 }
 
+/** Ordinals and sessions grow together, so of the matches on either side of an entry only the nearest can be in its session. */
 function inReach(entries: readonly SearchEntry[], matches: ReadonlySet<number>, reach: number): SearchEntry[] {
-  const sessions = new Map(entries.map(({ ordinal, session }) => [ordinal, session]));
-  return entries.filter(({ ordinal, session }) => {
-    for (let at = ordinal - reach; at <= ordinal + reach; at += 1) {
-      if (matches.has(at) && sessions.get(at) === session) return true;
-    }
-    return false;
-  });
+  const ordered = entries.toSorted((a, b) => a.ordinal - b.ordinal);
+  const isNear = new Uint8Array(ordered.length);
+  const look = (at: number, match: SearchEntry | undefined): SearchEntry | undefined => {
+    const entry = ordered[at]!;
+    const nearest = matches.has(entry.ordinal) ? entry : match;
+    if (nearest?.session === entry.session && Math.abs(entry.ordinal - nearest.ordinal) <= reach) isNear[at] = 1;
+    return nearest;
+  };
+  let match: SearchEntry | undefined;
+  for (let at = 0; at < ordered.length; at += 1) match = look(at, match);
+  match = undefined;
+  for (let at = ordered.length - 1; at >= 0; at -= 1) match = look(at, match);
+  return ordered.filter((_, at) => isNear[at] === 1);
 }
 
 /** The matches with their surroundings, as ranges that don't overlap. */
