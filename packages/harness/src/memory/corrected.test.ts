@@ -145,6 +145,19 @@ test("a user who says it again after the correction is heard", async () => {
   await kit.close();
 });
 
+test("an answer that only repeats a remembered fact or a user's words is no evidence, and one that says more is", async () => {
+  const kit = open();
+  await kit.service.add(OWN, { content: "User lives in Oslo" });
+  await kit.ask("past-0", "My dog Rex is four.", { answer: "You said: your dog Rex is four." });
+  await kit.ask("past-1", "Where do I live?", { answer: '[offline] I remember: "User lives in Oslo"' });
+  await kit.ask("past-2", "Where exactly do I live?", { answer: "You don't live in Oslo's center." });
+  const sent = await kit.ask("now", "Where do I live, and how old is my dog Rex?");
+  assert.match(sent, /My dog Rex is four/);
+  assert.doesNotMatch(sent, /I remember|You said/);
+  assert.match(sent, /live in Oslo's center/);
+  await kit.close();
+});
+
 test("of any number of corrections only the last value is shown", async () => {
   const city = fc.uniqueArray(fc.constantFrom("Bergen", "Oslo", "Rome", "Paris", "Vienna", "Lima"), {
     minLength: 2,

@@ -4,7 +4,14 @@
  * and those that state what was corrected or forgotten since are left out. A tool's result counts as a turn where it belongs to
  * the thread that asks and holds an identifier that the question quotes. Reads only.
  */
-import { asksNothing, type Correction, escapeLine, isBound, isFenced } from "@palimpsest/core/internal/memory";
+import {
+  asksNothing,
+  type Correction,
+  escapeLine,
+  isBound,
+  isFenced,
+  saysTheSame,
+} from "@palimpsest/core/internal/memory";
 import { holdsQuoted } from "@palimpsest/core/internal/recall";
 import type { EvidenceRecord } from "@palimpsest/core/log";
 import { type Fact, type MemoryDocument, renderMemory } from "@palimpsest/core/memory";
@@ -69,11 +76,8 @@ export async function gatherEvidence(
   const holds = (hit: SearchHit): boolean => !corrected.has(refOf(hit));
   // The same question, asked before, says nothing about its answer.
   const isOther = (hit: SearchHit): boolean => hit.text.trim() !== question.trim();
-  const turns = untoldFirst(
-    document,
-    request,
-    (await usable(store, document, request, hits)).filter((hit) => holds(hit) && isOther(hit)),
-  );
+  const said = (await usable(store, document, request, hits)).filter((hit) => holds(hit) && isOther(hit));
+  const turns = withoutEchoes(document, request, untoldFirst(document, request, said));
   const rules = (await usable(store, document, request, standing)).filter(holds);
   const marks = marksOf(await visibleHits(store, request, hits), corrected);
   const room = request.tokens - count(layOut(["-", ...marks], "x"));
@@ -116,6 +120,24 @@ function untoldFirst({ facts }: MemoryDocument, { shown }: EvidenceRequest, turn
   const isTold = (hit: SearchHit): boolean => told.has(refOf(hit));
   return [...turns.filter((hit) => !isTold(hit)), ...turns.filter(isTold)];
 }
+
+/** Answers that say again what the prompt shows as a fact, or what a turn before them among the hits says, add nothing. */
+function withoutEchoes({ facts }: MemoryDocument, { shown }: EvidenceRequest, turns: readonly SearchHit[]) {
+  const told = facts.flatMap(({ id, content }) => (shown.has(id) ? [content] : []));
+  return turns.filter(({ role, text }) => {
+    if (text.length > ECHO_CHARACTERS) return true;
+    const isEcho = role === "assistant" && told.some((one) => saysTheSame(text.replace(REPORTS, ""), one));
+    if (!isEcho) told.push(text);
+    return !isEcho;
+  });
+}
+
+/** A longer answer says more than what it repeats. */
+const ECHO_CHARACTERS = 300;
+
+/** How an answer begins that says something again. */
+const REPORTS =
+  /^\s*(?:\[\w+\]\s*)?(?:(?:noted|i (?:remember|recall)|you (?:told me|said|mentioned))(?: that)?[:,]?\s*)?/i;
 
 /** Added by a person, or drawn from a hit that can't be shown itself: the prompt shows it already, or it is fenced. */
 function isUnsaid(turns: readonly SearchHit[], hits: readonly SearchHit[]): (hit: FactHit) => boolean {
