@@ -136,7 +136,7 @@ async function promptRow(name: string, sessions: readonly EvalSession[], options
       `${name}: ${searched} of ${figures.probes} things that are used again were searched for if missing.`,
     );
   if (figures.probes === 0)
-    options.notes.push(`${name}: nothing is used again after more than ${distance} messages, so nothing can be kept.`);
+    options.notes.push(`${name}: nothing is used again after more than ${distance} messages, so "seen" has no figure.`);
   if (figures.over + figures.failed > 0)
     options.notes.push(`${name}: ${figures.over + figures.failed} of ${figures.requests} requests don't fit.`);
   return { of: name, sessions: sessions.length, ...figures };
