@@ -97,8 +97,7 @@ export function place(previous: Placement | null, at: string): Placement {
   return { ordinal: previous.ordinal + 1, session, at };
 }
 
-const ASIDE_WEIGHT = 0.6;
-const KEY_WEIGHT = 0.5;
+const [ASIDE_WEIGHT, KEY_WEIGHT] = [0.6, 0.5] as const;
 /** Role names are words of many texts (`the user table`), so they are matched as speakers only, not as terms. */
 const ROLES: ReadonlySet<string> = new Set(["system", "user", "assistant", "tool"]);
 const ASKS = /[?\uff1f\u061f]/;
@@ -112,8 +111,8 @@ export interface RecallQuery {
   readonly dates: readonly StatedDate[];
   /** Folded words as written, for the names of speakers. */
   readonly words: ReadonlySet<string>;
-  /** Whose words are asked for, where the question says so: "what did you recommend". */
-  readonly asks: "assistant" | null;
+  /** Whose words are asked for, where the question says so: "what did you recommend", "have I mentioned". */
+  readonly asks: "assistant" | "user" | null;
 }
 
 export interface QueryTerm {
@@ -166,12 +165,14 @@ export function analyzeQuery(question: string): RecallQuery {
       .split(/[^\p{L}\p{M}\p{N}]+/u)
       .filter((word) => word !== ""),
   );
-  const asks = ASKS_ASSISTANT.test(text) ? "assistant" : null;
+  const asks = ASKS_ASSISTANT.test(text) ? "assistant" : ASKS_USER.test(text) ? "user" : null;
   return { terms: [...terms.values()], dates: statedDates(text), words, asks };
 }
 
 const ASKS_ASSISTANT =
   /\b(?:did|have|had) you\b|\byou(?:'ve| have| had)? (?:recommended|suggested|advised|proposed|explained|said|told|gave|provided|offered|described|listed|showed|walked)\b|\byour (?:advice|recommendations?|suggestions?|answers?|explanation|response)\b/i;
+const ASKS_USER =
+  /\b(?:did|have|had) I\b|\bI(?:'ve| have| had)? (?:brought up|mentioned|said|told|asked|described|listed|discussed|raised|wrote|shared|explained|talked)\b|\bmy (?:messages?|questions?|requests?|conversations?)\b/i;
 
 const QUESTION_STEMS: ReadonlySet<string> = new Set([...QUESTION_WORDS].map(stem));
 
@@ -331,8 +332,7 @@ export const STANDING_TERM = "@standing";
 /** Held by those of them that a person typed in this thread: only these are shown as instructions. */
 export const TYPED_TERM = "@typed";
 
-const MAX_SENTENCE = 400;
-const MAX_READ = 50_000;
+const [MAX_SENTENCE, MAX_READ] = [400, 50_000] as const;
 
 /** In the order they stand. */
 export function standingSentences(text: string): StandingSentence[] {

@@ -41,7 +41,9 @@ export interface RankOptions {
   readonly exchangeShare: number;
   /** What a user's message gains where at least half of the messages are the user's; where fewer are, it gains less. */
   readonly userGain: number;
-  /** The same where the question asks what the assistant said. */
+  /** The same gain where the question asks what the user said. */
+  readonly askedUserGain: number;
+  /** What a user's message counts where the question asks what the assistant said. */
   readonly userWhereAssistantIsAsked: number;
   /** What a message with a standing instruction or preference counts: it matters to more than what it speaks of. */
   readonly standing: number;
@@ -69,6 +71,7 @@ export const RANKING: RankOptions = {
   firstHits: 40,
   exchangeShare: 0.5,
   userGain: 0.7,
+  askedUserGain: 1.5,
   userWhereAssistantIsAsked: 0.77,
   standing: 1.5,
   asking: 0.87,
@@ -139,7 +142,7 @@ function withExchanges(
   const rest = scored.slice(firstHits);
   const sums = new Float64Array(said.length);
   for (const hit of rest) sums[hit.index] = together(hit);
-  rest.sort((a, b) => b.exact - a.exact || sums[b.index]! - sums[a.index]!);
+  rest.sort((a, b) => b.exact - a.exact || (sums[b.index] ?? 0) - (sums[a.index] ?? 0));
   return scored.slice(0, firstHits).concat(rest);
 }
 
@@ -210,8 +213,8 @@ function sharedScore(
   index: number,
   { scoreOfPrevious, scoreOfNext }: RankOptions,
 ): number {
-  const previous = index > 0 && isPair[index - 1]! > 0 ? own[index - 1]! : 0;
-  return scoreOfPrevious * previous + (isPair[index]! > 0 ? scoreOfNext * own[index + 1]! : 0);
+  const of = (pair: number, neighbor: number): number => ((isPair[pair] ?? 0) > 0 ? (own[neighbor] ?? 0) : 0);
+  return scoreOfPrevious * of(index - 1, index - 1) + scoreOfNext * of(index, index + 1);
 }
 
 /** For each entry whether it shares its score with the one after it, and whether one of the two is the user's. */
@@ -235,13 +238,14 @@ function termSets(
 ): (hit: { readonly doc: IndexedDoc; readonly index: number; readonly exact: number }) => TermSets {
   return ({ doc, index, exact }) => {
     const at = index * 2;
-    let [low, high] = [all[at]!, all[at + 1]!];
-    const gathers = low !== holds[at] || high !== holds[at + 1];
-    if (exact === 0 && index > 0 && isPair[index - 1]! > 0) [low, high] = [low | all[at - 2]!, high | all[at - 1]!];
-    if (exact === 0 && isPair[index]! > 0) [low, high] = [low | all[at + 2]!, high | all[at + 3]!];
+    const own = { holds: bitsAt(holds, at), holdsHigh: bitsAt(holds, at + 1) };
+    let [low, high] = [bitsAt(all, at), bitsAt(all, at + 1)];
+    const gathers = low !== own.holds || high !== own.holdsHigh;
+    const isWith = (pair: number): boolean => exact === 0 && (isPair[pair] ?? 0) > 0;
+    if (isWith(index - 1)) [low, high] = [low | bitsAt(all, at - 2), high | bitsAt(all, at - 1)];
+    if (isWith(index)) [low, high] = [low | bitsAt(all, at + 2), high | bitsAt(all, at + 3)];
     return {
-      holds: holds[at]!,
-      holdsHigh: holds[at + 1]!,
+      ...own,
       scoresBy: low,
       scoresByHigh: high,
       gathers,
@@ -249,6 +253,10 @@ function termSets(
       isUsers: doc.speaker === USER,
     };
   };
+}
+
+function bitsAt(bits: Int32Array, at: number): number {
+  return bits[at] ?? 0;
 }
 
 const USER = "user";
@@ -269,6 +277,7 @@ function userFactors(
   options: RankOptions,
 ): (threadId: string) => number {
   if (asks === "assistant") return () => options.userWhereAssistantIsAsked;
+  const gain = asks === "user" ? options.askedUserGain : options.userGain;
   const counts = new Map<string, { all: number; users: number }>();
   for (const { threadId, speaker } of docs) {
     const count = counts.get(threadId) ?? { all: 0, users: 0 };
@@ -278,7 +287,7 @@ function userFactors(
   }
   return (threadId) => {
     const { all, users } = counts.get(threadId)!;
-    return 1 + options.userGain * Math.min(1, (2 * users) / all);
+    return 1 + gain * Math.min(1, (2 * users) / all);
   };
 }
 

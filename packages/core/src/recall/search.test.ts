@@ -201,3 +201,19 @@ test("of a question that is pasted by the megabyte no more is read than its begi
     assert.deepEqual(analyzeQuery(question), analyzeQuery(question.slice(0, 10_000)));
   }
 });
+
+test("a question for what the user said prefers the user's messages", async () => {
+  const rest = Array.from({ length: 70 }, (_, at) => `leaf${at}`).join(" ");
+  const talked = filler(6).map((line) => line.replace(/^\w+/, "user"));
+  const index = talk([
+    "user: We got a fence",
+    ...talked,
+    `assistant: Take a hedge, an arbor and a bush ${rest}`,
+    ...talked,
+  ]);
+  const first = async (question: string) => (await seqs(index, question))[0];
+  assert.equal(await first("fence, hedge, arbor or bush"), 8);
+  assert.equal(await first("Did I mention a fence, a hedge, an arbor or a bush?"), 1);
+  assert.equal(await first("Which have I described so far: fence, hedge, arbor or bush?"), 1);
+  assert.equal(await first("Did you recommend a fence, a hedge, an arbor or a bush?"), 8);
+});
