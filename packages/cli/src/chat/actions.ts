@@ -6,6 +6,7 @@ import { errorCode } from "@palimpsest/core/internal/text";
 import { checkThreadId, type MessageRecord } from "@palimpsest/core/log";
 import { shapeOf } from "@palimpsest/core/message";
 import { createSnippets } from "@palimpsest/core/recall";
+import { pin as pinAct, redo as redoAct, undo as undoAct } from "palimpsest/internal/acting";
 import { freeForkName } from "palimpsest/internal/assistant";
 import { checkScope, memoryService } from "palimpsest/internal/memory";
 import { coverNote } from "palimpsest/internal/recall";
@@ -15,6 +16,7 @@ import { inMarkdown, NOTHING_FOUND } from "../terminal/messages.ts";
 import { table, titleCell } from "../terminal/table.ts";
 import { costLine, counted, grouped, plain, printable } from "../terminal/text.ts";
 import { saidText } from "./prompt-rows.ts";
+import { number, perform } from "./rules.ts";
 import type { ChatSession } from "./session.ts";
 
 const NOTHING_YET = "Nothing was said in this thread yet.";
@@ -29,29 +31,17 @@ export async function compact(session: ChatSession, focus: string): Promise<void
   if (outcome.kind === "unchanged") await screen.aside(`Nothing changed (${outcome.reason}): ${outcome.detail}.`);
 }
 
-export async function undo({ assistant, screen, threadId }: ChatSession): Promise<void> {
-  await takenBack(screen, await assistant.agent.thread(threadId).undo(), "/redo brings it back");
+export async function undo(session: ChatSession): Promise<void> {
+  const done = await perform(session, undoAct, { thread: session.threadId });
+  if (done !== null) await session.screen.aside(`Record ${done.undone} is taken back; /redo brings it back.`);
 }
 
-export async function redo({ assistant, screen, threadId }: ChatSession): Promise<void> {
-  await takenBack(screen, await assistant.agent.thread(threadId).redo(), "/undo takes it back again");
-}
-
-async function takenBack(
-  screen: ChatSession["screen"],
-  done: { readonly kind: string; readonly of?: number; readonly reason?: string },
-  next: string,
-): Promise<void> {
-  if (done.kind === "undone") return screen.aside(`Record ${done.of} is taken back; ${next}.`);
-  if (done.kind === "redone")
-    return screen.aside(`The undo (record ${done.of}) is taken back: what it undid is in force again; ${next}.`);
-  if (done.kind === "missing") return screen.aside(NOTHING_YET);
-  if (done.kind !== "refused") return screen.aside("Another run is writing to this thread: try again.");
-  const why: Readonly<Record<string, string>> = {
-    "nothing-to-undo": "Nothing to undo: no compaction stands.",
-    "nothing-to-redo": "Nothing to redo: no undo stands.",
-  };
-  await screen.aside(why[done.reason ?? ""] ?? `That can't be taken back (${done.reason}).`);
+export async function redo(session: ChatSession): Promise<void> {
+  const done = await perform(session, redoAct, { thread: session.threadId });
+  if (done === null) return;
+  await session.screen.aside(
+    `The undo (record ${done.redone}) is taken back: what it undid is in force again; /undo takes it back again.`,
+  );
 }
 
 export async function context({ assistant, screen, threadId }: ChatSession): Promise<void> {
@@ -80,12 +70,11 @@ export async function search({ deps, screen, threadId }: ChatSession, words: str
 
 /** Without a number: the person's own last words. */
 export async function pin(session: ChatSession, argument: string): Promise<void> {
-  const { assistant, screen, threadId } = session;
+  const { screen, threadId: thread } = session;
   const seq = argument === "" ? ((await lastWords(session))?.seq ?? null) : number(argument);
   if (seq === null) return screen.aside(argument === "" ? NOTHING_YET : "/pin takes the number of a record: /pin 12");
-  const pinned = await assistant.agent.thread(threadId).pin(seq);
-  if (pinned.kind === "committed") return screen.aside(`Message ${seq} is pinned: every summary quotes it.`);
-  await screen.aside(pinned.kind === "no-message" ? `Record ${seq} is no message.` : `Not pinned (${pinned.kind}).`);
+  const pinned = await perform(session, pinAct, { thread, seq });
+  if (pinned !== null) await screen.aside(`Message ${seq} is pinned: every summary quotes it.`);
 }
 
 /** Without a number: everything up to now. */
@@ -107,10 +96,6 @@ async function goBefore(session: ChatSession, seq: number): Promise<void> {
   if (seq > 1) await assistant.agent.thread(threadId).fork({ as, at: seq - 1 });
   session.goTo(as);
   await screen.aside(`This is ${as} now; ${threadId} stays as it is (/threads ${threadId}).`);
-}
-
-function number(text: string): number | null {
-  return /^#?\d{1,15}$/.test(text) ? Number(text.replace("#", "")) : null;
 }
 
 /* The chat's commands that change what it talks to (model, thread) or show more of the last answer. */

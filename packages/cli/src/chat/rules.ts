@@ -134,7 +134,7 @@ export function summaryLines({ thread, compaction, items }: ResultOf<typeof summ
 }
 
 /** Null when it was refused, which is said. */
-async function perform<Given extends z.ZodObject, Result>(
+export async function perform<Given extends z.ZodObject, Result>(
   { deps, screen, context }: ChatSession,
   act: Operation<Given, Result>,
   input: z.output<Given>,
@@ -148,6 +148,6 @@ async function perform<Given extends z.ZodObject, Result>(
   }
 }
 
-function number(text: string): number | null {
+export function number(text: string): number | null {
   return /^#?\d{1,15}$/.test(text) ? Number(text.replace("#", "")) : null;
 }

@@ -13,7 +13,15 @@ import { forgetEverywhere } from "../memory/erase-message.ts";
 import type { Repository } from "../memory/repository.ts";
 import { checkScope, type MemoryScope } from "../memory/repository.ts";
 import { type MemoryService, memoryService } from "../memory/service.ts";
-import { type ClosedHome, invalid, list, OperationError, operation } from "./operation.ts";
+import {
+  type ClosedHome,
+  invalid,
+  list,
+  type Operation,
+  OperationError,
+  type OperationOptions,
+  operation,
+} from "./operation.ts";
 
 const agent = z.string().max(64).optional().describe("A custom agent's memory; without it the user's own.");
 const scope = z.strictObject({ agent });
@@ -28,27 +36,21 @@ const content = z.string().max(10_000);
 const category = z.string().min(1).max(64).optional();
 const confidence = z.number().min(0).max(1).optional();
 
-/** Of every act here: where it is, and that a home without threads will do. */
-const IN_QUERY = { query: ["agent"], needs: "memory" } as const;
-
-export const show = operation({
+export const show = memoryOperation({
   name: "memory-show",
   summary: "What is remembered",
   method: "GET",
   path: "/api/memory",
-  ...IN_QUERY,
   input: scope,
   output: document,
-  run: (home: AnyHome, { agent: name }) =>
-    inMemory(home, name, async ({ service, at }) => shown(await service.show(at))),
+  run: async ({ service, at }) => shown(await service.show(at)),
 });
 
-export const rewrite = operation({
+export const rewrite = memoryOperation({
   name: "memory-rewrite",
   summary: "Rewrite sections by their paths, such as userContext.topOfMind",
   method: "PUT",
   path: "/api/memory",
-  ...IN_QUERY,
   body: "sections",
   input: z.strictObject({
     agent,
@@ -58,19 +60,17 @@ export const rewrite = operation({
     ),
   }),
   output: document,
-  run: (home: AnyHome, { agent: name, sections }) =>
-    inMemory(home, name, async ({ service, at }) => {
-      for (const [path, text] of Object.entries(sections)) await service.rewrite(at, path as SectionPath, text);
-      return shown(await service.show(at));
-    }),
+  run: async ({ service, at }, { sections }) => {
+    for (const [path, text] of Object.entries(sections)) await service.rewrite(at, path as SectionPath, text);
+    return shown(await service.show(at));
+  },
 });
 
-export const facts = operation({
+export const facts = memoryOperation({
   name: "memory-facts",
   summary: "The facts; with q those that match it best",
   method: "GET",
   path: "/api/memory/facts",
-  ...IN_QUERY,
   input: z.strictObject({
     agent,
     q: z.string().min(1).max(10_000).optional(),
@@ -83,22 +83,20 @@ export const facts = operation({
     description: "Find what is remembered about the user: the facts that match best, with their ids.",
     defaults: { limit: 10 },
   },
-  run: (home: AnyHome, { agent: name, q, limit }) =>
-    inMemory(home, name, async ({ service, at }) => {
-      if (q === undefined) return { facts: (await service.show(at)).facts.slice(0, limit).map(open) };
-      const found = await service.search(at, q, { limit });
-      if (found.kind === "nothing") return { facts: [] };
-      return { facts: found.hits.map((hit) => ({ ...hit.fact, score: hit.score })) };
-    }),
+  run: async ({ service, at }, { q, limit }) => {
+    if (q === undefined) return { facts: (await service.show(at)).facts.slice(0, limit).map(open) };
+    const found = await service.search(at, q, { limit });
+    if (found.kind === "nothing") return { facts: [] };
+    return { facts: found.hits.map((hit) => ({ ...hit.fact, score: hit.score })) };
+  },
 });
 
-export const add = operation({
+export const add = memoryOperation({
   name: "memory-add",
   summary: "Remember a fact; one that says the same is found instead",
   method: "POST",
   path: "/api/memory/facts",
   status: 201,
-  ...IN_QUERY,
   input: z.strictObject({ agent, content, category, confidence }),
   output: z.strictObject({ kind: z.enum(["added", "known"]), fact }),
   tool: {
@@ -107,55 +105,49 @@ export const add = operation({
       "Remember something lasting about the user that they said or decided: one sentence, no instructions, no secrets.",
     effect: "adds",
   },
-  run: (home: AnyHome, { agent: name, ...given }, { source }) =>
-    inMemory(home, name, async ({ service, at }) => {
-      // What a program states for the person passes the gates that a model's proposals pass.
-      const added = source === undefined ? await service.add(at, given) : await service.state(at, given, source);
-      if (added.kind === "refused") throw notRemembered(added.reason);
-      return { kind: added.kind, fact: open(added.fact) };
-    }),
+  run: async ({ service, at }, { agent: _, ...given }, { source }) => {
+    // What a program states for the person passes the gates that a model's proposals pass.
+    const added = source === undefined ? await service.add(at, given) : await service.state(at, given, source);
+    if (added.kind === "refused") throw notRemembered(added.reason);
+    return { kind: added.kind, fact: open(added.fact) };
+  },
 });
 
-export const showFact = operation({
+export const showFact = memoryOperation({
   name: "memory-fact",
   summary: "One fact",
   method: "GET",
   path: "/api/memory/facts/{fact}",
-  ...IN_QUERY,
   input: z.strictObject({ agent, fact: factId }),
   output: fact,
-  run: (home: AnyHome, { agent: name, fact: id }) =>
-    inMemory(home, name, async ({ service, at }) => {
-      const known = (await service.show(at)).facts.find((one) => one.id === id);
-      if (known === undefined) throw noFact(id);
-      return open(known);
-    }),
+  run: async ({ service, at }, { fact: id }) => {
+    const known = (await service.show(at)).facts.find((one) => one.id === id);
+    if (known === undefined) throw noFact(id);
+    return open(known);
+  },
 });
 
-export const edit = operation({
+export const edit = memoryOperation({
   name: "memory-edit",
   summary: "Correct a fact",
   method: "PATCH",
   path: "/api/memory/facts/{fact}",
-  ...IN_QUERY,
   input: z.strictObject({ agent, fact: factId, content: content.optional(), category, confidence }),
   output: z.strictObject({ kind: z.literal("edited"), fact }),
-  run: (home: AnyHome, { agent: name, fact: id, ...change }) =>
-    inMemory(home, name, async ({ service, at }) => {
-      const edited = await service.edit(at, id, change);
-      if (edited.kind === "edited") return { kind: edited.kind, fact: open(edited.fact) };
-      throw edited.reason === "unknown-fact" ? noFact(id) : notRemembered(edited.reason);
-    }),
+  run: async ({ service, at }, { agent: _, fact: id, ...change }) => {
+    const edited = await service.edit(at, id, change);
+    if (edited.kind === "edited") return { kind: edited.kind, fact: open(edited.fact) };
+    throw edited.reason === "unknown-fact" ? noFact(id) : notRemembered(edited.reason);
+  },
 });
 
 const names = list(z.string());
 
-export const forget = operation({
+export const forget = memoryOperation({
   name: "memory-forget",
   summary: "Forget a fact; with redact=true its words are erased everywhere, with the turns it was learned from",
   method: "DELETE",
   path: "/api/memory/facts/{fact}",
-  needs: "memory",
   query: ["agent", "redact"],
   input: z.strictObject({
     agent,
@@ -177,15 +169,14 @@ export const forget = operation({
     effect: "deletes",
     without: ["redact", "also"],
   },
-  run: (home: AnyHome, { agent: name, fact: id, redact = false, also = [] }) =>
-    inMemory(home, name, async ({ service, at }) => {
-      const ids = [id, ...also];
-      const done = await forgetIn(home, service, { at, ids, redact });
-      if (done.kind === "unknown-fact") throw noFact(done.id);
-      const { facts: gone, fenced, evidence, redacted, busy, scrubbed } = done;
-      const left = scrubbed.kind === "held" ? { left: scrubbed.file } : {};
-      return { forgotten: gone.map((one) => one.id), fenced, evidence, redacted, busy, ...left };
-    }),
+  run: async ({ home, service, at }, { fact: id, redact = false, also = [] }) => {
+    const ids = [id, ...also];
+    const done = await forgetIn(home, service, { at, ids, redact });
+    if (done.kind === "unknown-fact") throw noFact(done.id);
+    const { facts: gone, fenced, evidence, redacted, busy, scrubbed } = done;
+    const left = scrubbed.kind === "held" ? { left: scrubbed.file } : {};
+    return { forgotten: gone.map((one) => one.id), fenced, evidence, redacted, busy, ...left };
+  },
 });
 
 /** Where there are no threads, nothing else shows the facts. */
@@ -200,35 +191,31 @@ async function forgetIn(
   return { evidence: [], redacted: [], busy: [], scrubbed: { kind: "clean" as const }, ...forgotten };
 }
 
-export const history = operation({
+export const history = memoryOperation({
   name: "memory-history",
   summary: "Every change that was made, with what was there before",
   method: "GET",
   path: "/api/memory/history",
-  ...IN_QUERY,
   input: scope,
   output: z.strictObject({ changes: list(z.looseObject({ id: z.string(), kind: z.string() })) }),
-  run: (home: AnyHome, { agent: name }) =>
-    inMemory(home, name, async ({ service, at }) => ({
-      changes: (await service.history(at)).map((change) => ({ ...change })),
-    })),
+  run: async ({ service, at }) => ({
+    changes: (await service.history(at)).map((change) => ({ ...change })),
+  }),
 });
 
-export const undo = operation({
+export const undo = memoryOperation({
   name: "memory-undo",
   summary: "Take back the newest change, or one by its id",
   method: "POST",
   path: "/api/memory/undo",
-  ...IN_QUERY,
   input: z.strictObject({ agent, change: z.string().optional() }),
   output: z.strictObject({ undone: names }),
-  run: (home: AnyHome, { agent: name, change }) =>
-    inMemory(home, name, async ({ service, at }) => {
-      const result = await service.undo(at, change);
-      if (result.kind === "undone") return { undone: result.undone };
-      const later = result.reason === "changed-since" ? ` by ${result.later}: take that back first` : "";
-      throw new OperationError(result.reason, `${WHY_NOT_UNDONE[result.reason]}${later}`);
-    }),
+  run: async ({ service, at }, { change }) => {
+    const result = await service.undo(at, change);
+    if (result.kind === "undone") return { undone: result.undone };
+    const later = result.reason === "changed-since" ? ` by ${result.later}: take that back first` : "";
+    throw new OperationError(result.reason, `${WHY_NOT_UNDONE[result.reason]}${later}`);
+  },
 });
 
 const WHY_NOT_UNDONE = {
@@ -239,50 +226,44 @@ const WHY_NOT_UNDONE = {
   "changed-since": "what it changed has been changed again since",
 } as const;
 
-export const exportMemory = operation({
+export const exportMemory = memoryOperation({
   name: "memory-export",
   summary: "The document as other tools read it",
   method: "GET",
   path: "/api/memory/export",
-  ...IN_QUERY,
   input: scope,
   output: document,
-  run: (home: AnyHome, { agent: name }) =>
-    inMemory(home, name, async ({ service, at }) => shown(await service.export(at))),
+  run: async ({ service, at }) => shown(await service.export(at)),
 });
 
-export const importMemory = operation({
+export const importMemory = memoryOperation({
   name: "memory-import",
   summary: "Add what a document knows and this memory doesn't",
   method: "POST",
   path: "/api/memory/import",
-  ...IN_QUERY,
   body: "document",
   input: z.strictObject({ agent, document: z.record(z.string(), z.unknown()) }),
   output: z.strictObject({ imported: z.int(), known: z.int(), sections: z.int() }),
-  run: (home: AnyHome, { agent: name, document: given }, { note }) =>
-    inMemory(home, name, async ({ service, at }) => {
-      const result = await service.import(at, given);
-      if (result.kind === "unreadable")
-        throw new OperationError("unreadable", `this is no memory document: ${result.reason}. Nothing was imported`);
-      for (const text of result.notes) note?.(text);
-      return { imported: result.facts, known: result.known, sections: result.sections };
-    }),
+  run: async ({ service, at }, { document: given }, { note }) => {
+    const result = await service.import(at, given);
+    if (result.kind === "unreadable")
+      throw new OperationError("unreadable", `this is no memory document: ${result.reason}. Nothing was imported`);
+    for (const text of result.notes) note?.(text);
+    return { imported: result.facts, known: result.known, sections: result.sections };
+  },
 });
 
-export const reload = operation({
+export const reload = memoryOperation({
   name: "memory-reload",
   summary: "Read it anew, past every cache",
   method: "POST",
   path: "/api/memory/reload",
-  ...IN_QUERY,
   input: scope,
   output: document,
-  run: (home: AnyHome, { agent: name }) =>
-    inMemory(home, name, async ({ service, repository, at }) => {
-      await repository.storage.reload(at);
-      return shown(await service.show(at));
-    }),
+  run: async ({ service, repository, at }) => {
+    await repository.storage.reload(at);
+    return shown(await service.show(at));
+  },
 });
 
 const settings = z.strictObject({
@@ -307,39 +288,52 @@ export const showSettings = operation({
   run: (home: AnyHome) => settingsOf(home),
 });
 
-export const status = operation({
+export const status = memoryOperation({
   name: "memory-status",
   summary: "How memory is set up, and what is remembered",
   method: "GET",
   path: "/api/memory/status",
-  ...IN_QUERY,
   input: scope,
   output: z.strictObject({ config: settings, data: document }),
-  run: (home: AnyHome, { agent: name }) =>
-    inMemory(home, name, async ({ service, at }) => ({
-      config: await settingsOf(home),
-      data: shown(await service.show(at)),
-    })),
+  run: async ({ home, service, at }) => ({
+    config: await settingsOf(home),
+    data: shown(await service.show(at)),
+  }),
 });
 
 type AnyHome = Home | ClosedHome;
 
 interface OpenMemory {
+  readonly home: AnyHome;
   readonly service: MemoryService;
   readonly repository: Repository;
   readonly at: MemoryScope;
 }
 
-async function inMemory<T>(
-  home: AnyHome,
-  name: string | undefined,
-  work: (memory: OpenMemory) => Promise<T>,
-): Promise<T> {
-  const checked = checkScope(home.userId, name ?? null);
-  if (checked.kind === "invalid") throw invalid("agent", checked.problem);
-  const repository = await home.memory(home.store);
-  const service = memoryService({ repository, clock: home.clock, ids: randomUUID });
-  return work({ service, repository, at: checked.scope });
+/** An act on one scope, which the address names; a home without threads will do. */
+function memoryOperation<
+  Input extends z.ZodObject<{ agent: typeof agent }>,
+  Output extends z.ZodType,
+  Result extends z.input<Output>,
+>({
+  run,
+  ...entry
+}: Omit<Operation<Input, Result>, "output" | "needs" | "run"> & {
+  readonly output: Output;
+  run(memory: OpenMemory, input: z.output<Input>, options: OperationOptions): Promise<Result>;
+}): Operation<Input, Result> {
+  return operation({
+    query: ["agent"],
+    needs: "memory",
+    ...entry,
+    async run(home: AnyHome, input: z.output<Input>, options) {
+      const checked = checkScope(home.userId, input.agent ?? null);
+      if (checked.kind === "invalid") throw invalid("agent", checked.problem);
+      const repository = await home.memory(home.store);
+      const service = memoryService({ repository, clock: home.clock, ids: randomUUID });
+      return run({ home, service, repository, at: checked.scope }, input, options);
+    },
+  });
 }
 
 /** Where it is kept is the operator's own affair. */
