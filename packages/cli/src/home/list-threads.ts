@@ -1,6 +1,6 @@
 /** The threads a command is about: a user's or everybody's, by age, by pattern. */
 import * as threads from "palimpsest/internal/thread-operations";
-import { everyUser, type Store, type ThreadSummary } from "palimpsest/stores";
+import { everyThread as everyStoredThread, everyUser, type Store, type ThreadSummary } from "palimpsest/stores";
 import type { Acts } from "./acts.ts";
 
 export interface ThreadFilter {
@@ -35,15 +35,17 @@ export async function everyThread(
 export async function listThreads(store: Store, filter: ThreadFilter): Promise<readonly ThreadSummary[]> {
   const { limit = Number.POSITIVE_INFINITY } = filter;
   const before = changedBefore(filter);
-  const isOld = ({ updatedAt }: ThreadSummary) => before === null || updatedAt < before;
   const summaries: ThreadSummary[] = [];
   const stores = filter.all === true ? everyUser(store) : [store];
-  for await (const own of stores)
-    summaries.push(...(await ofUser(own, before === null ? limit : Number.POSITIVE_INFINITY)));
-  return summaries
-    .filter(isOld)
-    .sort((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1))
-    .slice(0, limit);
+  for await (const own of stores) {
+    let count = 0;
+    for await (const summary of everyStoredThread(own, { order: "recent" })) {
+      if (before === null || summary.updatedAt < before) summaries.push(summary);
+      count += 1;
+      if (before === null && count >= limit) break;
+    }
+  }
+  return summaries.sort((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1)).slice(0, limit);
 }
 
 /** Null: whenever it was. */
@@ -66,18 +68,6 @@ export function matcherOf(pattern: string): (id: string) => boolean {
     }
     return true;
   };
-}
-
-async function ofUser(store: Store, limit: number): Promise<readonly ThreadSummary[]> {
-  const summaries: ThreadSummary[] = [];
-  let after: string | undefined;
-  while (summaries.length < limit) {
-    const page = await store.threads({ limit: Math.min(limit - summaries.length, PAGE), after });
-    summaries.push(...page.threads);
-    if (page.next === null) break;
-    after = page.next;
-  }
-  return summaries;
 }
 
 const PAGE = 500;

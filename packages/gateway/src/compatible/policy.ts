@@ -35,17 +35,22 @@ export interface RequestPolicy {
 
 /** Throws what a client is told of a header that can't be meant. */
 export function policyOf(headers: Headers, { gateway }: Pick<ConfigFile, "gateway">, userId: string): RequestPolicy {
-  const agentName = headers.get("x-palimpsest-agent") ?? "default";
-  const scope = checkScope(userId, agentName);
-  if (scope.kind === "invalid") throw new ProblemError(400, "invalid", `X-Palimpsest-Agent: ${scope.problem}`);
   return {
     mode: chosen(headers, "Mode", MODES) ?? gateway.mode,
     compaction: chosen(headers, "Compaction", COMPACTIONS) ?? gateway.compaction,
     evidence: gateway.evidence ? "on" : "off",
     memory: chosen(headers, "Memory", SWITCH) ?? (gateway.memory ? "on" : "off"),
     tools: chosen(headers, "Tools", SWITCH) ?? (gateway.tools ? "on" : "off"),
-    agentName: scope.scope.agentName ?? "default",
+    agentName: agentNamed(headers, userId),
   };
+}
+
+function agentNamed(headers: Headers, userId: string): string {
+  const name = headers.get("x-palimpsest-agent");
+  if (name === null) return "default";
+  const checked = checkScope(userId, name);
+  if (checked.kind === "invalid") throw new ProblemError(400, "invalid", `X-Palimpsest-Agent: ${checked.problem}`);
+  return checked.scope.agentName ?? "default";
 }
 
 function chosen<T extends string>(headers: Headers, name: string, values: readonly T[]): T | null {
@@ -186,21 +191,7 @@ export function sessionSettings(
   if (length === "pass") return { summarization: false };
   const chosen = summarizationForThreads(settings.summarization);
   const { policy, prune, drafts, reservedOutputTokens, summaryPrompt, maxSummarizerCalls } = chosen;
-  const { trigger, keep, lowWater, minGain, maxSummaryTokens, summaryFormat, style } = policy;
-  const summarization = {
-    trigger,
-    keep,
-    lowWater,
-    minGain,
-    maxSummaryTokens,
-    summaryFormat,
-    ...(style !== undefined && { style }),
-    prune,
-    drafts,
-    reservedOutputTokens,
-    summaryPrompt,
-    maxSummarizerCalls,
-  };
+  const summarization = { ...policy, prune, drafts, reservedOutputTokens, summaryPrompt, maxSummarizerCalls };
   // Nobody asked for a call to the model of the conversation: it costs, and the client would wait for it. Who brings a
   // provider's key alone pays with that key; the operator's writes no summary for them.
   const hasWriter =

@@ -233,8 +233,8 @@ export async function askTarget(
   else if (target.entry.provider !== "openai-compatible") throw keyMissing(target);
   const asked = { method: call.method, url, headers, body, signal, bounds: call.bounds };
   const answer = await provenBy(call, askUpstream(asked));
-  const secrets = secretsOf({ api_key: target.key ?? undefined, base_url: target.entry.base_url });
-  return whose === "clients" || answer.status < 400 ? answer : hiding(answer, secrets);
+  if (whose === "clients" || answer.status < 400) return answer;
+  return hiding(answer, secretsOf({ api_key: target.key ?? undefined, base_url: target.entry.base_url }));
 }
 
 /** Providers repeat keys in what they say of them. */
