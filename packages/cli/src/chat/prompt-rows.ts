@@ -1,8 +1,7 @@
 /** The rows at the bottom of a chat: what goes on, what waits to be said, the line being typed. Pure. */
 import type { LiveRows } from "../terminal/display.ts";
 import { clipColumns, columns, printable, rowsOf } from "../terminal/text.ts";
-import type { Activity } from "./input.ts";
-import { type InputState, isWaiting } from "./input.ts";
+import { type Activity, type InputState, isWaiting } from "./input.ts";
 import { shownText } from "./line-editor.ts";
 
 export interface PromptStatus extends Activity {

@@ -10,8 +10,8 @@ import { errorText } from "@palimpsest/core/internal/text";
 import { Display } from "../terminal/display.ts";
 import type { Output } from "../terminal/output.ts";
 import { plain } from "../terminal/text.ts";
-import type { Activity } from "./input.ts";
 import {
+  type Activity,
   type Effect,
   type Happening,
   type InputState,
@@ -21,8 +21,7 @@ import {
   stepInput,
   unsaidLines,
 } from "./input.ts";
-import type { Keyboard } from "./keyboard.ts";
-import { earlyKey, editText, keyReader, type RawKey } from "./keyboard.ts";
+import { earlyKey, editText, type Keyboard, keyReader, type RawKey } from "./keyboard.ts";
 import { KEPT } from "./line-editor.ts";
 import { type PromptStatus, promptRows, SIGN_MS, saidText } from "./prompt-rows.ts";
 

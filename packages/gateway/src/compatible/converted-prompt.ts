@@ -3,8 +3,7 @@
 import type { FilePart, ImagePart, Part, Shape } from "@palimpsest/core/message";
 import type { ResolvedModel } from "palimpsest/models";
 import { ProblemError } from "../http/problem.ts";
-import type { JsonFields } from "../http/read-json.ts";
-import { fieldsOf } from "../http/read-json.ts";
+import { fieldsOf, type JsonFields } from "../http/read-json.ts";
 import type { VendorRequest } from "./vendor.ts";
 
 type ModelCallOptions = Parameters<ResolvedModel["language"]["doStream"]>[0];

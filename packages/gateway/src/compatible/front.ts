@@ -8,8 +8,16 @@ import { createHash, type Hash } from "node:crypto";
 import { readMessage } from "@palimpsest/core/internal/message";
 import type { Dialect, MessageOf, Shape } from "@palimpsest/core/message";
 import { inTurns } from "palimpsest/internal/threads";
-import type { JsonFields } from "../http/read-json.ts";
-import { AT_ONCE, type ByteSpan, objectOf, parseJson, pastSpace, stringEnd, valueEnd } from "../http/read-json.ts";
+import {
+  AT_ONCE,
+  type ByteSpan,
+  type JsonFields,
+  objectOf,
+  parseJson,
+  pastSpace,
+  stringEnd,
+  valueEnd,
+} from "../http/read-json.ts";
 import { type Chained, type ChainPlace, type ChainState, chainSteps, type Secret } from "./match.ts";
 
 export interface FrontMemory {

@@ -10,8 +10,7 @@ import type { OpenThreadOptions } from "palimpsest/session";
 import type { Store } from "palimpsest/stores";
 import { type Caller, isProviderUser } from "../access/admit.ts";
 import { ProblemError } from "../http/problem.ts";
-import type { JsonFields } from "../http/read-json.ts";
-import { fieldsOf, parseFields } from "../http/read-json.ts";
+import { fieldsOf, type JsonFields, parseFields } from "../http/read-json.ts";
 import type { ParsedRequest } from "./request.ts";
 import type { Vendor } from "./vendor.ts";
 

@@ -5,8 +5,7 @@ import { checkThreadId, type RulesByScope } from "@palimpsest/core/log";
 import { inTurns, pace, rulesInFiles } from "palimpsest/internal/threads";
 import { type Caller, isProviderUser } from "../access/admit.ts";
 import { ProblemError } from "../http/problem.ts";
-import type { JsonFields } from "../http/read-json.ts";
-import { repeatedName } from "../http/read-json.ts";
+import { type JsonFields, repeatedName } from "../http/read-json.ts";
 import { type AccountKind, heldSteps, mayName, referenceIn } from "./account-ids.ts";
 import type { NamedAnswer, ServerThread } from "./answer.ts";
 import { convertedAnswer } from "./converted-answer.ts";
@@ -28,8 +27,7 @@ import {
 } from "./policy.ts";
 import type { NewQuestion } from "./prompt.ts";
 import type { CompatibleCall, CompatibleDeps } from "./serve.ts";
-import type { UpstreamAnswer } from "./upstream.ts";
-import { askTarget, provenBy, requestBytes } from "./upstream.ts";
+import { askTarget, provenBy, requestBytes, type UpstreamAnswer } from "./upstream.ts";
 import type { Vendor, VendorRequest } from "./vendor.ts";
 
 /** A request that was read, and where it goes. */

@@ -18,8 +18,7 @@ import {
   providerKeyOf,
   type RequestFacts,
 } from "../access/admit.ts";
-import type { RequestLimits, Strangers } from "../access/limits.ts";
-import { requestPlaces } from "../access/limits.ts";
+import { type RequestLimits, requestPlaces, type Strangers } from "../access/limits.ts";
 import type { Compatible, CompatibleRequest } from "../compatible/serve.ts";
 import type { After } from "../http/event-stream.ts";
 import { readInput, readShallow } from "../http/input.ts";
@@ -29,8 +28,7 @@ import type { Metrics, RequestMeter } from "../metrics/metrics.ts";
 import type { UnderWay } from "./listen.ts";
 import type { Log } from "./log.ts";
 import type { PageFiles } from "./page-files.ts";
-import type { StoreHealth } from "./request-store.ts";
-import { requestStore, type StoreGuard } from "./request-store.ts";
+import { requestStore, type StoreGuard, type StoreHealth } from "./request-store.ts";
 import { released, responseOf } from "./response.ts";
 
 export interface AppDeps {

@@ -4,8 +4,7 @@ import type { ChargedUse, ThreadCost } from "../home/cost.ts";
 import type { Problem } from "../import/conversation.ts";
 import type { ImportOutcome } from "../import/import-file.ts";
 import type { FileOutcome, FolderOutcome } from "../import/import-folder.ts";
-import type { ModelsConfig, Usage } from "../models/facts.ts";
-import { costOf, pricesOf } from "../models/facts.ts";
+import { costOf, type ModelsConfig, pricesOf, type Usage } from "../models/facts.ts";
 
 interface RunDocumentOptions {
   readonly config: ModelsConfig;

@@ -10,8 +10,7 @@ import {
 import { z } from "zod";
 import type { Home } from "../home/open-home.ts";
 import { forgetEverywhere } from "../memory/erase-message.ts";
-import type { Repository } from "../memory/repository.ts";
-import { checkScope, type MemoryScope } from "../memory/repository.ts";
+import { checkScope, type MemoryScope, type Repository } from "../memory/repository.ts";
 import { type MemoryService, memoryService } from "../memory/service.ts";
 import {
   type ClosedHome,

@@ -4,8 +4,7 @@
  */
 import { type AnthropicMessage, anthropicShape } from "@palimpsest/core/message";
 import { ProblemError } from "../../http/problem.ts";
-import type { JsonFields } from "../../http/read-json.ts";
-import { listIn } from "../../http/read-json.ts";
+import { type JsonFields, listIn } from "../../http/read-json.ts";
 import type { ServerThread, ServerThreadPlace } from "../answer.ts";
 import type { Secret } from "../match.ts";
 import { findPointed } from "../pointer.ts";

@@ -6,8 +6,7 @@
 import { isRecord } from "@palimpsest/core/internal/text";
 import type { ThreadHeader } from "@palimpsest/core/log";
 import type { Store } from "palimpsest/stores";
-import type { JsonFields } from "../../http/read-json.ts";
-import { fieldsOf, listIn, parseFields } from "../../http/read-json.ts";
+import { fieldsOf, type JsonFields, listIn, parseFields } from "../../http/read-json.ts";
 import type { ServerThreadPlace } from "../answer.ts";
 import type { Secret } from "../match.ts";
 import { findPointed, signPointer } from "../pointer.ts";

@@ -2,8 +2,7 @@
 
 import { type ResponsesMessage, type Shape, shapeOf } from "@palimpsest/core/message";
 import { ProblemError } from "../../http/problem.ts";
-import type { JsonFields } from "../../http/read-json.ts";
-import { fieldsOf, listIn, parseFields } from "../../http/read-json.ts";
+import { fieldsOf, type JsonFields, listIn, parseFields } from "../../http/read-json.ts";
 import type { Secret } from "../match.ts";
 import type { CompatibleCall, CompatibleDeps } from "../serve.ts";
 

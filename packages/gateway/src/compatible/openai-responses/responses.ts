@@ -6,8 +6,7 @@ import { type ResponsesItem, type ResponsesMessage, responsesItems } from "@pali
 import { commit, withWriter } from "palimpsest/internal/threads";
 import type { Store } from "palimpsest/stores";
 import { ProblemError } from "../../http/problem.ts";
-import type { JsonFields } from "../../http/read-json.ts";
-import { parseFields } from "../../http/read-json.ts";
+import { type JsonFields, parseFields } from "../../http/read-json.ts";
 import { converseWith } from "../converse.ts";
 import { answerWith } from "../counting.ts";
 import { keptRequest, type StoredRequest } from "../find.ts";
