@@ -21,7 +21,6 @@ export interface AcpSessionOptions {
   readonly warn: (text: string) => void;
 }
 
-/** What a person may type instead of a prompt. */
 export const COMMANDS = [
   { name: "compact", description: "Sum the conversation up now", input: { hint: "what must be kept" } },
   { name: "undo", description: "Take back the newest compaction" },

@@ -307,7 +307,6 @@ interface LastWords {
   readonly text: string;
 }
 
-/** What the person said last. */
 async function lastWords({ deps, threadId }: ChatSession): Promise<LastWords | null> {
   for await (const { record } of deps.store.records(threadId, { kinds: ["message"], order: "descending" }))
     if (record.kind === "message" && record.origin === "user") return { seq: record.seq, text: wordsOf(record).text };

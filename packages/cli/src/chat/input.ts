@@ -31,7 +31,6 @@ export interface InputState {
   readonly editor: EditorState;
   /** Typed ahead: said one after the other as soon as they may be. */
   readonly queue: readonly Said[];
-  /** An answer is being stopped. */
   readonly stopping: boolean;
   /** When Ctrl-C was pressed, if it was the last key. */
   readonly interruptedAt: number | null;

@@ -71,7 +71,6 @@ export async function hideMessage(session: ChatSession, argument: string): Promi
     );
 }
 
-/** Most messages that are listed. */
 const LISTED = 12;
 
 /** The newest messages that the prompt shows, with their numbers. */

@@ -14,7 +14,6 @@ export interface ScreenOptions {
   readonly output: Output;
   /** At a terminal lines are broken between words. */
   readonly terminal: boolean;
-  /** Empties it. */
   readonly clear?: () => Promise<void>;
   /** Told what goes on; null: nothing. */
   readonly show: (activity: Activity | null) => void;
@@ -59,14 +58,12 @@ export class Screen {
     await this.#write(`${text}\n`);
   }
 
-  /** A paragraph of markdown. */
   async prose(text: string): Promise<void> {
     await this.settle();
     await this.#write(this.#markdown.push(text));
     await this.settle();
   }
 
-  /** Something beside the conversation. */
   async aside(text: string): Promise<void> {
     await this.styledAside(plain(text));
   }
@@ -88,7 +85,6 @@ export class Screen {
     this.#do({ phase, doing: phase, budget });
   }
 
-  /** Nothing goes on. */
   rest(): void {
     this.#activity = null;
     this.#show(null);

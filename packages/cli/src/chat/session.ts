@@ -24,7 +24,6 @@ export interface ChatSessionOptions {
   readonly window: number | undefined;
 }
 
-/** What a tool was given and what it gave. */
 interface ToolUse {
   readonly name: string;
   readonly input: unknown;
@@ -36,7 +35,6 @@ export class ChatSession {
   readonly deps: Home;
   readonly screen: Screen;
   readonly agentName: string | undefined;
-  /** The tools of the last answer. */
   readonly uses: ToolUse[] = [];
   /** What a command wants said next, or offers for changing. */
   next: { readonly kind: "say" | "fill"; readonly text: string } | null = null;
@@ -168,12 +166,10 @@ export class ChatSession {
     }
   }
 
-  /** Stops what goes on, if anything does. */
   stop(): void {
     this.#stop?.abort();
   }
 
-  /** The agent has asked something and waits for the answer. */
   get isAsked(): boolean {
     return this.#choices.length > 0;
   }

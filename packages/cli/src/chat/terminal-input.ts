@@ -44,7 +44,6 @@ export async function openTerminal(options: TerminalOptions): Promise<TerminalIn
 }
 
 export class TerminalInput implements Keyboard {
-  /** Prints above what is typed. */
   readonly output: Output;
   readonly #options: TerminalOptions;
   readonly #file: string;

@@ -6,7 +6,6 @@ import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
 import type { Command, Input } from "./command.ts";
 import { UsageError } from "./failure.ts";
 
-/** What every command takes. */
 export interface GlobalOptions {
   readonly home?: string;
   readonly config?: string;

@@ -18,7 +18,6 @@ export interface CommandModule<O extends object> {
 interface CommandTexts {
   /** One word, or two: `threads delete`. */
   readonly name: string;
-  /** One line of help. */
   readonly summary: string;
   /** What follows `palimpsest` in the examples of its help. */
   readonly examples: readonly string[];

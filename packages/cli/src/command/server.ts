@@ -64,7 +64,6 @@ export function connectServer({ url: given, key, userId, signal }: ServerOptions
   };
 }
 
-/** A thread's routes. */
 export function threadPath(threadId: string, rest = ""): string {
   return `/api/threads/${encodeURIComponent(threadId)}${rest}`;
 }

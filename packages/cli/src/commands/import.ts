@@ -177,7 +177,6 @@ async function showImported(
   return 0;
 }
 
-/** How many problems are listed on stderr. */
 const SHOWN = 20;
 
 function located(path: string, { place, message }: Problem): string {

@@ -14,7 +14,6 @@ import { leftNotes, withHome } from "../home/home.ts";
 import { table } from "../terminal/table.ts";
 import { printable } from "../terminal/text.ts";
 
-/** The options of every command under `memory`. */
 export interface MemoryCommandOptions {
   readonly agent?: string;
 }

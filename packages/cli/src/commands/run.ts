@@ -139,7 +139,6 @@ interface Told {
   readonly context: Context;
   readonly asked: string | undefined;
   readonly model: string | null;
-  /** What the thread had cost. */
   readonly before: ThreadCost | null;
   readonly after: ThreadCost | null;
 }

@@ -26,7 +26,6 @@ const runServe: CommandRun<ServeOptions> = ({ options }, context) => {
 };
 
 interface Serving {
-  /** Called once it can answer. */
   readonly onReady: (url: string) => Promise<void>;
   /** `failures`: for a person's own terminal, where a line for each request would hide the address. */
   readonly log: "requests" | "failures";

@@ -157,7 +157,6 @@ export function whose({ userId }: Context): string {
 
 /* Questions to a person at a terminal. */
 
-/** Whether somebody is there to answer. */
 export function canAsk(format: Context["format"]): boolean {
   return process.stdin.isTTY === true && process.stdout.isTTY === true && format === "text";
 }

@@ -70,7 +70,6 @@ export function clipColumns(text: string, room: number): string {
   return `${rowsOf(text, Math.max(1, room - 1))[0]}…`;
 }
 
-/** Filled up with spaces. */
 export function padded(text: string, room: number): string {
   return text + " ".repeat(Math.max(0, room - columns(text)));
 }

@@ -21,7 +21,6 @@ export interface RequestFacts {
   readonly method: string;
   /** The server's end of the connection: whether only this machine can have made it. */
   readonly connection: "loopback" | "other";
-  /** Headers, as they came. */
   readonly host: string | null;
   /** Whether `gateway.hosts` allows this host, where it lists any. */
   readonly hostAllowed: boolean;

@@ -316,11 +316,9 @@ export interface NamedAnswer<M> {
   rewrite(answer: UpstreamAnswer, compaction: ServerCompaction | null): UpstreamAnswer;
   /** Kept behind the answer, so that it can be given again; null: nothing. */
   receipt(answer: ReadAnswer<unknown> | null, failure: unknown): EventRecord["event"] | null;
-  /** Nothing more comes. */
   end(): void;
 }
 
-/** A prompt that is about to be sent. */
 export interface PromptToPrepare<M> {
   readonly claimed: ClaimedThread<M>;
   readonly counted: ThreadPrompt<M>;

@@ -151,7 +151,6 @@ export interface PieceEnd {
 
 /** How a vendor writes an answer that isn't its own. */
 export interface AnswerWriter {
-  /** What comes before the first piece. */
   begin(): string;
   add(piece: AnswerPiece): string;
   /** The whole answer as one body, once all pieces were added. */

@@ -31,7 +31,6 @@ export interface RequestIdentity<M> extends RequestFingerprint {
   readonly messages: readonly M[];
   readonly shape: Shape<M>;
   readonly secret: Secret;
-  /** The thread that the client named. */
   readonly named: string | null;
   /** For a thread that is made now. */
   readonly agentName: string;

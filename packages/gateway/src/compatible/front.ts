@@ -32,12 +32,10 @@ interface ReadOptions<M> {
   readonly shape: Shape<M>;
 }
 
-/** A body as it was read. */
 export interface BodyReading<M> {
   readonly body: JsonFields;
   /** Items of the list that were read and found good before. */
   readonly checked: CheckedMessages | null;
-  /** A hash of all bytes. */
   digest(): Promise<string>;
   /** What `chainOf` gives for the messages that `leading` items stand before. The next body may begin with them. */
   chain(request: ReadMessages<M>, secret: Secret): Promise<Chained>;
@@ -335,7 +333,6 @@ function* fieldStarts(bytes: Buffer): Generator<{ readonly name: string; readonl
   while (bytes[at] === QUOTE) {
     const nameEnd = stringEnd(bytes, at);
     const name = JSON.parse(bytes.toString("utf8", at, nameEnd)) as string;
-    // Past the colon.
     const start = pastSpace(bytes, pastSpace(bytes, nameEnd) + 1);
     yield { name, start };
     at = pastSpace(bytes, valueEnd(bytes, start));

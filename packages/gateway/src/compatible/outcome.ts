@@ -280,7 +280,6 @@ const MOST_OF_USER = 500;
 const MOST = 10_000;
 
 interface KeptFacts {
-  /** Grows with each request. */
   readonly number: number;
   readonly facts: CompatibleRequestFacts;
 }

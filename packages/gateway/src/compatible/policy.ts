@@ -28,7 +28,6 @@ export interface RequestPolicy {
   readonly memory: (typeof SWITCH)[number];
   /** Whether tools of ours are offered to the model beside the client's. */
   readonly tools: (typeof SWITCH)[number];
-  /** Whose memory it is. */
   readonly agentName: string;
 }
 
@@ -118,7 +117,6 @@ export function bindsThoughts({ entry, model }: ProviderTarget): boolean {
   return entry.binds_reasoning ?? bindsReasoning(model);
 }
 
-/** A key that came with a request. */
 export interface ProviderKey {
   readonly key: string;
   /** `forwarded`: the client's own credential, which is meant for the vendor itself and nobody else. */

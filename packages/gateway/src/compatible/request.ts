@@ -50,7 +50,6 @@ export interface ParsedRequest<M extends object> {
   readonly hash: string | null;
 }
 
-/** A parsed request with its thread. */
 export interface ClaimedRequest<M extends object> {
   readonly claimed: ClaimedThread<M>;
   readonly identity: RequestIdentity<M>;
@@ -196,7 +195,6 @@ export function toolsFor<M extends object>({ ownTools }: ParsedRequest<M>): { re
   return ownTools === null || ownTools.names.length === 0 ? {} : { tools: ownTools.all };
 }
 
-/** Asks the provider. */
 export function askFor<M extends object>(
   parsed: ParsedRequest<M>,
   { messages, body }: { readonly messages: readonly M[] | null; readonly body: Buffer | null },
@@ -207,7 +205,6 @@ export function askFor<M extends object>(
   return askTarget(call, { vendor, target, path: vendor.path }, { body, signal });
 }
 
-/** What identifies the request's thread. */
 export async function identityOf<M extends object>({
   call,
   deps,

@@ -33,7 +33,6 @@ export function formOf({ headers }: Pick<UpstreamAnswer, "headers">): "stream" |
   return /text\/event-stream/i.test(String(headers["content-type"] ?? "")) ? "stream" : "whole";
 }
 
-/** All of an answer's body. */
 export async function bytesOf(body: UpstreamAnswer["body"]): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
   for await (const piece of body) pieces.push(piece);

@@ -23,7 +23,6 @@ export interface Vendor<M extends object> {
   readonly providers: readonly string[];
   /** Where the vendor itself is. */
   readonly address: string;
-  /** How the vendor takes a key. */
   key(key: string): Readonly<Record<string, string>>;
   /** `checked`: messages of the list that were read before and found good. */
   read(body: JsonFields, checked: CheckedMessages | null): VendorRequestResult<M>;
@@ -41,7 +40,6 @@ export interface Vendor<M extends object> {
   thinks(body: JsonFields): boolean;
   /** For an answer of another vendor's model. */
   writer(options: AnswerWriterOptions): AnswerWriter;
-  /** The body of an error. */
   failure(failure: VendorFailure): unknown;
   /** The same in a stream that has begun. */
   streamFailure(failure: VendorFailure): string;
@@ -63,7 +61,6 @@ export interface Vendor<M extends object> {
 export interface AnswerWriterOptions {
   readonly id: string;
   readonly model: string;
-  /** The request's. */
   readonly body: JsonFields;
 }
 
@@ -85,7 +82,6 @@ export interface VendorRequest<M> {
 }
 
 export interface WrittenPrompt<M> {
-  /** The whole request's. */
   readonly body: JsonFields;
   readonly request: VendorRequest<M>;
   readonly messages: readonly M[];

@@ -165,7 +165,6 @@ function outputText(output: unknown): string {
   return joined(text ?? data?.["text/plain"]);
 }
 
-/** A text, or its lines. */
 function joined(source: unknown): string {
   if (typeof source === "string") return source;
   return Array.isArray(source) ? source.filter((line) => typeof line === "string").join("") : "";
@@ -295,7 +294,6 @@ function leaveOut(page: { children: unknown[] }): void {
   }
 }
 
-/** What stands for a picture. */
 const alternative: Handle = (_, image) => {
   const value = String(image.properties["alt"] ?? "");
   return value === "" ? undefined : { type: "text", value };

@@ -289,7 +289,6 @@ function fieldsIn(bytes: Buffer): FieldSpan[] {
     const from = at;
     const nameEnd = stringEnd(bytes, at);
     const name = JSON.parse(bytes.toString("utf8", at, nameEnd)) as string;
-    // Past the colon.
     const start = pastSpace(bytes, pastSpace(bytes, nameEnd) + 1);
     const end = valueEnd(bytes, start);
     fields.push({ name, from, start, end });

@@ -101,7 +101,6 @@ export function route<
   return entry;
 }
 
-/** The names in braces. */
 export function pathNames(path: string): string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
 }

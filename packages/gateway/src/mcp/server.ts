@@ -35,7 +35,6 @@ export function serveMcp(home: Home, version: string, onError: (text: string) =>
 
 /* Threads as resources, in parts of a fixed size: a part that is full never changes again, so a client may keep it. */
 
-/** Records of one part. */
 const PART = 100;
 const LISTED = 50;
 /** What one part says at most; a longer one ends with how to read on. */

@@ -14,7 +14,6 @@ import type { Runs } from "../runs/registry.ts";
 export interface ChangesDeps {
   readonly runs: Pick<Runs, "on">;
   readonly after: After;
-  /** Aborted when the gateway closes. */
   readonly closing: AbortSignal;
 }
 

@@ -9,7 +9,6 @@ const ok = z.strictObject({ ok: z.literal(true) });
 export interface ServerStatus {
   /** Why it takes no more requests; null: it does. */
   notReady(): Promise<string | null>;
-  /** What was counted, as Prometheus reads it. */
   metrics(): Promise<string>;
 }
 

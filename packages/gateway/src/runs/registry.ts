@@ -120,7 +120,6 @@ export class Runs {
     return this.#lanes.get(keyOf(userId, threadId))?.active ?? null;
   }
 
-  /** How many wait for others. */
   waiting(): number {
     const lanes = [...this.#lanes.values()];
     return lanes.flatMap(({ waiting }) => waiting).filter(({ run }) => run.status === "waiting").length;
@@ -231,7 +230,6 @@ export type Multitask = "reject" | "wait" | "fork" | "interrupt";
 
 export interface LaneFacts {
   readonly server: "open" | "closing";
-  /** Whether a run is under way on the thread. */
   readonly running: boolean;
   /** Runs that wait for this thread. */
   readonly waiting: number;

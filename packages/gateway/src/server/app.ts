@@ -199,7 +199,6 @@ function isNewWork({ access, path }: RoutePlace): boolean {
   return access !== "open" && access !== "page" && !path.startsWith("/api/runs/");
 }
 
-/** As the router writes it. */
 function patternOf(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => (name === "path" ? ":path{.+}" : `:${name}`));
 }

@@ -110,7 +110,6 @@ async function closed(server: Server, graceMs: number): Promise<void> {
   clearTimeout(late);
 }
 
-/** Why a gateway can't start. */
 export class GatewayError extends PalimpsestError<"keys-needed" | "cannot-listen"> {
   static override readonly kind = "GatewayError";
 }
@@ -120,13 +119,11 @@ export class GatewayError extends PalimpsestError<"keys-needed" | "cannot-listen
  * whose key was revoked or has expired meanwhile.
  */
 
-/** By whom a request was made. */
 interface KeptOpen {
   /** What came with it; requests with the same are looked at once. */
   readonly credential: string;
   /** Whether it would still be let in. Throws if nobody can tell. */
   readonly holds: () => Promise<boolean>;
-  /** Ends the connection. */
   readonly cut: () => void;
 }
 

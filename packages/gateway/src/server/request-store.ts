@@ -158,7 +158,6 @@ async function within<T>(ms: number, what: string, work: Promise<T>): Promise<T>
 export interface StoreHealth {
   /** Told of whatever went wrong; counts what the store is the reason of. */
   failed(error: unknown): void;
-  /** Something was written. */
   wrote(): void;
   /** Whether writes fail now. One that failed before is tried again first. */
   state(): Promise<"writable" | "failing">;

@@ -166,7 +166,6 @@ export async function* chargesOf(home: string, store: Store, threadId: string): 
   }
 }
 
-/** Nothing spent yet. */
 function noSpending(): Record<ChargedUse, number> {
   return Object.fromEntries(USES.map((use) => [use, 0])) as Record<ChargedUse, number>;
 }

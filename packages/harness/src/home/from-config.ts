@@ -295,7 +295,6 @@ export type HomeEvent = AgentEvent | CompactionEvent | MemoryEvent | SubagentEve
 
 export interface EventLogOptions {
   readonly line: (text: string) => void;
-  /** Everything that is worth a line. */
   readonly verbose: boolean;
 }
 

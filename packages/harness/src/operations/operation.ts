@@ -12,7 +12,6 @@ import { heldText } from "../stores/leases.ts";
 /** An act of any input and output, as a table holds it. `Result` is what it returns, at least as precise as its schema. */
 export interface Operation<Input extends z.ZodObject = z.ZodObject, Result = unknown> {
   readonly name: string;
-  /** One line, for the API's description. */
   readonly summary: string;
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Of its route. `{id}` is the input's `thread`, another name in braces the field of that name. */

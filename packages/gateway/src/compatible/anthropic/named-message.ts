@@ -131,7 +131,6 @@ async function summarized(
 
 const signalOf = ({ signal }: PromptRequest) => (signal === undefined ? {} : { signal });
 
-/** What was done, by its type. */
 type AppliedEdits = Map<string, JsonFields & { readonly cleared_input_tokens: number }>;
 
 interface Editing {

@@ -241,7 +241,6 @@ async function outlineAt(store: Store, threadId: string, seq: number): Promise<S
 /** Between the texts of blocks, where they stand as one. */
 const BETWEEN = "\n\n";
 
-/** All its words. */
 export function systemText(system: unknown): string {
   if (typeof system === "string") return system;
   return listIn(system)

@@ -115,7 +115,6 @@ function isSaid(block: AnthropicBlock): boolean {
   return kindOfBlock(block as unknown as JsonFields) === null;
 }
 
-/** A block while it grows. */
 interface MessageDraft {
   readonly block: Record<string, unknown>;
   json: string;
@@ -175,7 +174,6 @@ function addDelta(draft: MessageDraft | undefined, delta: JsonFields): void {
   draft.block[field] = String(draft.block[field] ?? "") + String(delta[field] ?? "");
 }
 
-/** It comes whole. */
 function compactionIn({ content = null, encrypted_content: encrypted }: JsonFields): JsonFields {
   return { content, ...(encrypted !== undefined && { encrypted_content: encrypted }) };
 }

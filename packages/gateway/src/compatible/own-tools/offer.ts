@@ -17,7 +17,6 @@ interface OwnTool extends Omit<ThreadTool, "name"> {
   readonly name: string;
 }
 
-/** What a request offers of ours. */
 export interface OwnTools {
   readonly names: readonly string[];
   /** All tools that are sent: the client's, then ours. */
@@ -91,7 +90,6 @@ const RECALL_TOKENS = 2000;
 
 const DEFINITIONS: readonly Definition[] = [...toolDefinitions(), RECALL.recall, RECALL.recall_read];
 
-/** The tools on a claimed thread. */
 export interface ToolsOnThread<M> {
   readonly byName: ReadonlyMap<string, OwnTool>;
   /** The thread's prompt, in a fresh window if the model has asked for one. */

@@ -15,7 +15,6 @@ import type { AnswerReader, ReadAnswer } from "../vendor.ts";
 import { ADDED, MOST_ROUNDS, ownCalls, ownResults } from "./offer.ts";
 import type { AnswerStitch } from "./stitch.ts";
 
-/** What became of an answer's rounds. */
 export interface AnswerRounds<M> {
   /** All rounds as one answer for the client. */
   readonly answer: UpstreamAnswer;
