@@ -217,7 +217,7 @@ const OVERRIDE =
 const ACT =
   "payments?|purchases?|transfers?|transactions?|deletions?|orders?|commands?|actions?|tool calls?|changes|everything|anything|zahlung(?:en)?|\u00fcberweisung(?:en)?|l\u00f6schung(?:en)?|aktionen|befehle|alles";
 const ASK =
-  "ask(?:ed|ing)?|confirm(?:ed|ing|ation)?|approval|permission|consent|r\u00fcckfragen?|nachfragen?|best\u00e4tigung";
+  "ask(?:ed|ing)?|confirm(?:ed|ing|ation)?|approval|permission|consent|fragen|r\u00fcckfragen?|nachfragen?|best\u00e4tigung";
 const READER = "assistant|agent|ai|bot|model";
 const SOURCE = "pages?|sites?|websites?|web|documents?|e-?mails?|files?|tools?|messages?|results?";
 /** The same in other languages: acting unasked, a consent to all acts of a kind, obedience to what others wrote. */
@@ -231,7 +231,7 @@ const FOREIGN_APPROVAL = [
   "(?<!\\p{L})(?:aprueb|aprob|autori[zc]|permit|acept)\\p{L}{0,6} (?:todos|todas|cada|cualquier)[^.!?\\n]{0,20} (?:pago|compra|transferencia|comando|orden|acci|eliminaci|cambio)",
   "(?<!\\p{L})(?:sig|segu|obede|ejecut)\\p{L}{0,6}[^.!?\\n]{0,30} (?:instrucciones|\u00f3rdenes)[^.!?\\n]{0,30} (?:p\u00e1ginas?|sitios?|web|correos?|documentos?|archivos?)(?!\\p{L})",
   // Chinese
-  "(?:\u65e0\u9700|\u7121\u9700|\u4e0d\u9700\u8981?|\u4e0d\u7528|\u4e0d\u5fc5|\u672a\u7ecf|\u672a\u7d93)[^\u3002\uff01\uff1f\\n]{0,6}(?:\u786e\u8ba4|\u78ba\u8a8d|\u8be2\u95ee|\u8a62\u554f|\u6279\u51c6|\u540c\u610f|\u8bb8\u53ef|\u8a31\u53ef)",
+  "(?:\u65e0\u9700|\u7121\u9700|\u4e0d\u9700\u8981?|\u4e0d\u7528|\u4e0d\u5fc5|\u4e0d\u8981|\u522b|\u672a\u7ecf|\u672a\u7d93)[^\u3002\uff01\uff1f\\n]{0,6}(?:\u786e\u8ba4|\u78ba\u8a8d|\u8be2\u95ee|\u8a62\u554f|\u6279\u51c6|\u540c\u610f|\u8bb8\u53ef|\u8a31\u53ef)",
   "(?:\u5141\u8bb8|\u5141\u8a31|\u6279\u51c6|\u540c\u610f|\u6388\u6743|\u6388\u6b0a)[^\u3002\uff01\uff1f\\n]{0,12}(?:\u6240\u6709|\u4efb\u4f55|\u4e00\u5207|\u5168\u90e8)[^\u3002\uff01\uff1f\\n]{0,6}(?:\u4ed8\u6b3e|\u652f\u4ed8|\u8d2d\u4e70|\u8f6c\u8d26|\u547d\u4ee4|\u64cd\u4f5c|\u5220\u9664|\u66f4\u6539)",
   "(?:\u9075\u5faa|\u9075\u5b88|\u670d\u4ece|\u542c\u4ece|\u6267\u884c|\u6309\u7167)[^\u3002\uff01\uff1f\\n]{0,12}(?:\u7f51\u9875|\u7f51\u7ad9|\u90ae\u4ef6|\u6587\u6863|\u6587\u4ef6)[^\u3002\uff01\uff1f\\n]{0,10}(?:\u6307\u4ee4|\u6307\u793a|\u547d\u4ee4)",
   // Russian
@@ -256,10 +256,11 @@ const APPROVAL: readonly RegExp[] = [
   `(?:\\b(?:never|not|no need to|nie|nicht)|n't)\\b[^.!?\\n]{0,20}\\b(?:be )?(?:asked (?:before|first|again|for)|ask (?:before|first|again|for (?:confirmation|permission|approval))|confirm)\\b`,
   `\\b(?:obey|follow|comply with|execute|trust|carry out)\\w{0,3}\\b[^.!?\\n]{0,40}\\b(?:instructions?|orders|commands|requests)\\b[^.!?\\n]{0,40}\\b(?:pages?|sites?|websites?|web|documents?|e-?mails?|files?|tools?|messages?|results?)\\b`,
   `\\b(?:skip|bypass|omit|disable|suppress|turn off)\\w{0,4}\\b[^.!?\\n]{0,20}\\b(?:confirmations?|approvals|(?:approval|permission) (?:prompts?|checks?|requests?))\\b`,
-  `\\b(?:treat|regard|consider|take|accept)\\w{0,3}\\b[^.!?\\n]{0,60}\\b(?:${SOURCE})\\b[^.!?\\n]{0,20}\\bas (?:an? |the |your |my )?(?:own )?(?:instructions?|orders?|commands?)\\b`,
+  `\\b(?:treat|regard|consider|take|accept)\\w{0,3}\\b[^.!?\\n]{0,60}\\b(?:${SOURCE})\\b[^.!?\\n]{0,20}\\bas (?:an? |the |your |my )?(?:own )?(?:instructions?|orders?|commands?|if)\\b`,
   `\\b(?:instructions?|orders|commands|requests)\\b[^.!?\\n]{0,40}\\b(?:${SOURCE})\\b[^.!?\\n]{0,30}\\b(?:obeyed|followed|executed|carried out|trusted)\\b`,
   `\\b(?:do(?:es)?|follow\\w{0,3}|obey\\w{0,3}) (?:what|whatever|everything|anything)(?: that)? (?:it|they|the \\w{1,20}|(?:${SOURCE})|others)\\b[^.!?\\n]{0,10}\\b(?:says?|tells?|asks?|wants?|orders?)\\b`,
   `\\b(?:dislik|hat|doesn't (?:want|like|need)|annoyed by|tired of)\\w{0,4}\\b[^.!?\\n]{0,12}\\b(?:being|to be|getting) (?:asked|prompted|bothered|warned)\\b[^.!?\\n]{0,12}\\b(?:before|first|again|(?:for|to) (?:confirm\\w{0,6}|permission|approval|consent))\\b`,
+  `\\b(?:say|answer|reply)(?: with)? (?:yes|ok|y)\\b[^.!?\\n]{0,60}\\b(?:${ASK})\\b`,
   ...FOREIGN_APPROVAL,
 ].map((pattern) => new RegExp(pattern, "iu"));
 

@@ -10,7 +10,7 @@ import { membersOf, mentionsFailure } from "../text/names.ts";
 import { OPENERS, ownWords, sentencesIn, stem } from "../text/words.ts";
 import { asksTime, dateWords, namesTime, relativeDates, type StatedDate, statedDates } from "./dates.ts";
 import type { IndexEntry, Placement } from "./port.ts";
-import { compileForms, INSTRUCTIONS, ONCE, PREFERENCES, STATEMENT, TOLD } from "./standing-forms.ts";
+import { ANNOUNCES, compileForms, INSTRUCTIONS, ONCE, PREFERENCES, STATEMENT, TOLD } from "./standing-forms.ts";
 import { splitUnits } from "./units.ts";
 
 export interface EntrySource {
@@ -357,10 +357,12 @@ export function* formsCompiled(): Generator<void, void> {
 export function* typedSteps<M>(records: readonly MessageRecord[], read: (record: MessageRecord) => M, shape: Shape<M>) {
   yield* formsCompiled();
   const stated: { readonly text: string; readonly source: number }[] = [];
+  let announced = false;
   for (const record of records) {
     yield;
-    const told = standingSentences(typedText(read(record), shape, record.origin));
-    stated.push(...told.map(({ text }) => ({ text, source: record.seq })));
+    const typed = typedText(read(record), shape, record.origin);
+    if (!announced) stated.push(...standingSentences(typed).map(({ text }) => ({ text, source: record.seq })));
+    if (typed !== "") announced = ANNOUNCES.test(typed.slice(-MAX_SENTENCE));
   }
   return stated;
 }

@@ -6,24 +6,28 @@
 
 /** Somebody else's rule, or one that is only spoken about. */
 export const TOLD =
-  /\b(?:he|she|they|people|everyone|everybody|docs?|documentation|guide|book|article|teacher|boss|manager|mom|mother|dad|father|doctor|friends?|linter|compiler|error|message) (?:always |often |usually )?(?:said|says|say|told|tells|tell|states?|stated|recommends?|recommended|suggests?|suggested|warns?|warned|wrote|writes)\b|\b(?:is|are|was) (?:a|an|the|good|bad|common|best|sound|terrible|great) (?:\w+ ){0,2}(?:advice|practice|rule|idea|motto|saying|principle|tip|mistake)\b/i;
+  /\b(?:he|she|they|it|people|everyone|everybody|docs?|documentation|guide|book|article|teacher|boss|manager|mom|mother|dad|father|doctor|friends?|linter|compiler|error|message|sign|notice|grandmother|grandfather) (?:always |often |usually |used to )?(?:said|says|say|told|tells|tell|states?|stated|recommends?|recommended|suggests?|suggested|warns?|warned|wrote|writes)\b|\b(?:is|are|was) (?:a|an|the|good|bad|common|best|sound|terrible|great) (?:\w+ ){0,2}(?:advice|practice|rule|idea|motto|saying|principle|tip|mistake)\b/i;
+
+/** Somebody else's text comes with the next message. */
+export const ANNOUNCES =
+  /\b(?:next message|(?:what|which|that) i(?:'ll| will)? (?:send|paste|post|share) next|i(?:'ll| will| am going to|'m going to) (?:now )?(?:paste|forward|copy)|(?:check|proofread|translate|summari[sz]e|rewrite|review) (?:this|the (?:following|next))\b[^.!?\n]{0,40}[?:.]?\s*$|(?:here is|here's|this is|these are)\b[^.!?\n]{0,80}:\s*$)/i;
 
 /** Verbs by which one tells somebody what to do; the same word as a noun or adjective doesn't begin such a sentence. */
 const VERBS =
   `abbreviate acknowledge add address adhere adjust adopt align allow analyze annotate answer apologize append apply approach arrange
-ask assume attach avoid back base begin be break bring build bullet calculate call capitalize caption change check choose cite clarify
+ask assume attach avoid back base begin be break bring build bullet bump calculate call capitalize caption change check choose cite clarify
 clean close code combine comment commit compare compute confirm consider consult continue convert copy correct cover create credit
-date debug declare default define delete deliver describe design detail disclose display divide do document double-check draft
+date debug declare default define delete deliver deploy describe design detail disclose display divide do document double-check draft edit
 emphasize enable encode encrypt end ensure escape estimate evaluate exclude explain export express factor favor fetch fill find
-finish flag focus follow format generate give go greet group guard handle hide highlight hold identify ignore illustrate import include
+finish flag focus follow force-push format generate give go greet group guard handle hide highlight hold identify ignore illustrate import include
 incorporate indent indicate inform insert install integrate introduce justify keep label lead leave limit link list localize lock log
 maintain make mark match measure mention merge mock modify move name normalize note notify number offer omit open optimize order
-organize outline output pad paraphrase parse pass paste phrase pick pin place post prefer prefix prepare present preserve print
+organize outline output overwrite pad paraphrase parse pass paste phrase pick pin place post prefer prefix prepare present preserve print
 prioritize produce pronounce propose provide push put quote raise rank rate read rebase recommend record refer reference reflect
 refrain refresh reject remember remind remove rename render repeat replace reply report request require respect respond restate return
 review revise rewrite round run sanitize save say schedule select send separate set share shorten show sign simplify skip sort spell specify
 speak spell split squash stage speak start state stay stick stop store structure style submit suggest summarize support switch tag talk
-target tell terminate test trace track transcribe translate treat trim truncate try type underline update use validate verify version
+target tell terminate test touch trace track transcribe translate treat trim truncate try type underline update use validate verify version
 walk warn wear work wrap write`
     .split(/\s+/)
     .join("|");
@@ -40,30 +44,39 @@ const YOU =
 const ORDER = `${PLEASE}(?:${YOU} )?(?:${ALWAYS} )?(?:only )?(?:${NEGATIVE} )?(?:ever |always |only )?(?:${VERBS})\\b`;
 /** Words that make an order last. */
 const LASTING =
-  "(?:at all times|(?:every|each) (?:single )?time|until further notice|(?:until|unless) i (?:say|tell|ask|approve|confirm|allow)|no matter (?:what|how|who|when|where)|by default|now or later|(?:goes|applies|holds|counts) (?:for|to) (?:the whole|every|all)|,? ever[.!]*$)";
+  "(?:at all times|throughout[.!]*$|(?:every|each) (?:single )?time|until further notice|(?:until|unless) i (?:say|tell|ask|approve|confirm|allow)|no matter (?:what|how|who|when|where)|by default|now or later|(?:goes|applies|holds|counts) (?:for|to) (?:the whole|every|all)|,? ever[.!]*$)";
 const ANSWERS =
   "(?:answers?|responses?|replies|reply|messages?|outputs?|explanations?|summaries|summary|code(?: (?:samples|examples|blocks|snippets))?|snippets|examples|commits?|commit messages|pull requests|prs|tests|emails?|reports|documents|documentation|comments|translations|functions|files|scripts)";
 
 export const INSTRUCTIONS: readonly RegExp[] = [
-  `^(?:al{1,2}ways|never|don'?t ever|do not ever|under no circumstances(?: should you)?) ${DO}`,
+  `^${PLEASE}(?:al{1,2}ways|never(?: ever)?|don'?t ever|do not ever|under no circumstances(?: should you)?) ${DO}`,
   `^${FROM_NOW},? ${ORDER}`,
   `^(?:(?:always|never) )?${NEGATIVE} (?:ever )?(?:${VERBS}|using|adding|writing|giving|saying|asking|calling|including|suggesting|repeating|putting|making|starting|ending|formatting|touching|changing|committing|pushing|apologizing)\\b.*\\b(?:again|any ?more|ever|${FROM_NOW})[.!]*$`,
   `^${ORDER}.*[ ,]${FROM_NOW}[.!]*$`,
   `^${YOU} (?:always|never|${FROM_NOW})\\b`,
   `^(?:i want|i need|i expect|i'd like|i would like) (?:all )?(?:of )?(?:your|the) ${ANSWERS} to always\\b`,
+  `^(?:i want|i need|i expect|i'd like|i would like) (?:all|every|each)(?: of)?(?: (?:your|my|our|the))* ${ANSWERS} to\\b`,
   `^(?:when|whenever|any time|anytime|every time|each time|if) (?:i|you)(?:'re| are)? (?:ever )?(?:ask|asks|request|say|mention|type|write|send|give|share|paste|answer|reply|respond|explain|show|generate|create|suggest|recommend|write|edit|change|propose|present|describe|talk|discuss|writing|answering|explaining|giving|editing|generating)\\b[^,]*, ?(?:then )?${PLEASE}(?:${YOU} )?(?:always |never )?(?:${NEGATIVE} )?(?:ever )?(?:${VERBS})\\b`,
   `^(?:in|for|with) (?:all|every|any|each)(?: of)?(?: (?:your|my|our|the|future|new))* ${ANSWERS}\\b[^.]*?,? ?(?:${ORDER}|there (?:should|must)|i want|no )`,
   `^(?:for|in) (?:all|every|any) (?:future|further|later)\\b[^,]*, ?${ORDER}`,
   `^${PLEASE}(?:${VERBS})\\b.* (?:when(?:ever)?|every time|each time|any time) i (?:ask|request|say|mention|type|talk)\\b`,
   `^(?:all|every|each)(?: of)?(?: (?:your|my|our|the|future|new))* ${ANSWERS} (?:should|must|need to|have to|has to) (?:always |never |not |also )?(?:be|have|use|include|contain|start|begin|end|follow|come|go|stay|fit|mention|cite|state|compile|pass)\\b`,
-  "^your (?:answers|responses|replies|explanations|messages) (?:should|must) (?:always|never)\\b",
+  `^(?:all |the |your |our |my )*${ANSWERS} (?:should|must) (?:always|never)\\b`,
   `^(?:always|never),? (?:and i mean (?:always|never),? )${DO}`,
   // Bans.
-  `^you (?:may not|must not|mustn't|must never|are not allowed to|aren't allowed to|are never (?:allowed )?to|are not to|may never|should never) (?:ever )?(?:${VERBS})\\b`,
+  `^you(?:'re (?:not|never) (?:allowed|permitted) to| (?:may not|must not|mustn't|must never|are not allowed to|aren't allowed to|are never (?:allowed )?to|are not to|may never|should never)) (?:ever )?(?:${VERBS})\\b`,
   `^you (?:can't|cannot|can not|may only|can only|only) (?:ever )?(?:${VERBS})\\b.*\\b(?:without|unless|ever|any|anything|every|all)\\b`,
   `^i (?:don'?t|do not|never) want you to (?:ever )?(?:${VERBS})\\b.*|^i (?:don'?t|do not) ever want you to`,
   "^(?:stop|quit) (?:ending|starting|beginning|calling me|apologi[sz]ing|repeating|telling me|asking me|giving me|sending me|adding|putting|using|saying|writing)\\b(?!.*\\b(?:now|today|for a (?:moment|minute)|until|it|this|that)\\b)",
   "^no more [a-z ]{3,40} (?:in|from|for|please|when)\\b",
+  `^no [a-z -]{3,40},? (?:ever|${FROM_NOW})[.!]*$`,
+  `^${FROM_NOW},? (?:all|every|each|no) [a-z]+`,
+  `^let'?s (?:always |never |only )?(?:${VERBS})\\b.* ${FROM_NOW}[.!]*$`,
+  `^${PLEASE}${NEGATIVE} (?:ever )?(?:${VERBS})\\b.* (?:without (?:asking|telling|checking|my)|(?:unless|until) (?:i|we)(?:'ve)? (?:say|tell|ask|approve|agree|confirm|said|told|approved|agreed))\\b`,
+  `^${PLEASE}(?:always )?(?:ask|consult|tell|warn|check with) me (?:first )?before (?:you )?(?:\\w+ing|${VERBS})\\b.*\\b(?:any\\w*|every\\w*|each|all)\\b`,
+  `^before you (?:${VERBS})\\b[^,]*\\b(?:any\\w*|every\\w*|each|all)\\b[^,]*, ?${ORDER}`,
+  "^it(?:'s| is) (?:very |really |so )?(?:important|essential|crucial|vital) (?:that you (?:always|never)|to (?:always|never))\\b",
+  `^${PLEASE}(?:refer to|address) me (?:as|by)\\b`,
   "^[^.]{3,80}?\\b(?:is|are) (?:not|never) to be [a-z]+\\b.*\\b(?:ever|by you|for me|under any circumstances)\\b",
   "^[^.]{3,80}?\\bmust (?:not|never) be [a-z]+\\b.*\\bby you\\b",
   // An order for every case of a kind, or one that lasts.
@@ -73,8 +86,9 @@ export const INSTRUCTIONS: readonly RegExp[] = [
   `^${ORDER}.*\\b(?:every|each|any|all|everything|anything)\\b[^.]{0,40}\\byou (?:${VERBS})\\b`,
   `^${ORDER}.*(?:^|[ ,])${LASTING}`,
   `^(?:by default|at all times|as a default|in general),? ${ORDER}`,
-  `^(?:all|any|every|each)\\b[^.]{2,60}\\byou (?:${VERBS})\\b[^.]{0,40}\\b(?:must|has to|have to|should|needs? to)\\b`,
-  "^(?:let's (?:set|make|have|agree on) )?(?:an? |one |another |my |the |new |ground |house |general |simple )*rule(?: \\d+| number \\w+| for you)?: ?\\S",
+  `^(?:all|any|every|each)\\b[^.]{2,60}\\byou (?:${VERBS})\\b[^.]{0,40}\\b(?:must|has to|have to|should|needs? (?:to|an?|its))\\b`,
+  "^(?:our|my|house|project)(?: \\w+)? (?:conventions?|guidelines?|polic(?:y|ies)|standards?): ?\\S",
+  "^(?:let's (?:set|make|have|agree on) )?(?:an? |one |another |my |the |new |ground |house |general |simple )*rule(?: \\d+| number \\w+| for (?:you|(?:this|the|our) \\w+))?: ?\\S",
   // German, French, Spanish, Dutch: the same few forms.
   "^wenn ich (?:dir |euch )?[^,]{3,80}, (?:dann )?(?:bitte )?\\p{L}+ (?:mir |dich |bitte )?(?:k\u00fcnftig|immer|stets|ab jetzt|in zukunft|nie|niemals)(?!\\p{L})",
   "^n(?:e |')\\p{L}+ (?:\\p{L}+ )?jamais(?!\\p{L})",
@@ -84,10 +98,17 @@ export const INSTRUCTIONS: readonly RegExp[] = [
   "^(?:vanaf nu|voortaan|in het vervolg)[, ]+(?:graag |alleen |altijd |nooit )*\\p{L}+",
   "^(?!(?:ik|we|wij|hij|ze|zij|het|dat|er|u|je|jij|dit|die) )\\p{L}+ (?:me |mij |dat |dit )?(?:vanaf nu |voortaan )?(?:nooit|voortaan|altijd)(?!\\p{L})(?=.*\\b(?:een|de|het|mij|me|zonder|in|met)\\b)",
   "^(?:ab jetzt|ab sofort|von nun an|in zukunft|k\u00fcnftig|zuk\u00fcnftig)[, ]+(?:bitte )?(?:immer |nie |niemals |nur )?(?:antworte|schreibe?|verwende|nutze|benutze|nenne|gib|zeige?|f\u00fcge|mach|mache|halte|formatiere|sag|sage|erkl\u00e4re|nimm|vermeide|lass)\\b",
-  "^(?:antworte|schreibe?|verwende|nutze|benutze|nenne|gib|zeige?|f\u00fcge|mache?|halte|formatiere|sage?|erkl\u00e4re|nimm) (?:mir |bitte |dich )*(?:immer|nie|niemals|stets)\\b",
+  "^(?:bitte )?(?:antworte|schreibe?|verwende|nutze|benutze|nenne|gib|zeige?|f\u00fcge|mache?|halte|formatiere|sage?|erkl\u00e4re|nimm|(?:ver)?\u00e4ndere|bearbeite|l\u00f6sche|entferne|frage?|pr\u00fcfe|teste|installiere|erw\u00e4hne|duze|sieze) (?:\\p{L}+ )?(?:mir |mich |bitte |dich |ab jetzt |ab sofort )*(?:immer|nie|niemals|stets|k\u00fcnftig|ab jetzt|ab sofort|in zukunft)(?!\\p{L})",
   "^(?:\u00e0 partir de maintenant|d\u00e9sormais|dor\u00e9navant|\u00e0 l'avenir)[, ]+(?:toujours |merci de )?(?:r\u00e9ponds|r\u00e9pondez|\u00e9cris|\u00e9crivez|utilise|utilisez|donne|donnez|ajoute|ajoutez|mets|mettez|fais|faites|explique|expliquez|\u00e9vite|\u00e9vitez|n'utilise|n'utilisez|ne )",
   "^(?:r\u00e9ponds|r\u00e9pondez|\u00e9cris|\u00e9crivez|utilise|utilisez|donne|donnez|ajoute|ajoutez|n'utilise|n'utilisez|n'\u00e9cris) (?:toujours|jamais|syst\u00e9matiquement)\\b",
   "^(?:de ahora en adelante|a partir de ahora|en el futuro|en adelante)[, ]+(?:siempre |nunca |no )?(?:responde|escribe|usa|utiliza|da|a\u00f1ade|agrega|incluye|muestra|explica|evita|uses|escribas)\\b",
+  "^(?:responde|escribe|usa|utiliza|a\u00f1ade|agrega|incluye|muestra|explica|evita) siempre(?!\\p{L})",
+  "^tutoie-moi(?!\\p{L})|^(?:rispondi|scrivi|usa|utilizza|aggiungi|mostra|spiega|evita) (?:sempre|mai)(?!\\p{L})|^(?:d'ora in poi|da ora in poi)[, ]+(?:rispondi|scrivi|usa|utilizza|evita|non)(?!\\p{L})|^non \\p{L}+[aei]re mai(?!\\p{L})",
+  "^(?:sempre|nunca) (?:responda|use|escreva|inclua|pergunte|mostre|evite|apague|altere|modifique|envie)(?!\\p{L})|^(?:responda|use|escreva|inclua|pergunte|mostre) sempre(?!\\p{L})|^(?:a partir de agora|de agora em diante)[, ]+(?:responda|use|escreva|evite)(?!\\p{L})",
+  // Chinese, Japanese, Russian.
+  "^\u8bf7?(?:\u59cb\u7ec8|\u603b\u662f|\u4e00\u76f4|\u6c38\u8fdc|\u4ece\u73b0\u5728\u8d77|\u4ece\u73b0\u5728\u5f00\u59cb|\u4ee5\u540e|\u4eca\u540e)[\uff0c,]?(?:\u90fd|\u8bf7)*(?:\u7528|\u4f7f\u7528|\u56de\u7b54|\u4e0d\u8981|\u522b|\u907f\u514d)(?!\u653e\u5f03)",
+  "^(?:\u5e38\u306b|\u3044\u3064\u3082|\u5fc5\u305a|\u4eca\u5f8c[\u306f\u3082]?|\u3053\u308c\u304b\u3089\u306f?)[^\u3002\u3001]{2,60}(?:\u3066|\u3067)\u304f\u3060\u3055\u3044[\u3002\uff01!]?$",
+  "^(?:\u0432\u0441\u0435\u0433\u0434\u0430|\u043d\u0438\u043a\u043e\u0433\u0434\u0430 \u043d\u0435) \\p{L}{3,}(?:\u0439|\u0439\u0442\u0435|(?<!\u0442)\u044c|\u044c\u0442\u0435|(?<!\u043b)\u0438|\u0438\u0442\u0435)(?!\\p{L})",
   "^(?:siempre|nunca) (?:responde|escribe|usa|utiliza|a\u00f1ade|agrega|incluye|muestra|explica|evita|uses|escribas|respondas)\\b",
 ].map((form) => new RegExp(form, "iu"));
 

@@ -302,7 +302,7 @@ function isOwn(raw: string): boolean {
 
 /** What may stand before a sentence and changes nothing. */
 export const OPENERS =
-  /^(?:(?:oh|ok(?:ay)?|so|and|but|also|again|now|right|thanks|thank you|great|perfect|got it|sure|yes|no|hey|hi|note|reminder|important|rule|one more thing|one thing|another thing|by the way|btw|fyi|just|please|pls|kindly|remember|and remember|for the record|for future reference|bitte|s'il (?:te|vous) pla[i\u00ee]t|por favor)[,:;!.\u2014-]*\s+)+/i;
+  /^(?:(?:oh|ok(?:ay)?|so|and|but|also|again|now|right|thanks|thank you|great|perfect|got it|sure|yes|no(?=[,:;!.])|hey|hi|note|reminder|important|rule(?! for)|one more thing|one thing|another thing|by the way|btw|fyi|just|please|pls|kindly|remember|and remember|for the record|for future reference|bitte|s'il (?:te|vous) pla[i\u00ee]t|por favor)[,:;!.\u2014-]*\s+)+/i;
 
 const TEXTS =
   "(?:texts?|e-?mails?|letters?|messages?|articles?|posts?|(?:web ?)?pages?|paragraphs?|sentences?|notes?|quotes?|documents?|contracts?|transcripts?|conversations?|chats?|tweets?|speech|story|poem|answer|reply|issue|ticket|snippet|web|pdf|files?)";
@@ -311,6 +311,7 @@ const INTRODUCES: readonly RegExp[] = [
   `\\b(?:this|these|that|those|following) (?:\\w+ )?${TEXTS}\\b`,
   "\\b(?:the following|below|pasted|copied|forwarded)\\b",
   "\\b(?:tool|function|command|search|shell|api)[ _-](?:results?|outputs?|responses?|returned|said|says)\\b",
+  "\\b(?:linter|compiler|build|ci|console|terminal|log|script|program|server) (?:printed|prints|says|said|shows|showed|reports?|reported|logged|gave|returned)\\b",
   "^\\[[^\\]\\n]{1,80}\\]$",
   `\\bhere(?:'s| is| are| comes?) (?:the|a|an|my|what|some|his|her|their|our)\\b`,
   "\\b(?:found|got|received|saw|read|sent|gave|wrote)(?: \\w+)? (?:this|these)\\b",
@@ -340,6 +341,7 @@ function masked(text: string, quotes: OwnWordsOptions["quotes"]): string {
     .replace(/(?:^|\n)[ \t]*(```|~~~)[\s\S]*?(?:\n[ \t]*\1|$)/g, hide)
     .replace(/(?:^|\n)(?:[ \t]*>| {4}|\t)[^\n]*/g, hide)
     .replace(SHELL, hide)
+    .replace(LOGGED, hide)
     .replace(/(?<!\w)<([a-z][\w:-]{0,40})\b[^<>\n]{0,200}>[\s\S]*?(?:<\/\1>|$)/gi, hide);
   if (quotes === "reported") return rest.replace(/(```|~~~)[\s\S]*?(?:\1|$)/g, hide).replace(REPORTED, hide);
   return rest
@@ -352,6 +354,9 @@ function masked(text: string, quotes: OwnWordsOptions["quotes"]): string {
 /** A command behind a shell's prompt, and all that follows: nobody can tell where its output ends. */
 const SHELL =
   /(?:^|\n)[ \t]*(?:[\w.[-]{1,40}@[^\s$#%]{1,80} ?[^\s$#%]{0,80}[$#%]|\$|PS [^\n>]{1,100}>) (?=[\p{L}./~])[\s\S]*/u;
+
+/** A line that a program wrote. */
+const LOGGED = /(?:^|\n)[ \t]*(?:npm|pnpm|yarn) (?:ERR!|WARN|error|warn|notice)[^\n]*/gi;
 
 const REPORTED =
   /\b(?:wrote|writes|said|says|told \w+|replied|answered|asked)\b[^.!?\n"]{0,30}["\u201c\u00ab\u201e][^"\u201c\u201d\u00ab\u00bb\u201e]{0,1000}["\u201c\u201d\u00bb]/gi;

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { NO_RULES, NOTHING_LIVE, readRules, rulesInForce } from "@palimpsest/core/internal/log";
 import type { MessageRecord, Origin, ThreadHeader } from "@palimpsest/core/log";
@@ -49,6 +50,24 @@ test(`none of ${HOSTILE_TEXTS.length} hostile texts becomes a rule`, () => {
   const taken = HOSTILE_TEXTS.filter((one) => stated([one]).length > 0);
   assert.deepEqual(taken, []);
 });
+
+const TYPED = JSON.parse(readFileSync(new URL("./fixtures/typed-rules.json", import.meta.url), "utf8")) as Readonly<
+  Record<"hostile" | "genuine" | "hostileUnseen" | "genuineUnseen", readonly (readonly string[])[]>
+>;
+
+/** Other people's orders in languages, logs, quotes without marks and announced pastes; rules as people word them. */
+for (const [name, hostile, genuine, most] of [
+  ["texts that were looked at", TYPED.hostile, TYPED.genuine, 0],
+  ["texts that were counted before they were looked at", TYPED.hostileUnseen, TYPED.genuineUnseen, 2],
+] as const)
+  test(`of ${name}, hardly a hostile one becomes a rule, and nine in ten genuine ones do`, (t) => {
+    const isTaken = (turns: readonly string[]) => stated(turns.map((text) => ({ text, origin: "user" }))).length > 0;
+    const taken = hostile.filter(isTaken);
+    const found = genuine.filter(isTaken).length;
+    t.diagnostic(`${taken.length} of ${hostile.length} hostile, ${found} of ${genuine.length} genuine`);
+    assert.ok(taken.length <= most, JSON.stringify(taken));
+    assert.ok(found >= 0.9 * genuine.length);
+  });
 
 for (const [text, expected] of [
   ["Never push to main.", ["Never push to main."]],
