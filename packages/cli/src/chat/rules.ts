@@ -39,6 +39,8 @@ export async function ruleList(session: ChatSession, argument: string): Promise<
   if (changed === null) return;
   const { id, text, status } = changed.rule;
   await session.screen.aside(status === "active" ? `In force: ${id} ${text}` : `Ended: ${id} ${text}`);
+  for (const old of changed.ended)
+    if (old.id !== id) await session.screen.aside(`It takes the place of ${old.id} ${old.text}`);
 }
 
 async function listed(session: ChatSession): Promise<void> {
@@ -47,10 +49,18 @@ async function listed(session: ChatSession): Promise<void> {
   if (result === null) return;
   const shown = result.rules.filter(({ status }) => status !== "ended");
   if (shown.length === 0) return screen.aside(`No rules yet. ${RULE_USAGE}`);
-  for (const { id, text, status } of shown)
-    await screen.line(
-      `  ${id.padEnd(5)}${text}${status === "proposed" ? "  (proposed: /rules restore puts it in force)" : ""}`,
-    );
+  for (const line of listedRules(shown)) await screen.line(`  ${line}`);
+  if (shown.some(({ status }) => status === "proposed"))
+    await screen.aside("/rules restore ID puts a proposed one in force.");
+}
+
+/** A line for each: its id, its words, and in brackets whether it holds and where it comes from. */
+export function listedRules(list: ResultOf<typeof rules>["rules"]): string[] {
+  return list.map(({ id, text, status, source, scope }) => {
+    const origin = scope !== "thread" ? `of the ${scope}` : source === null ? null : `message ${source}`;
+    const facts = [status === "active" ? null : status, origin].filter((fact) => fact !== null);
+    return `${id.padEnd(5)} ${text}${facts.length === 0 ? "" : `  (${facts.join(", ")})`}`;
+  });
 }
 
 export async function noteList(session: ChatSession): Promise<void> {

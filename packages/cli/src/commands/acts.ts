@@ -14,6 +14,7 @@ import {
   show,
   writtenNote,
 } from "palimpsest/internal/shaping";
+import { listedRules } from "../chat/rules.ts";
 import { wholeNumber } from "../command/arguments.ts";
 import type { Input } from "../command/command.ts";
 import { UsageError } from "../command/failure.ts";
@@ -156,13 +157,9 @@ export const listingRules = performing(rules, {
   show({ thread, rules: known }, _, { options: { all = false } }) {
     const shown = known.filter(({ status }) => all || status !== "ended");
     if (shown.length === 0) return `${thread} has no rules.`;
-    const lines = shown.map(({ id, text, status, source }) => {
-      const from = source === null ? "" : `, message ${source}`;
-      return `${id.padEnd(5)} ${text}${status === "active" && from === "" ? "" : `  (${status}${from})`}`;
-    });
     const waiting = shown.some(({ status }) => status === "proposed");
     return [
-      ...lines,
+      ...listedRules(shown),
       ...(waiting ? ['Proposed rules wait: "palimpsest rules restore T RULE" puts one in force.'] : []),
     ];
   },

@@ -287,6 +287,14 @@ export async function timelineDocument(store: Store, threadId: string, settings:
     if (record.kind === "usage") reports.push(record);
     else marks.push(markOf(record));
   }
+  // An undo of an undo is what a person calls a redo.
+  const undone = new Map<number, "undo" | "redo">();
+  for (const [at, mark] of marks.entries()) {
+    if (mark.kind !== "undo") continue;
+    const kind = undone.get(mark.of ?? 0) === "undo" ? "redo" : "undo";
+    undone.set(mark.seq, kind);
+    marks[at] = { ...mark, kind };
+  }
   const times = await answeredAt(store, threadId, reports);
   const models = modelFacts(settings);
   const requests = reports.map((report) => requestOf(report, times, models(report.model)));

@@ -43,3 +43,21 @@ test("each request has the window and the price of the model that answered it, a
   );
   assert.deepEqual([...new Set(requests.map(({ at }) => at))], [OCTOBER]);
 });
+
+test("an undo of an undo is a redo among the marks", async (t) => {
+  const store = openSqlite({ path: ":memory:" });
+  t.after(() => store.close());
+  const writer = await freshThread(store);
+  const { threadId } = writer.lease;
+  const prune = { kind: "prune", entries: [], tokensBefore: 9, tokensAfter: 8 } as const;
+  let of = seqOf(await commit(writer, [prune]));
+  for (let act = 0; act < 3; act += 1) of = seqOf(await commit(writer, [{ kind: "undo", of }]));
+  const { marks } = await timelineDocument(store, threadId, {
+    config: configSchema.parse({}),
+    learned: { limits: {}, now: 0 },
+  });
+  assert.deepEqual(
+    marks.map(({ kind }) => kind),
+    ["prune", "undo", "redo", "undo"],
+  );
+});

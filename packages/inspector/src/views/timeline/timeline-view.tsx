@@ -238,7 +238,7 @@ function useKindSamples(
 type Moments = AskAnswer<"GET /api/threads/{id}/parts">;
 
 /** After these a prompt may be smaller than before. */
-const FALLS: ReadonlySet<string> = new Set(["compaction", "prune", "undo"]);
+const FALLS: ReadonlySet<string> = new Set(["compaction", "prune", "undo", "redo"]);
 
 /** Forks of it are marks as well, though its own log doesn't know of them. */
 function marksOf(id: string, { marks }: Timeline): readonly MarkFacts[] {
