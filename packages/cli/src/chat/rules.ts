@@ -57,7 +57,8 @@ async function listed(session: ChatSession): Promise<void> {
 /** A line for each: its id, its words, and in brackets whether it holds and where it comes from. */
 export function listedRules(list: ResultOf<typeof rules>["rules"]): string[] {
   return list.map(({ id, text, status, source, scope }) => {
-    const origin = scope !== "thread" ? `of the ${scope}` : source === null ? null : `message ${source}`;
+    const said = source === null ? null : `message ${source}`;
+    const origin = scope === "thread" ? said : scope === "file" ? "from a file" : `of the ${scope}`;
     const facts = [status === "active" ? null : status, origin].filter((fact) => fact !== null);
     return `${id.padEnd(5)} ${text}${facts.length === 0 ? "" : `  (${facts.join(", ")})`}`;
   });
@@ -152,6 +153,10 @@ export async function perform<Given extends z.ZodObject, Result>(
     return await act.run(deps, input, { signal: context.signal });
   } catch (error) {
     if (!OperationError.isInstance(error)) throw error;
+    if (error.code === "missing") {
+      await screen.aside("Nothing was said here yet: the thread begins with your first message.");
+      return null;
+    }
     await screen.aside(`${error.message[0]?.toUpperCase()}${error.message.slice(1)}.`);
     return null;
   }

@@ -194,3 +194,15 @@ test("what a person says in a thread ends their own rule there, and its copy sta
   assert.equal(again, said);
   assert.deepEqual(texts(again), ["Never push to main.", "Answer in English from now on.", "Always push to main."]);
 });
+
+test("what an act ended is told as ended", () => {
+  const rules = changed(addRule(NO_RULES, { text: "Answer in German." }, AT));
+  for (const change of [
+    addRule(rules, { text: "Answer in English." }, AT),
+    editRule(rules, "r1", "Answer in Dutch.", AT),
+    endRule(rules, "r1", AT),
+  ])
+    assert.deepEqual(change.kind === "changed" && change.ended.map(({ id, status }) => [id, status]), [
+      ["r1", "ended"],
+    ]);
+});

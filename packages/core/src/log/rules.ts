@@ -132,14 +132,14 @@ export function editRule(rules: RuleList, id: string, text: string, at: string):
   if ("kind" in old) return old;
   const without = withRule(rules, { ...old, status: "ended", at, ended: `r${rules.next}` });
   const change = addRule(without, { text, source: null, by: "hand" }, at);
-  return change.kind === "refused" ? change : { ...change, ended: [old, ...change.ended] };
+  return change.kind === "refused" ? change : { ...change, ended: [...asEnded(without.list, [old]), ...change.ended] };
 }
 
 export function endRule(rules: RuleList, id: string, at: string): RuleChange {
   const rule = owned(rules, id);
   if ("kind" in rule) return rule;
   const now: Rule = { ...rule, status: "ended", at, ended: "hand" };
-  return { kind: "changed", rules: withRule(rules, now), rule: now, ended: [rule] };
+  return { kind: "changed", rules: withRule(rules, now), rule: now, ended: [now] };
 }
 
 /** An ended rule or a proposal, in force from now on. */
@@ -153,7 +153,8 @@ export function restoreRule(rules: RuleList, id: string, at: string): RuleChange
   if (full !== null) return refused("too-many-rules", `${full}: end one first, for example ${endable(inForce)}`);
   const { ended: _, ...rest } = rule;
   const now: Rule = { ...rest, status: "active", at };
-  return { kind: "changed", rules: withRule(endAll(rules, ended, id, at), now), rule: now, ended };
+  const after = withRule(endAll(rules, ended, id, at), now);
+  return { kind: "changed", rules: after, rule: now, ended: asEnded(after.list, ended) };
 }
 
 /** Rules that hold in many threads, by whose they are. */
@@ -279,7 +280,13 @@ function added(
   const origin = { text, source, scope, by };
   const rule: Rule = { id: `r${rules.next}`, ...origin, status, at };
   const { list } = endAll(rules, ended, rule.id, at);
-  return { kind: "changed", rules: bounded({ next: rules.next + 1, list: [...list, rule] }), rule, ended };
+  const now = bounded({ next: rules.next + 1, list: [...list, rule] });
+  return { kind: "changed", rules: now, rule, ended: asEnded(list, ended) };
+}
+
+/** As they are now. */
+function asEnded(list: readonly Rule[], gone: readonly Rule[]): readonly Rule[] {
+  return list.filter(({ id }) => gone.some((one) => one.id === id));
 }
 
 function endAll(rules: RuleList, gone: readonly Rule[], why: string, at: string): RuleList {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { copyRules, NO_RULES, renderRules, rulesInForce } from "@palimpsest/core/internal/log";
 import { parsePatch, patchPrompt, prosePrompt, renderTranscript } from "@palimpsest/core/internal/summary";
 import { openaiShape } from "@palimpsest/core/message";
 import { emptyState } from "@palimpsest/core/summary";
@@ -41,6 +42,12 @@ test("a statement, and a question without recall, call nothing and get a labelle
   assert.ok(stated.text.startsWith(OFFLINE_LABEL));
   assert.ok((await ask("What did I say earlier?")).text.startsWith(OFFLINE_LABEL));
   assert.ok((await ask(" ")).text.startsWith(OFFLINE_LABEL));
+});
+
+test("standing rules before a question are no part of it", async () => {
+  const rules = renderRules(rulesInForce(copyRules(NO_RULES, { user: ["Never push to main."] }, "")));
+  const { text } = await ask(`${rules}\n\nThe harbour budget is 40 million.`);
+  assert.equal(text, (await ask("The harbour budget is 40 million.")).text);
 });
 
 test("what recall found is quoted with its turn, the telling turn before the asking one", async () => {

@@ -40,7 +40,7 @@ export function situationOf(options: Pick<LanguageModelV4CallOptions, "prompt" |
   const text = index === -1 ? "" : textOf(messages[index]!);
   return {
     system,
-    question: text.replaceAll(EVIDENCE, "").replace(UPLOADED, ""),
+    question: text.replaceAll(EVIDENCE, "").replace(UPLOADED, "").replace(STANDING, ""),
     remembered: rememberedIn(text, system),
     results: answersIn(messages.slice(index + 1)),
     earlier: messages.slice(0, Math.max(0, index)).filter(({ role }) => role !== "system"),
@@ -53,6 +53,9 @@ const EVIDENCE = /(?<!\s)\s*<evidence>\n(?:(?!<evidence>\n)[\s\S])*?<\/evidence>
 
 /** Nor is what the chat says of files that were copied in. */
 const UPLOADED = /\n\n\(Uploaded: [^)\n]*\)$/;
+
+/** Nor are the standing rules that stand before a first message. */
+const STANDING = /^\[Standing rules[^\]\n]*\]\n(?:- [^\n]*\n)*\n*/;
 
 const BLOCK = /<memory>\n((?:(?!<memory>\n)[\s\S])*?)<\/memory>/g;
 
