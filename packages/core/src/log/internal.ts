@@ -34,4 +34,4 @@ export {
   structural,
   viewAfter,
 } from "./structure.ts";
-export { view } from "./view.ts";
+export { shownSummary, view } from "./view.ts";

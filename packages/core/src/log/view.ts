@@ -79,9 +79,15 @@ export function view<M>(live: LiveRecords, options: ViewOptions<M>): ViewEntry<M
   ];
 }
 
-function ended(live: LiveRecords, { text: written, format }: StoredSummary, digest: string): string {
+/** As it is shown: with what people changed of it, and a mark for each rule that ended since. */
+export function shownSummary(live: LiveRecords, { text: written }: Pick<StoredSummary, "text">): string {
   const text = live.prunes.length === 0 ? written : editedText(written, summaryEdits(live));
-  const shown = (live.rules.list.length === 0 ? text : withoutEnded(text, live.rules)) + digest;
+  return live.rules.list.length === 0 ? text : withoutEnded(text, live.rules);
+}
+
+function ended(live: LiveRecords, summary: StoredSummary, digest: string): string {
+  const { format } = summary;
+  const shown = shownSummary(live, summary) + digest;
   return format === "pair" ? shown : `${shown.replaceAll(SUMMARY_END, "(end)")}\n\n${SUMMARY_END}`;
 }
 

@@ -11,6 +11,7 @@ import { rebuildHead, verify } from "./audit.ts";
 import { editSummary, summaryItems } from "./chosen.ts";
 import { openThread } from "./open-thread.ts";
 import { redact } from "./redact.ts";
+import { threadWindow } from "./thread-window.ts";
 import type { Writer } from "./writer.ts";
 
 let folder: string;
@@ -94,6 +95,8 @@ test("an item is edited, added and deleted by one record each; a dry run says th
   const added = await editSummary(writer, { act: "add", section: "facts", text: "The bridge has two lanes." }, "act");
   assert.ok(added.kind === "edited");
   assert.match(await prompt(), /## Facts(?:\\n- [^#]*)*\\n- The bridge has two lanes\./);
+  const { compaction } = (await threadWindow(store, id, { window: 8000 }))!;
+  assert.match(compaction?.text ?? "", /- The bridge has two lanes\./, "the page shows what is sent");
   assert.equal((await editSummary(writer, { act: "delete", item }, "act")).kind, "edited");
   const shown = await prompt();
   assert.doesNotMatch(shown, /The store is SQLite/);

@@ -2,6 +2,7 @@
  * What stands in the window and why, entry by entry, now or at any past record: sizes and reasons, without the words, which
  * `threadLines` brings. Reads only.
  */
+import { shownSummary } from "@palimpsest/core/internal/log";
 import type { CompactionRecord, LiveRecords, PruneReason, ViewSource } from "@palimpsest/core/log";
 import type { Role } from "@palimpsest/core/message";
 import type { Prompt } from "@palimpsest/core/prompt";
@@ -43,6 +44,7 @@ interface LiveCompaction
   extends Pick<CompactionRecord, "seq" | "at" | "rung" | "reason" | "tokensBefore" | "tokensAfter" | "covers"> {
   /** The last record that it and those before it hide. */
   readonly hiddenThrough: number;
+  /** As it is shown, with what people changed of it. */
   readonly text: string;
 }
 
@@ -63,7 +65,8 @@ export async function threadWindow(
   const sized = await sizedThread(store, load);
   const prompt = sized.prompt();
   const { head } = load;
-  const { compaction, prunes } = sized.thread.live();
+  const live = sized.thread.live();
+  const { compaction, prunes } = live;
   const [newestPrune = null] = head.prunes.slice(-1);
   const acts = [head.compaction, newestPrune].filter((seq) => seq !== null);
   return {
@@ -71,7 +74,7 @@ export async function threadWindow(
     messages: head.messages,
     ...promptBreakdown(prompt, prompt.count, { window, reserve }),
     entries: entriesOf(prompt, { prunes, pins: head.pins }),
-    compaction: compaction && liveCompaction(compaction, head.hiddenThrough),
+    compaction: compaction && liveCompaction(compaction, head.hiddenThrough, shownSummary(live, compaction.summary)),
     repairs: prompt.repairs.length,
     pins: head.pins,
     undo: acts.length === 0 ? null : Math.max(...acts),
@@ -103,8 +106,8 @@ function entriesOf(
   });
 }
 
-function liveCompaction(record: CompactionRecord, hiddenThrough: number): LiveCompaction {
-  const { seq, at, rung, reason, tokensBefore, tokensAfter, covers, summary } = record;
+function liveCompaction(record: CompactionRecord, hiddenThrough: number, text: string): LiveCompaction {
+  const { seq, at, rung, reason, tokensBefore, tokensAfter, covers } = record;
   return {
     seq,
     at,
@@ -114,6 +117,6 @@ function liveCompaction(record: CompactionRecord, hiddenThrough: number): LiveCo
     tokensAfter,
     covers,
     hiddenThrough,
-    text: summary.text,
+    text,
   };
 }

@@ -170,8 +170,7 @@ function RuleRow({ id, rule, onAct }: RuleRowProps) {
       )}
       <div class="row wrap dim small">
         <span class="mono">{rule.id}</span>
-        <span>{BY[by]}</span>
-        {scope !== "thread" && <span class="pill">{scope}</span>}
+        <span>{scope === "thread" ? BY[by] : COPIED[scope]}</span>
         {source !== null && (
           <a class="link mono" href={addressOf("window", id, { seq: String(source) })}>
             #{source}
@@ -179,7 +178,7 @@ function RuleRow({ id, rule, onAct }: RuleRowProps) {
         )}
         <span>{ago(at, new Date())}</span>
         {ended !== undefined && <span dir="auto">ended: {visible(ended)}</span>}
-        {draft === null && (
+        {draft === null && scope === "thread" && (
           <span class="row push">
             {status === "active" && (
               <button type="button" class="button plain" onClick={() => setDraft(rule.text)}>
@@ -207,4 +206,10 @@ function RuleRow({ id, rule, onAct }: RuleRowProps) {
   );
 }
 
+/** Copies: they are changed where they come from. */
+const COPIED = {
+  agent: "of the agent, from its configuration",
+  user: "of the user, from the configuration",
+  file: "from a file",
+} as const;
 const BY = { recognized: "recognized", hand: "set by hand", model: "set by the model" } as const;
