@@ -317,10 +317,8 @@ export function countOf(bits: number): number {
   return count;
 }
 
-// Recognizes sentences by which a user tells how things are to be done from then on ("always use type hints"), and
-// lasting preferences ("I prefer short answers"). Without a model, and precision first: a sentence that only might be
-// one is left out. Code, quotations, questions and what stands after the introduction of somebody else's text are
-// never read. Pure, total on every string, linear.
+// Recognizes lasting instructions ("always use type hints") and preferences ("I prefer short answers") of a user. Precision
+// first: what only might be one is left out. Code, quotations, questions and what introduces somebody else's text are not read.
 
 export interface StandingSentence {
   readonly kind: "instruction" | "preference";
