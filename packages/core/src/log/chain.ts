@@ -99,11 +99,6 @@ function isRecordKind(kind: unknown): kind is LogRecord["kind"] {
   return typeof kind === "string" && Object.hasOwn(SPELLING, kind);
 }
 
-/** The field of this kind that holds its body. */
-function bodyField(kind: LogRecord["kind"]): string | null {
-  return SPELLING[kind].body;
-}
-
 function headerText(record: NewRecord, seq: number): string {
   const fields = record as unknown as Readonly<Record<string, unknown>>;
   const { header, body } = SPELLING[record.kind];
@@ -179,8 +174,8 @@ type ChainedText = Pick<ChainedRecord, "seq" | "header" | "body">;
 /** Throws a `RecordError` that names the record. */
 export function parseRecord(chained: ChainedText): LogRecord {
   const fields = readFields(chained);
-  const { kind, v } = fields;
-  const field = v === 1 && kind === "state" ? null : bodyField(kind);
+  const { kind } = fields;
+  const field = SPELLING[kind].body;
   // A message's body is kept as text, byte for byte; the other bodies are values of our own.
   if (field !== null) fields[field] = kind === "message" ? chained.body : readJson(chained.seq, chained.body);
   return fields as unknown as LogRecord;

@@ -7,7 +7,6 @@ import type { Dialect } from "../message/dialects.ts";
 import type { SummaryEdit } from "./apply-prune.ts";
 
 /**
- * 2: the patch of a state record is its body, so that a title can be erased with the words it is made of.
  * 3: a compaction may store what changed in its state since the one it folds (`head.ts`).
  * 4: a message may be in a dialect that readers of 3 don't know.
  * 5: a prune may fold a range, hide what a person chose or edit a summary; a state may hold rules. What readers of 3 know is written as 3.

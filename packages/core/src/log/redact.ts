@@ -34,11 +34,7 @@ export interface Erasure {
 export type Rewrite = { readonly body: string } | { readonly header: string };
 
 /** Null when the record says nothing of what goes. */
-export function erase(
-  record: LogRecord,
-  chained: Pick<ChainedRecord, "header" | "body">,
-  erasure: Erasure,
-): Rewrite | null {
+export function erase(record: LogRecord, chained: Pick<ChainedRecord, "header">, erasure: Erasure): Rewrite | null {
   switch (record.kind) {
     case "prune":
       return erasePrune(record, erasure);
@@ -48,14 +44,12 @@ export function erase(
       return eraseEvidence(record, erasure);
     case "state": {
       const patch = erasedState(record.patch, erasure);
-      if (patch === null) return null;
-      // Before format 2 a patch stood in the header.
-      return chained.body === null ? inHeader(chained, "patch", patch) : { body: JSON.stringify(patch) };
+      return patch === null ? null : { body: JSON.stringify(patch) };
     }
     case "event": {
       // A receipt of a redaction holds hashes only, and must stay word for word: it is what vouches for the rest.
       const event = record.event.type === "redacted" ? record.event : withoutEchoes(record.event, erasure.texts);
-      return event === record.event ? null : inHeader(chained, "event", event);
+      return event === record.event ? null : { header: JSON.stringify({ ...JSON.parse(chained.header), event }) };
     }
     default:
       return null;
@@ -75,7 +69,10 @@ function erasedValue(key: string, value: unknown, erasure: Erasure): unknown {
   const { texts, message } = erasure;
   if (key === "title" && message !== null && isTitleOf(value, texts.join(" "))) return REDACTED;
   if (key === "rules")
-    return eraseRules(value, ({ source, text }) => (source !== null && source === message?.seq) || isEcho(text, texts));
+    return eraseRules(
+      value,
+      ({ source, text }) => (source !== null && source === message?.seq) || isQuoted(text, texts),
+    );
   const block = memoryBlock(value);
   if (key !== "memory" || block === null) return withoutEchoes(value, texts);
   return showsAny(block, erasure) ? { ...block, text: REDACTED } : value;
@@ -106,7 +103,7 @@ function isTitleOf(title: unknown, text: string): boolean {
 
 /** The same value where nothing in it repeats the words; else a copy with a mark in place of each text that does. */
 export function withoutEchoes<T>(value: T, texts: readonly string[]): T {
-  if (typeof value === "string") return (isEcho(value, texts) ? REDACTED : value) as T;
+  if (typeof value === "string") return (isQuoted(value, texts) ? REDACTED : value) as T;
   if (typeof value !== "object" || value === null) return value;
   const old = Object.values(value);
   const cleaned = old.map((one) => withoutEchoes(one, texts));
@@ -115,13 +112,11 @@ export function withoutEchoes<T>(value: T, texts: readonly string[]): T {
   return Object.fromEntries(Object.keys(value).map((key, index) => [key, cleaned[index]])) as T;
 }
 
-/** Whether a text repeats any of the words that go. */
-export function isQuoted(text: string, words: readonly string[]): boolean {
-  return isEcho(text, words);
-}
-
-/** It is prose, and it stands in the words or they stand in it. Ids, states and other single words carry no sense of their own. */
-function isEcho(text: string, texts: readonly string[]): boolean {
+/**
+ * Whether a text repeats any of the words that are erased: it is prose, and is part of them or contains them. Ids, states and
+ * other single words don't count.
+ */
+export function isQuoted(text: string, texts: readonly string[]): boolean {
   const plainText = flat(text).replace(/\u2026$/u, "");
   if (plainText.length < SHORTEST_QUOTE && !plainText.includes(" ")) return false;
   return texts.some((source) => {
@@ -130,16 +125,13 @@ function isEcho(text: string, texts: readonly string[]): boolean {
   });
 }
 
-function inHeader({ header }: Pick<ChainedRecord, "header">, field: string, value: unknown): Rewrite {
-  return { header: JSON.stringify({ ...(JSON.parse(header) as object), [field]: value }) };
-}
-
 /** The entry stays, so that the prune reaches as far as before, but no longer replaces anything. */
 const NO_PART = -1;
 
 function erasePrune(record: PruneRecord, { message, texts }: Erasure): Rewrite | null {
   const cites = ({ target, part, from, replacement, edit }: PruneRecord["entries"][number]) => {
-    if (edit !== undefined) return part !== NO_PART && [replacement, edit.was ?? ""].some((one) => isEcho(one, texts));
+    if (edit !== undefined)
+      return part !== NO_PART && [replacement, edit.was ?? ""].some((one) => isQuoted(one, texts));
     if (from === undefined) return part !== NO_PART && (target === message?.seq || quotes(replacement, texts));
     const covers = message !== null && message.seq >= from && message.seq <= target;
     return replacement !== REDACTED && (covers || quotes(replacement, texts));

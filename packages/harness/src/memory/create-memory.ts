@@ -10,7 +10,6 @@ import { type MemoryDocument, parseDocument, readDocument } from "@palimpsest/co
 import { generateText } from "ai";
 import type { ModelObject } from "../agent/model.ts";
 import type { Middleware } from "../agent/run.ts";
-import { asUser } from "../stores/driver-rules.ts";
 import type { FullStore, Store } from "../stores/store.ts";
 import { fileStorage, inTurn } from "./file-storage.ts";
 import { type MemoryMiddlewareOptions, memory } from "./middleware.ts";
@@ -136,9 +135,7 @@ export interface OpenStorageOptions extends MemoryPlace {
 
 export async function openStorage(options: OpenStorageOptions): Promise<MemoryStorage> {
   const { storageClass, store, onError } = options;
-  const isUser = async (userId: string) =>
-    store !== undefined && (await asUser(store, userId).threads({ limit: 1 })).threads.length > 0;
-  const files = () => fileStorage({ ...options, isUser });
+  const files = () => fileStorage(options);
   if (storageClass === "file" || FILE_ALIAS.test(storageClass)) return files();
   try {
     if (storageClass === "sqlite" || storageClass === "postgres") {

@@ -13,13 +13,10 @@ import { errorCode } from "@palimpsest/core/internal/text";
 import { type MemoryDocument, parseDocument, writeDocument } from "@palimpsest/core/memory";
 import { makeFile, makeFolder, PRIVATE_FILE, PRIVATE_FOLDER } from "../home-folders.ts";
 import { openDatabase } from "../stores/sqlite/connection.ts";
-import { adoptOldMemory } from "./old-memory.ts";
 import { type MemoryPlace, type MemoryScope, memoryPath } from "./repository.ts";
 import { type MemoryStorage, MemoryStorageError } from "./storage.ts";
 
 export interface FileStorageOptions extends MemoryPlace {
-  /** Whether there is such a user, for files of the time when users were lower-cased. */
-  readonly isUser?: (userId: string) => Promise<boolean>;
   /** Writes and flushes a new file; replaced by tests of a full disk. */
   readonly writeNew?: (path: string, text: string) => Promise<void>;
 }
@@ -31,7 +28,7 @@ interface CachedDocument {
 }
 
 export function fileStorage(options: FileStorageOptions): MemoryStorage {
-  const { writeNew = writeFlushed, isUser = async () => false, ...given } = options;
+  const { writeNew = writeFlushed, ...given } = options;
   const cache = new Map<string, CachedDocument>();
   const place = (scope: MemoryScope): string => memoryPath(scope, given);
   const read = async (path: string, from: "cache" | "disk"): Promise<MemoryDocument | null> => {
@@ -48,16 +45,10 @@ export function fileStorage(options: FileStorageOptions): MemoryStorage {
     cache.set(path, { stamp, digest: digestOf(text), document: parsed.document });
     return parsed.document;
   };
-  const find = async (scope: MemoryScope, from: "cache" | "disk"): Promise<MemoryDocument | null> => {
-    const document = await read(place(scope), from);
-    if (document !== null) return document;
-    await guarded(place(scope), () => adoptOldMemory(given.base, scope.userId, isUser));
-    return read(place(scope), from);
-  };
   return {
     place,
-    load: (scope) => find(scope, "cache"),
-    reload: (scope) => find(scope, "disk"),
+    load: (scope) => read(place(scope), "cache"),
+    reload: (scope) => read(place(scope), "disk"),
     async save(document, { scope, expectRevision }) {
       const path = place(scope);
       const before = cache.get(path)?.digest;

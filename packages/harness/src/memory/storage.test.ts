@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { emptyDocument, type MemoryDocument, writeDocument } from "@palimpsest/core/memory";
+import { emptyDocument, type MemoryDocument } from "@palimpsest/core/memory";
 import { bothEngines } from "@palimpsest/testing/internal/both-engines";
 import { openStore } from "../stores/open.ts";
 import { customStorage, openStorage, storeStorage } from "./create-memory.ts";
@@ -212,32 +212,6 @@ test("[F38] an agent's name that could leave its folder or meet another's is ref
   for (const userId of ["auth0|123", "ann@example.org", "../x", "CON", "a".repeat(500)])
     assert.deepEqual(checkScope(userId), { kind: "scope", scope: { userId, agentName: null } });
   assert.equal(checkScope("").kind, "invalid");
-});
-
-test("memory of the time when users were lower-cased is found, and never given to another user", async () => {
-  const base = join(folder, "lower-cased");
-  const write = (userId: string, text: string): void => {
-    mkdirSync(join(base, "users", userId, "agents", "coder"), { recursive: true });
-    const document = writeDocument({ ...emptyDocument(), history: { ...emptyDocument().history, recentMonths: text } });
-    writeFileSync(join(base, "users", userId, "memory.json"), document);
-    writeFileSync(join(base, "users", userId, "agents", "coder", "memory.json"), document);
-  };
-  write("ada", "ada's or Ada's");
-  write("bob", "bob's");
-  const isUser = async (userId: string) => userId === "bob";
-  const storage = fileStorage({ base, storagePath: "memory.json", isUser });
-  const months = async (userId: string, agentName: string | null = null) =>
-    (await storage.load({ userId, agentName }))?.history.recentMonths;
-  assert.equal(await months("Ada"), "ada's or Ada's");
-  assert.equal(await months("Ada", "coder"), "ada's or Ada's");
-  assert.equal(await months("ada"), undefined, "it was moved");
-  assert.equal(await months("Bob"), undefined, "there is a bob, and it is his");
-  assert.equal(await months("bob"), "bob's");
-  assert.equal(await months("auth0|bob"), undefined);
-  assert.equal(
-    storage.place({ userId: "auth0|Bob", agentName: null }),
-    join(base, "users", "auth0%7c%42ob", "memory.json"),
-  );
 });
 
 test("storage_class: the documented class name is the file storage, and what can't be loaded falls back with an error", async () => {
