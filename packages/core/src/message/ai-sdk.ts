@@ -6,13 +6,12 @@
 import type { DialectDefinition } from "./dialects.ts";
 import { googleRules } from "./rules.ts";
 import {
-  base64,
   blocksOf,
+  contentFrom,
   editingBlocks,
   type Fields,
   fields,
   file,
-  imagesIn,
   inputText,
   inputValue,
   joinContent,
@@ -23,12 +22,14 @@ import {
   optional,
   other,
   result,
+  resultOf,
+  resultsApart,
   sameContent,
   strangeBlock,
   string,
   text,
-  textIn,
   textOr,
+  thought,
   typed,
 } from "./schema.ts";
 import type { FilePart, ImagePart, Part, ReasoningPart, ResultPart, Role, Shape } from "./shape.ts";
@@ -77,10 +78,7 @@ export const aiSdkShape: Shape<AiSdkMessage> = {
   dialect: "ai-sdk",
   role: (message) => message.role,
   wireRole: (message) => message.role,
-  parts,
   ...editingBlocks({ parts, blocks: (message) => blocks(message), edit }),
-  calls: (message) => parts(message).flatMap((part) => (part.kind === "call" ? [part.id] : [])),
-  answers: (message) => parts(message).flatMap((part) => (part.kind === "result" ? [part.id] : [])),
   make,
   turn: (role, content) => ({ role, content }),
   mark: (message, source) => ({
@@ -131,26 +129,20 @@ const SIGNATURES = [
 function viewReasoning(block: AiSdkPart & { type: "reasoning" }): ReasoningPart {
   const options = block.providerOptions ?? {};
   const redacted = options["anthropic"]?.["redactedData"];
-  const part = { kind: "reasoning", text: block.text, redacted: false } as const;
-  if (typeof redacted === "string") return { ...part, signature: redacted, signedBy: "anthropic", redacted: true };
-  for (const [provider, key] of SIGNATURES) {
-    const signature = options[provider]?.[key];
-    if (typeof signature === "string" && signature !== "") return { ...part, signature, signedBy: provider };
+  if (typeof redacted === "string")
+    return thought(block.text, { signature: redacted, signedBy: "anthropic", redacted: true });
+  for (const [signedBy, key] of SIGNATURES) {
+    const signature = options[signedBy]?.[key];
+    if (typeof signature === "string" && signature !== "") return thought(block.text, { signature, signedBy });
   }
-  return { ...part, signature: null, signedBy: null };
+  return thought(block.text);
 }
 
 function viewResult(block: AiSdkPart & { type: "tool-result" }): ResultPart {
   const { output } = block;
   const inside = output.type === "content" ? output.value.map(viewOutputPart) : [text(outputText(output))];
-  return {
-    kind: "result",
-    id: block.toolCallId,
-    name: block.toolName,
-    text: textIn(inside),
-    isError: output.type === "error-text" || output.type === "error-json" || output.type === "execution-denied",
-    images: imagesIn(inside),
-  };
+  const isError = output.type === "error-text" || output.type === "error-json" || output.type === "execution-denied";
+  return resultOf(inside, { id: block.toolCallId, name: block.toolName, isError });
 }
 
 function outputText(output: Exclude<AiSdkOutput, { type: "content" }>): string {
@@ -173,7 +165,6 @@ function viewOutputPart(part: AiSdkOutputPart): Part {
     case "text":
       return text(part.text);
     case "file":
-      return viewFile(part) ?? other(part);
     case "media":
     case "file-data":
     case "image-data":
@@ -234,14 +225,12 @@ function make(role: Role, parts: readonly Part[]): readonly AiSdkMessage[] {
   if (role === "system") {
     return [{ role, content: parts.flatMap((part) => (part.kind === "text" ? [part.text] : [])).join("\n\n") }];
   }
-  if (role !== "tool") {
-    const only = parts.length === 1 ? parts[0] : undefined;
-    return [{ role, content: parts.length === 0 ? "" : only?.kind === "text" ? only.text : parts.map(write) }];
-  }
-  const results = parts.filter((part) => part.kind === "result");
-  const rest = parts.filter((part) => part.kind !== "result");
-  const after = rest.length > 0 ? make("user", rest) : [];
-  return results.length > 0 ? [{ role, content: results.map(write) }, ...after] : after;
+  if (role !== "tool") return [{ role, content: contentFrom(parts, write) }];
+  return resultsApart(
+    parts,
+    (results): readonly AiSdkMessage[] => [{ role, content: results.map(write) }],
+    (rest) => make("user", rest),
+  );
 }
 
 /*
@@ -304,6 +293,22 @@ function writeData(part: FilePart): FileData {
   }
   const ref = part.ref ?? "";
   return /^https?:/.test(ref) ? { type: "url", url: ref } : { type: "reference", reference: { id: ref } };
+}
+
+const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/** Bytes as base64; core has no platform to ask. */
+export function base64(data: Uint8Array | ArrayBuffer): string {
+  const bytes = data instanceof Uint8Array ? data : new Uint8Array(data);
+  let written = "";
+  for (let i = 0; i < bytes.length; i += 3) {
+    const left = bytes.length - i;
+    const group = (bytes[i]! << 16) | ((bytes[i + 1] ?? 0) << 8) | (bytes[i + 2] ?? 0);
+    for (let digit = 0; digit < 4; digit++) {
+      written += digit > left ? "=" : DIGITS[(group >> (18 - 6 * digit)) & 63];
+    }
+  }
+  return written;
 }
 
 /* What the AI SDK's model messages hold, how they are recognized and what suits every provider behind it. */

@@ -7,11 +7,11 @@ import { anthropicRules } from "./rules.ts";
 import {
   blocksOf,
   type Check,
+  contentFrom,
   editingBlocks,
   fields,
   file,
   image,
-  imagesIn,
   inputObject,
   inputText,
   joinContent,
@@ -21,15 +21,16 @@ import {
   optional,
   other,
   result,
+  resultOf,
   sameContent,
   strangeBlock,
   string,
   text,
-  textIn,
   textOr,
+  thought,
   typed,
 } from "./schema.ts";
-import type { FilePart, ImagePart, Part, ReasoningPart, ResultPart, Role, Shape } from "./shape.ts";
+import type { FilePart, ImagePart, Part, ResultPart, Role, Shape } from "./shape.ts";
 
 export interface AnthropicMessage {
   readonly role: "system" | "user" | "assistant";
@@ -65,16 +66,7 @@ export const anthropicShape: Shape<AnthropicMessage> = {
   dialect: "anthropic",
   role,
   wireRole: (message) => message.role,
-  parts,
   ...editingBlocks({ parts, blocks: (message) => blocks(message), edit }),
-  calls: (message) =>
-    message.role === "assistant"
-      ? blocks(message).flatMap((block) => (block.type === "tool_use" ? [block.id] : []))
-      : [],
-  answers: (message) =>
-    message.role === "user"
-      ? blocks(message).flatMap((block) => (block.type === "tool_result" ? [block.tool_use_id] : []))
-      : [],
   make,
   turn: (role, content) => ({ role, content }),
   results: (answers) => make("tool", answers.map(result)),
@@ -100,9 +92,9 @@ function view(block: AnthropicBlock, role: AnthropicMessage["role"]): Part {
     case "text":
       return text(block.text);
     case "thinking":
-      return reasoning(block.thinking, block.signature || null, false);
+      return thought(block.thinking, { signature: block.signature ?? null, signedBy: "anthropic" });
     case "redacted_thinking":
-      return reasoning("", block.data, true);
+      return thought("", { signature: block.data, signedBy: "anthropic", redacted: true });
     case "tool_use":
       if (role !== "assistant") return other(block);
       return { kind: "call", id: block.id, name: block.name, input: inputText(block.input) };
@@ -116,24 +108,9 @@ function view(block: AnthropicBlock, role: AnthropicMessage["role"]): Part {
   }
 }
 
-const reasoning = (value: string, signature: string | null, redacted: boolean): ReasoningPart => ({
-  kind: "reasoning",
-  text: value,
-  signature,
-  signedBy: signature === null ? null : "anthropic",
-  redacted,
-});
-
 function viewResult(block: AnthropicBlock & { type: "tool_result" }): ResultPart {
   const inside = blocksOf(block.content ?? "", textBlock).map((inner) => view(inner, "user"));
-  return {
-    kind: "result",
-    id: block.tool_use_id,
-    name: null,
-    text: textIn(inside),
-    isError: block.is_error === true,
-    images: imagesIn(inside),
-  };
+  return resultOf(inside, { id: block.tool_use_id, isError: block.is_error === true });
 }
 
 function viewSource(block: AnthropicBlock & { type: "image" | "document" }): Part | null {
@@ -218,9 +195,7 @@ function make(role: Role, parts: readonly Part[]): readonly AnthropicMessage[] {
     ...parts.filter((part) => part.kind === "result"),
     ...parts.filter((part) => part.kind !== "result"),
   ];
-  const only = ordered.length === 1 ? ordered[0] : undefined;
-  const content = ordered.length === 0 ? "" : only?.kind === "text" ? only.text : ordered.map(write);
-  return [{ role: role === "tool" ? "user" : role, content }];
+  return [{ role: role === "tool" ? "user" : role, content: contentFrom(ordered, write) }];
 }
 
 /* What Anthropic's messages hold, how they are recognized and what their API accepts. */

@@ -10,7 +10,7 @@ import { type OpenAiMessage, openai } from "./openai.ts";
 import { openaiResponses, type ResponsesMessage } from "./openai-responses.ts";
 import type { RuleSet } from "./rules.ts";
 import type { Fields } from "./schema.ts";
-import { remembered } from "./schema.ts";
+import { idsIn } from "./schema.ts";
 import type { Shape } from "./shape.ts";
 import { isUiMessage } from "./ui-messages.ts";
 
@@ -175,4 +175,48 @@ export function readMessage<D extends Dialect>(dialect: D, value: unknown): Read
   const problem = definitionOf(dialect).check(value);
   if (problem !== null) return { kind: "problem", ...problem };
   return { kind: "message", message: value as MessageOf[D] }; // every field that a shape reads is checked
+}
+
+/*
+ * A shape that reads each message object once. Messages are values that are never edited in place, so what was read stays
+ * true as long as the object lives, and planning over a long view costs only what is new.
+ */
+
+function remembered<M extends object>(shape: Shape<M>): Shape<M> {
+  const parts = once(shape.parts);
+  return {
+    ...shape,
+    parts,
+    calls: once((message) => idsIn(parts(message), "call")),
+    answers: once((message) => idsIn(parts(message), "result")),
+    // What a repair makes of the same messages stays the same object, so that it is counted once and not at every step.
+    join: lastWith(shape.join, (a, b) => a === b),
+    select: lastWith(shape.select, (a, b) => a.length === b.length && a.every((index, at) => index === b[at])),
+  };
+}
+
+function once<M extends object, T>(read: (message: M) => T): (message: M) => T {
+  const cache = new WeakMap<M, T>();
+  return (message) => {
+    const seen = cache.get(message);
+    if (seen !== undefined) return seen;
+    const value = read(message);
+    cache.set(message, value);
+    return value;
+  };
+}
+
+/** Remembers for each message what was last made of it, and with what. */
+function lastWith<M extends object, W>(
+  make: (message: M, other: W) => M,
+  same: (a: W, b: W) => boolean,
+): (message: M, other: W) => M {
+  const cache = new WeakMap<M, { readonly other: W; readonly made: M }>();
+  return (message, other) => {
+    const last = cache.get(message);
+    if (last !== undefined && same(last.other, other)) return last.made;
+    const made = make(message, other);
+    cache.set(message, { other, made });
+    return made;
+  };
 }

@@ -15,18 +15,18 @@ import {
   fields,
   file,
   image,
-  imagesIn,
   inputObject,
   inputText,
   list,
   notAnObject,
   optional,
   result,
+  resultOf,
   roleProblem,
   sameContent,
   string,
   text,
-  textIn,
+  thought,
 } from "./schema.ts";
 import type { CallPart, FilePart, ImagePart, Part, ReasoningPart, ResultPart, Role, Shape } from "./shape.ts";
 
@@ -43,8 +43,6 @@ export const geminiShape: Shape<GeminiMessage> = {
   role: (message) => (slots(message).some(({ part }) => part.kind === "result") ? "tool" : wireRole(message)),
   wireRole,
   ...editingSlots({ slots, rebuild, edit: ({ block }, part) => ({ part, block: edit(block, part) }) }),
-  calls: (message) => slots(message).flatMap(({ part }) => (part.kind === "call" ? [part.id] : [])),
-  answers: (message) => slots(message).flatMap(({ part }) => (part.kind === "result" ? [part.id] : [])),
   make,
   turn: (role, words) => ({ role: role === "assistant" ? "model" : role, parts: [{ text: words }] }),
   results: (answers) => make("tool", answers.map(result)),
@@ -94,31 +92,16 @@ function view(block: GeminiPart, role: Role, numbered: Readonly<Record<"call" | 
   return viewMedia(block) ?? { kind: "other", type: Object.keys(block)[0] ?? "empty", json: JSON.stringify(block) };
 }
 
-function reasoning(block: GeminiPart, thought: string): ReasoningPart {
+function reasoning(block: GeminiPart, words: string): ReasoningPart {
   const signature = block[field(block, "thoughtSignature")];
-  const isSigned = typeof signature === "string" && signature !== "";
-  return {
-    kind: "reasoning",
-    text: thought,
-    signature: isSigned ? signature : null,
-    signedBy: isSigned ? "google" : null,
-    redacted: false,
-  };
+  return thought(words, { signature: typeof signature === "string" ? signature : null, signedBy: "google" });
 }
 
 function viewResult(response: GeminiFields, id: string): ResultPart {
   const answer = answerOf(response["response"]);
   const media = Array.isArray(response["parts"]) ? response["parts"].flatMap((part) => viewMedia(part) ?? []) : [];
-  const inside = [text(answer.text), ...media];
-  const name = response["name"];
-  return {
-    kind: "result",
-    id,
-    name: typeof name === "string" ? name : null,
-    text: textIn(inside),
-    isError: answer.isError,
-    images: imagesIn(inside),
-  };
+  const name = stringOf(response, "name");
+  return resultOf([text(answer.text), ...media], { id, name, isError: answer.isError });
 }
 
 /** `output` and `error` are the API's own words, `result` and `content` what most clients write; else it is all of it. */

@@ -2,7 +2,7 @@
  * The blocks in the content of LangChain messages: its own standard ones, and those of the providers behind it, which it
  * carries as they came. Read both, written as standard blocks.
  */
-import { file, image, imageUrl, media, other, text } from "./schema.ts";
+import { file, image, imageUrl, media, other, text, thought } from "./schema.ts";
 import type { FilePart, ImagePart, Part, ReasoningPart } from "./shape.ts";
 
 export type LangChainBlock = Readonly<Record<string, unknown>> & { readonly type?: string };
@@ -51,11 +51,14 @@ export function viewBlock(block: LangChainBlock): Part {
     case "refusal":
       return text(String(block["refusal"]));
     case "thinking":
-      return reasoning(String(block["thinking"] ?? ""), block["signature"], false);
+      return thought(String(block["thinking"] ?? ""), {
+        signature: stringIn(block, "signature"),
+        signedBy: "anthropic",
+      });
     case "redacted_thinking":
-      return reasoning("", block["data"], true);
+      return thought("", { signature: stringIn(block, "data"), signedBy: "anthropic", redacted: true });
     case "reasoning":
-      return reasoning(String(block["reasoning"] ?? ""), null, false);
+      return thought(String(block["reasoning"] ?? ""));
     case "image_url":
       return viewUrl(block["image_url"]) ?? other(block);
     case "image":
@@ -68,14 +71,6 @@ export function viewBlock(block: LangChainBlock): Part {
       return other(block);
   }
 }
-
-const reasoning = (words: string, signature: unknown, redacted: boolean): ReasoningPart => ({
-  kind: "reasoning",
-  text: words,
-  signature: typeof signature === "string" && signature !== "" ? signature : null,
-  signedBy: typeof signature === "string" && signature !== "" ? "anthropic" : null,
-  redacted,
-});
 
 function viewUrl(value: unknown): Part | null {
   const url = typeof value === "string" ? value : (value as { url?: unknown } | null)?.url;

@@ -21,11 +21,11 @@ import {
 import { googleRules } from "./rules.ts";
 import {
   blocksOf,
+  contentFrom,
   editingSlots,
   expected,
   type Fields,
   fields,
-  imagesIn,
   inputObject,
   inputText,
   inputValue,
@@ -34,11 +34,13 @@ import {
   notAnObject,
   optional,
   result,
+  resultOf,
+  resultsApart,
   sameContent,
   strangeBlock,
   string,
-  textIn,
   textOr,
+  thought as thinking,
   typed,
 } from "./schema.ts";
 import type { CallPart, Part, ReasoningPart, ResultPart, Role, Shape } from "./shape.ts";
@@ -48,8 +50,6 @@ export const langchainShape: Shape<LangChainMessage> = {
   role,
   wireRole: role,
   ...editingSlots({ slots, edit, rebuild }),
-  calls: (message) => callsOf(message).map(({ part }) => part.id),
-  answers: (message) => (role(message) === "tool" ? [answerId(message)] : []),
   make,
   turn: (role, content) => ({ type: TYPES[role], content }),
   mark: (message, source) =>
@@ -123,14 +123,6 @@ const thinkingOf = (message: LangChainMessage): string => {
   return typeof beside === "string" ? beside : "";
 };
 
-const thinking = (words: string): ReasoningPart => ({
-  kind: "reasoning",
-  text: words,
-  signature: null,
-  signedBy: null,
-  redacted: false,
-});
-
 /** Calls whose arguments were no JSON are sent to the provider like the others, and have to be answered like them. */
 function callsOf(message: LangChainMessage): readonly (ChainSlot & { at: "call" })[] {
   if (role(message) !== "assistant") return [];
@@ -163,14 +155,11 @@ const answerId = (message: LangChainMessage): string => {
 function viewResult(message: LangChainMessage): ResultPart {
   const inside = blocksIn(message).map(viewBlock);
   const { name, status } = fieldsOf(message);
-  return {
-    kind: "result",
+  return resultOf(inside, {
     id: answerId(message),
     name: typeof name === "string" ? name : null,
-    text: textIn(inside),
     isError: status === "error",
-    images: imagesIn(inside),
-  };
+  });
 }
 
 function edit(slot: ChainSlot, part: Part): ChainSlot {
@@ -290,22 +279,19 @@ const resultMessage = (part: ResultPart): LangChainMessage => ({
 /** A tool message holds one result: what else there is follows in a human's. */
 function make(role: Role, parts: readonly Part[]): readonly LangChainMessage[] {
   if (role === "assistant") return [makeAi(parts)];
-  if (role !== "tool") return [{ type: TYPES[role], content: writeContent(parts) }];
-  const results = parts.filter((part) => part.kind === "result");
-  const rest = parts.filter((part) => part.kind !== "result");
-  return [...results.map(resultMessage), ...(rest.length > 0 ? make("user", rest) : [])];
+  if (role !== "tool") return [{ type: TYPES[role], content: contentFrom(parts, writeBlock) }];
+  return resultsApart(
+    parts,
+    (results) => results.map(resultMessage),
+    (rest) => make("user", rest),
+  );
 }
 
 function makeAi(parts: readonly Part[]): LangChainMessage {
   const calls = parts.filter((part) => part.kind === "call");
-  const content = writeContent(parts.filter((part) => part.kind !== "call"));
+  const said = parts.filter((part) => part.kind !== "call");
+  const content = contentFrom(said, writeBlock);
   return { type: "ai", content, ...(calls.length > 0 && { tool_calls: calls.map(writeCall) }) };
-}
-
-function writeContent(parts: readonly Part[]): Content {
-  const only = parts.length === 1 ? parts[0] : undefined;
-  if (parts.length === 0) return "";
-  return only?.kind === "text" ? only.text : parts.map(writeBlock);
 }
 
 const writeCall = ({ id, name, input }: CallPart): Fields => ({

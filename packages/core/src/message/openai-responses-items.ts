@@ -2,7 +2,7 @@
  * The items of OpenAI's Responses API, seen as parts and written from parts. A message item holds blocks, one part each;
  * every other item is one part. Items that only the API understands (searches, approvals, a sealed compaction) are carried.
  */
-import { blocksOf, file, image, imagesIn, imageUrl, media, other, text, textIn } from "./schema.ts";
+import { blocksOf, file, image, imageUrl, media, other, resultOf, text } from "./schema.ts";
 import type { CallPart, FilePart, Part, ReasoningPart, ResultPart, Role } from "./shape.ts";
 
 export type ResponsesItem = { readonly type?: string; readonly id?: string } & ResponsesFields;
@@ -15,8 +15,8 @@ const CALLS: Readonly<Record<string, string>> = { function_call: "arguments", cu
 const OUTPUTS = ["function_call_output", "custom_tool_call_output"];
 
 export const isMessage = (item: ResponsesItem): boolean => item.type === undefined || item.type === "message";
-export const isCall = (item: ResponsesItem): boolean => Object.hasOwn(CALLS, item.type ?? "");
-export const isOutput = (item: ResponsesItem): boolean => OUTPUTS.includes(item.type ?? "");
+const isCall = (item: ResponsesItem): boolean => Object.hasOwn(CALLS, item.type ?? "");
+const isOutput = (item: ResponsesItem): boolean => OUTPUTS.includes(item.type ?? "");
 
 export function roleOf(item: ResponsesItem): Role {
   if (isMessage(item)) return item["role"] === "developer" ? "system" : (item["role"] as Role);
@@ -75,14 +75,7 @@ export function viewItem(item: ResponsesItem): Part {
 function viewOutput(item: ResponsesItem): ResultPart {
   const output = (item["output"] ?? "") as string | readonly ResponsesBlock[];
   const inside = blocksOf(output, textBlock("user")).map(viewBlock);
-  return {
-    kind: "result",
-    id: String(item["call_id"]),
-    name: null,
-    text: textIn(inside),
-    isError: false,
-    images: imagesIn(inside),
-  };
+  return resultOf(inside, { id: String(item["call_id"]) });
 }
 
 /** A thought that is only named by its id is kept by OpenAI: it is theirs, though there is no proof in it. */

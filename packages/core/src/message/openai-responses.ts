@@ -10,6 +10,7 @@ import * as items from "./openai-responses-items.ts";
 import { openaiResponsesRules } from "./rules.ts";
 import {
   type Check,
+  contentFrom,
   editingSlots,
   type Fields,
   fields,
@@ -20,6 +21,7 @@ import {
   notAnObject,
   optional,
   result,
+  resultsApart,
   strangeBlock,
   string,
   textOr,
@@ -34,8 +36,6 @@ export const responsesShape: Shape<ResponsesMessage> = {
   role,
   wireRole: role,
   ...editingSlots({ slots, edit, rebuild }),
-  calls: (message) => idsOf(message, "call"),
-  answers: (message) => idsOf(message, "result"),
   make,
   turn: (role, content) => ({ role, content }),
   results: (answers) => make("tool", answers.map(result)),
@@ -70,11 +70,6 @@ const listOf = (message: ResponsesMessage): readonly ResponsesItem[] =>
 function role(message: ResponsesMessage): Role {
   const first = listOf(message)[0];
   return first === undefined ? "assistant" : items.roleOf(first);
-}
-
-function idsOf(message: ResponsesMessage, kind: "call" | "result"): string[] {
-  const isWanted = kind === "call" ? items.isCall : items.isOutput;
-  return listOf(message).flatMap((item) => (isWanted(item) ? [String(item["call_id"])] : []));
 }
 
 /** A part and the item it was read from; `block` where the item is a message of several. */
@@ -142,9 +137,11 @@ const isBlank = (item: ResponsesItem): boolean => items.isMessage(item) && conte
 function make(role: Role, parts: readonly Part[]): readonly ResponsesMessage[] {
   if (role === "assistant") return [makeAssistant(parts)];
   if (role !== "tool") return [{ role, content: writeContent(role, parts) }];
-  const results = parts.filter((part) => part.kind === "result");
-  const rest = parts.filter((part) => part.kind !== "result");
-  return [...results.map(items.writeResult), ...(rest.length > 0 ? make("user", rest) : [])];
+  return resultsApart<ResponsesMessage>(
+    parts,
+    (results) => results.map(items.writeResult),
+    (rest) => make("user", rest),
+  );
 }
 
 function makeAssistant(parts: readonly Part[]): ResponsesMessage {
@@ -168,9 +165,7 @@ function makeAssistant(parts: readonly Part[]): ResponsesMessage {
 }
 
 function writeContent(role: Role, parts: readonly Part[]): string | readonly ResponsesBlock[] {
-  const only = parts.length === 1 ? parts[0] : undefined;
-  if (parts.length === 0) return "";
-  return only?.kind === "text" ? only.text : parts.map((part) => items.writeBlock(part, role));
+  return contentFrom(parts, (part) => items.writeBlock(part, role));
 }
 
 /* What the items of OpenAI's Responses API hold, how they are recognized and what the API accepts. */

@@ -11,7 +11,6 @@ import {
   fields,
   file,
   image,
-  imagesIn,
   imageUrl,
   joinContent,
   list,
@@ -21,11 +20,12 @@ import {
   optional,
   other,
   result,
+  resultOf,
   sameContent,
   strangeBlock,
   string,
   text,
-  textIn,
+  thought,
   typed,
 } from "./schema.ts";
 import type { CallPart, FilePart, Part, ReasoningPart, ResultPart, Role, Shape, TextPart } from "./shape.ts";
@@ -54,8 +54,6 @@ export const openaiShape: Shape<OpenAiMessage> = {
   role,
   wireRole: role,
   ...editingSlots({ slots, edit, rebuild }),
-  calls: (message) => (role(message) === "assistant" ? callsOf(message).map((call) => call.id) : []),
-  answers: (message) => (role(message) === "tool" ? [answerId(message)] : []),
   make,
   turn: (role, content) => ({ role, content }),
   results: (answers) => answers.map((answer) => resultMessage(result(answer))),
@@ -149,14 +147,6 @@ function edit(slot: OpenAiSlot, part: Part): OpenAiSlot {
 
 const contentOf = (message: OpenAiMessage): string | readonly OpenAiBlock[] => message.content ?? "";
 
-const thought = (value: string): ReasoningPart => ({
-  kind: "reasoning",
-  text: value,
-  signature: null,
-  signedBy: null,
-  redacted: false,
-});
-
 /** Tool calls, and the older function call under an id made of its name. */
 const callsOf = (message: OpenAiMessage): readonly OpenAiCall[] => {
   const calls = message.tool_calls ?? [];
@@ -184,14 +174,7 @@ const editCall = (call: OpenAiCall, { id, name, input }: CallPart): OpenAiCall =
 
 function viewResult(message: OpenAiMessage): ResultPart {
   const inside = blocksOf(contentOf(message), textBlock).map(viewBlock);
-  return {
-    kind: "result",
-    id: answerId(message),
-    name: message.name ?? null,
-    text: textIn(inside),
-    isError: false,
-    images: imagesIn(inside),
-  };
+  return resultOf(inside, { id: answerId(message), name: message.name ?? null });
 }
 
 /** A tool message holds one result and only text: images and whatever else follow in a user message. */

@@ -4,7 +4,17 @@
  */
 import { isRecord } from "../text/names.ts";
 import type { MessageProblem } from "./dialects.ts";
-import type { Answer, FilePart, ImagePart, OtherPart, Part, ResultPart, Shape, TextPart } from "./shape.ts";
+import type {
+  Answer,
+  FilePart,
+  ImagePart,
+  OtherPart,
+  Part,
+  ReasoningPart,
+  ResultPart,
+  Shape,
+  TextPart,
+} from "./shape.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -172,6 +182,42 @@ export const other = (block: { readonly type?: unknown }): OtherPart => ({
 
 export const result = (answer: Answer): ResultPart => ({ kind: "result", images: [], ...answer });
 
+/** A result whose content was read as parts. `isError` false: the dialect doesn't say. */
+export const resultOf = (
+  inside: readonly Part[],
+  { id, name = null, isError = false }: Pick<ResultPart, "id"> & Partial<Pick<ResultPart, "name" | "isError">>,
+): ResultPart => ({ kind: "result", id, name, text: textIn(inside), isError, images: imagesIn(inside) });
+
+/** Thinking; an empty signature is none. */
+export const thought = (
+  words: string,
+  { signature = null, signedBy = null, redacted = false }: Partial<Omit<ReasoningPart, "kind" | "text">> = {},
+): ReasoningPart => ({
+  kind: "reasoning",
+  text: words,
+  signature: signature || null,
+  signedBy: signature ? signedBy : null,
+  redacted,
+});
+
+/** A tool's message and, since it holds results only, what else was said as a user's message. */
+export const resultsApart = <M>(
+  parts: readonly Part[],
+  results: (parts: readonly ResultPart[]) => readonly M[],
+  user: (parts: readonly Part[]) => readonly M[],
+): readonly M[] => {
+  const own = parts.filter((part) => part.kind === "result");
+  const rest = parts.filter((part) => part.kind !== "result");
+  return [...(own.length > 0 ? results(own) : []), ...(rest.length > 0 ? user(rest) : [])];
+};
+
+/** Parts as content: a lone text as a string, which every server accepts. */
+export const contentFrom = <B>(parts: readonly Part[], write: (part: Part) => B): string | readonly B[] => {
+  const only = parts.length === 1 ? parts[0] : undefined;
+  if (parts.length === 0) return "";
+  return only?.kind === "text" ? only.text : parts.map(write);
+};
+
 /** The words are compared first: writing out a long part just to see that it was cut would cost too much. */
 const samePart = (a: Part, b: Part): boolean => wordsOf(a) === wordsOf(b) && JSON.stringify(a) === JSON.stringify(b);
 
@@ -182,12 +228,12 @@ export const sameContent = (a: ResultPart, b: ResultPart): boolean =>
   a.text === b.text && a.isError === b.isError && a.images.length === b.images.length;
 
 /** Everything textual in a list of parts, blocks on their own lines. */
-export const textIn = (parts: readonly Part[]): string =>
+const textIn = (parts: readonly Part[]): string =>
   parts
     .flatMap((part) => (part.kind === "text" ? [part.text] : part.kind === "file" ? [fileMark(part)] : []))
     .join("\n");
 
-export const imagesIn = (parts: readonly Part[]): ImagePart[] => parts.filter((part) => part.kind === "image");
+const imagesIn = (parts: readonly Part[]): ImagePart[] => parts.filter((part) => part.kind === "image");
 
 /** Content as a list of blocks; an empty string holds none. */
 export function blocksOf<B>(content: string | readonly B[], textBlock: (text: string) => B): readonly B[] {
@@ -205,14 +251,23 @@ export function joinContent<B>(
   return [...blocksOf(first, textBlock), ...blocksOf(second, textBlock)];
 }
 
-/** The two edits of a shape whose messages hold a string or blocks, one part to a block. */
+/** Ids of the calls, or of the results, among parts. */
+export const idsIn = (parts: readonly Part[], kind: "call" | "result"): string[] =>
+  parts.flatMap((part) => (part.kind === kind ? [part.id] : []));
+
+type EditingMembers = "parts" | "calls" | "answers" | "withPart" | "select";
+
+/** What follows from the parts, for a shape whose messages hold a string or blocks, one part to a block. */
 export function editingBlocks<B, M extends { readonly content: string | readonly B[] }>(reader: {
   parts(message: M): readonly Part[];
   blocks(message: M): readonly B[];
   edit(block: B, replacement: Part): B;
-}): Pick<Shape<M>, "withPart" | "select"> {
+}): Pick<Shape<M>, EditingMembers> {
   const { parts, blocks, edit } = reader;
   return {
+    parts,
+    calls: (message) => idsIn(parts(message), "call"),
+    answers: (message) => idsIn(parts(message), "result"),
     withPart(message, index, replacement) {
       const part = parts(message)[index];
       assertReplaceable(part, replacement);
@@ -237,10 +292,13 @@ export function editingSlots<M, S extends { readonly part: Part }>(reader: {
   slots(message: M): readonly S[];
   edit(slot: S, replacement: Part): S;
   rebuild(message: M, chosen: readonly S[]): M;
-}): Pick<Shape<M>, "parts" | "withPart" | "select"> {
+}): Pick<Shape<M>, EditingMembers> {
   const { slots, edit, rebuild } = reader;
+  const parts = (message: M) => slots(message).map(({ part }) => part);
   return {
-    parts: (message) => slots(message).map(({ part }) => part),
+    parts,
+    calls: (message) => idsIn(parts(message), "call"),
+    answers: (message) => idsIn(parts(message), "result"),
     withPart(message, index, replacement) {
       const all = slots(message);
       const slot = all[index];
@@ -323,61 +381,3 @@ export function inputValue(input: string): unknown {
 }
 
 const fileMark = (part: FilePart): string => `[file: ${part.name ?? part.ref ?? part.mediaType ?? "unnamed"}]`;
-
-/** Bytes as base64. Core has no platform to ask, so it brings its own. */
-
-const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-export function base64(data: Uint8Array | ArrayBuffer): string {
-  const bytes = data instanceof Uint8Array ? data : new Uint8Array(data);
-  let written = "";
-  for (let i = 0; i < bytes.length; i += 3) {
-    const left = bytes.length - i;
-    const group = (bytes[i]! << 16) | ((bytes[i + 1] ?? 0) << 8) | (bytes[i + 2] ?? 0);
-    for (let digit = 0; digit < 4; digit++) {
-      written += digit > left ? "=" : DIGITS[(group >> (18 - 6 * digit)) & 63];
-    }
-  }
-  return written;
-}
-
-// A shape that looks at each message object once. Messages are values: nobody edits one in place, so what was read
-// from it stays true as long as the object lives, and planning over a long view costs what is new.
-
-export function remembered<M extends object>(shape: Shape<M>): Shape<M> {
-  return {
-    ...shape,
-    parts: once(shape.parts),
-    calls: once(shape.calls),
-    answers: once(shape.answers),
-    // What a repair makes of the same messages stays the same object, so that it is counted once and not at every step.
-    join: lastWith(shape.join, (a, b) => a === b),
-    select: lastWith(shape.select, (a, b) => a.length === b.length && a.every((index, at) => index === b[at])),
-  };
-}
-
-function once<M extends object, T>(read: (message: M) => T): (message: M) => T {
-  const cache = new WeakMap<M, T>();
-  return (message) => {
-    const seen = cache.get(message);
-    if (seen !== undefined) return seen;
-    const value = read(message);
-    cache.set(message, value);
-    return value;
-  };
-}
-
-/** Remembers for each message what was last made of it, and with what. */
-function lastWith<M extends object, W>(
-  make: (message: M, other: W) => M,
-  same: (a: W, b: W) => boolean,
-): (message: M, other: W) => M {
-  const cache = new WeakMap<M, { readonly other: W; readonly made: M }>();
-  return (message, other) => {
-    const last = cache.get(message);
-    if (last !== undefined && same(last.other, other)) return last.made;
-    const made = make(message, other);
-    cache.set(message, { other, made });
-    return made;
-  };
-}
