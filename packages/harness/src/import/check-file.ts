@@ -187,7 +187,7 @@ function forkDepths(invalid: Problem[]) {
     /** To be called with each piece; whether it is taken. */
     add(piece: ImportPiece): boolean {
       if (piece.kind !== "thread") return isTaken(piece);
-      depths.set(piece.key, piece.fork === undefined ? 0 : (depths.get(piece.fork.of) ?? 0) + 1);
+      depths.set(piece.key, piece.fork === null ? 0 : (depths.get(piece.fork.of) ?? 0) + 1);
       if (isTaken(piece)) return true;
       if (invalid.length < NAMED) invalid.push({ place: piece.place, message: TOO_DEEP });
       return false;

@@ -1,17 +1,17 @@
 /** What an import reads before it writes anything: conversations of messages with their exact text, and what is wrong. */
+import type { Usage } from "../models/facts.ts";
 
 export interface ImportedConversation {
   /** Where it stands in its file, for people: `line 3`, or empty when the file is one conversation. */
   readonly place: string;
   /** What the file calls it. */
-  readonly title?: string;
+  readonly title: string | null;
   readonly messages: readonly ImportedMessage[];
-  /** Of a branch: how many of its messages are another conversation's too. */
-  readonly shared?: number;
+  /** How many messages a branch shares with another conversation; null if it isn't a branch. */
+  readonly shared: number | null;
   /** Compactions of the program that wrote the file: after how many messages, and what it showed instead. */
-  readonly marks?: readonly { readonly after: number; readonly summary: string }[];
-  /** What the program says of it, such as the directory it was about. */
-  readonly source?: { readonly program: string; readonly session: string; readonly project?: string };
+  readonly marks: readonly { readonly after: number; readonly summary: string }[];
+  readonly source: ThreadSource | null;
   /** What was sent beside the messages, where the file says so. */
   readonly request: { readonly system?: unknown; readonly tools?: unknown } | null;
   /** What stands as `questions` beside the messages: read by the lab, not imported. */
@@ -26,15 +26,18 @@ export interface ImportedMessage {
   /** ISO 8601; null where the file doesn't say. */
   readonly at: string | null;
   readonly model: string | null;
-  readonly usage: ImportedUsage | null;
+  readonly usage: Usage | null;
 }
 
-/** `input` is the whole prompt, cached part included. */
-export interface ImportedUsage {
-  readonly input: number;
-  readonly output: number;
-  readonly cacheRead: number;
-  readonly cacheWrite: number;
+/** What the program that wrote the file says about the conversation. */
+export interface ThreadSource {
+  readonly program: string;
+  /** The program's name for the conversation. */
+  readonly session: string;
+  /** The directory it was about. */
+  readonly project: string | null;
+  /** For a sub-agent whose parent is in another file: the parent's session. */
+  readonly parent: string | null;
 }
 
 export interface Problem {

@@ -146,7 +146,7 @@ async function jobsFor(
 
 /** One conversation has the name itself, several are numbered; forks and sub-agents follow the one they belong to. */
 function namesOf(threads: readonly CheckedThread[], threadId: string): readonly string[] {
-  const isBeside = ({ opened }: CheckedThread) => opened.fork !== undefined || opened.childOf !== undefined;
+  const isBeside = ({ opened }: CheckedThread) => opened.fork !== null || opened.childOf !== null;
   const several = threads.filter((thread) => !isBeside(thread)).length > 1;
   const names = new Map<string, string>();
   const counts = new Map<string, number>();
@@ -160,11 +160,11 @@ function namesOf(threads: readonly CheckedThread[], threadId: string): readonly 
       names.set(key, name);
       return name;
     }
-    const word = `${main}-${fork === undefined ? "agent" : "fork"}`;
+    const word = `${main}-${fork === null ? "agent" : "fork"}`;
     const count = (counts.get(word) ?? 0) + 1;
     counts.set(word, count);
     // A fork of a fork is numbered with the others.
-    names.set(key, fork === undefined ? `${word}-${count}` : main);
+    names.set(key, fork === null ? `${word}-${count}` : main);
     return `${word}-${count}`;
   });
 }

@@ -3,31 +3,27 @@
  * The same file always gives the same pieces, and a file that has grown gives the old ones first: so whoever writes them
  * down can stop after any of them and go on there.
  */
-import type { ImportedConversation, ImportedMessage, ImportedUsage, Problem } from "./conversation.ts";
+import type { Usage } from "../models/facts.ts";
+import type { ImportedConversation, ImportedMessage, Problem } from "./conversation.ts";
 
 export type ImportPiece = ImportedThread | ThreadPiece | Omission;
 
 /** The first of a thread's pieces. */
-export interface ImportedThread extends Pick<ImportedConversation, "place" | "title" | "request" | "questions"> {
+export interface ImportedThread
+  extends Pick<ImportedConversation, "place" | "title" | "request" | "questions" | "source"> {
   readonly kind: "thread";
   /** Names it among the threads of its file. */
   readonly key: string;
   /** Which thread it leaves, and after how many of its messages: what came before is shared. */
-  readonly fork?: { readonly of: string; readonly after: number };
+  readonly fork: { readonly of: string; readonly after: number } | null;
   /** The thread whose sub-agent it is. */
-  readonly childOf?: string;
-  readonly source?: ThreadSource;
+  readonly childOf: string | null;
 }
 
-/** What the program that wrote the file says of the conversation. */
-export interface ThreadSource {
-  readonly program: string;
-  /** Its own name for the conversation. */
-  readonly session: string;
-  /** The directory it was about. */
-  readonly project?: string;
-  /** The session whose sub-agent it is, where that is in another file. */
-  readonly parent?: string;
+/** A thread's first piece, with what the file says about it. */
+export function openedThread(key: string, facts: Partial<Omit<ImportedThread, "kind" | "key">> = {}): ImportedThread {
+  const unknown = { place: "", title: null, request: null, questions: [], source: null };
+  return { kind: "thread", key, fork: null, childOf: null, ...unknown, ...facts };
 }
 
 export type ThreadPiece =
@@ -39,7 +35,7 @@ export type ThreadPiece =
       readonly of?: number;
     }
   /** Of the message before it. */
-  | { readonly kind: "usage"; readonly key: string; readonly usage: ImportedUsage; readonly model: string | null }
+  | { readonly kind: "usage"; readonly key: string; readonly usage: Usage; readonly model: string | null }
   /** What the other program did to the conversation, such as a compaction; kept as an event. */
   | { readonly kind: "mark"; readonly key: string; readonly event: PieceMark }
   | { readonly kind: "title"; readonly key: string; readonly title: string }

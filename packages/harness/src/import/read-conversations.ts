@@ -51,7 +51,7 @@ interface OpenConversationFile {
   readonly thread: ImportedThread;
   readonly messages: ImportedMessage[];
   readonly marks: { readonly after: number; readonly summary: string }[];
-  title: string | undefined;
+  title: string | null;
 }
 
 function collector() {
@@ -61,7 +61,7 @@ function collector() {
     for (const piece of pieces) {
       omitted.add(piece);
       if (piece.kind === "thread") {
-        const shared = piece.fork === undefined ? [] : threads.get(piece.fork.of)!.messages.slice(0, piece.fork.after);
+        const shared = piece.fork === null ? [] : threads.get(piece.fork.of)!.messages.slice(0, piece.fork.after);
         threads.set(piece.key, { thread: piece, messages: [...shared], marks: [], title: piece.title });
       } else if ("key" in piece) {
         const { messages, ...open } = threads.get(piece.key)!;
@@ -87,16 +87,8 @@ function collector() {
   const conversations = () =>
     [...threads.values()].map(({ thread, messages, marks, title }): ImportedConversation => {
       const { place, request, questions, fork, source } = thread;
-      return {
-        place,
-        messages,
-        request,
-        questions,
-        ...(title !== undefined && { title }),
-        ...(fork !== undefined && { shared: fork.after }),
-        ...(marks.length > 0 && { marks }),
-        ...(source !== undefined && { source }),
-      };
+      const about = { place, title, source, request, questions };
+      return { ...about, messages, marks, shared: fork?.after ?? null };
     });
   return { add, omitted, conversations };
 }

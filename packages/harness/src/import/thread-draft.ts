@@ -4,20 +4,20 @@
  */
 import type { Hash, UsageRecord } from "@palimpsest/core/log";
 import { type Dialect, type Shape, shapeOf } from "@palimpsest/core/message";
+import type { Usage } from "../models/facts.ts";
 import { type TitleLimits, titleOf } from "../thread/title.ts";
 import type { RecordInput } from "../thread/writer.ts";
-import type { ImportedUsage } from "./conversation.ts";
 import { type Gatherer, gatherer } from "./gather.ts";
 import type { ImportedThread, ThreadPiece } from "./piece.ts";
 
 export interface DraftOptions {
   readonly dialect: Dialect;
   readonly ids: () => string;
-  readonly hash?: Hash;
+  readonly hash?: Hash | undefined;
   /** What the store has of it. */
   readonly stored: Stored;
   /** The thread it leaves, if it is a fork. */
-  readonly parent?: ThreadDraft;
+  readonly parent?: ThreadDraft | undefined;
 }
 
 export interface Stored {
@@ -62,7 +62,7 @@ export class ThreadDraft {
   #version: number;
   #records: RecordInput[] = [];
   #length = 0;
-  #title: string | undefined;
+  #title: string | null;
   #firstWords = "";
 
   constructor(opened: ImportedThread, { dialect, ids, hash, stored, parent }: DraftOptions) {
@@ -184,7 +184,7 @@ export class ThreadDraft {
   }
 
   #usage(
-    report: { readonly usage: ImportedUsage; readonly model: string | null; readonly at?: string | null },
+    report: { readonly usage: Usage; readonly model: string | null; readonly at?: string | null },
     of: number | undefined,
     isStored: boolean,
   ): void {
@@ -224,7 +224,7 @@ function userWords(value: unknown, dialect: Dialect): string {
  * Reports are kept, but two kinds must not anchor a count: zeros, and everything after the source shortened its prompt
  * (a compaction of its own): those measured a prompt that this log doesn't hold.
  */
-function reportJudge(): (usage: ImportedUsage) => NonNullable<UsageRecord["flaw"]> | null {
+function reportJudge(): (usage: Usage) => NonNullable<UsageRecord["flaw"]> | null {
   let largest = 0;
   let shortened = false;
   return ({ input }) => {

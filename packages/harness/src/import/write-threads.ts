@@ -125,11 +125,14 @@ class ThreadsWriter {
   #begin(opened: ImportedThread): void {
     const job = this.#jobs.get(opened.key);
     if (job === undefined) return;
-    const from = opened.fork?.of ?? opened.childOf;
-    const parent = from === undefined ? undefined : this.#open.get(from);
+    const parent = this.#parentOf(job);
     const stored = job.before.kind === "free" ? NOTHING_STORED : job.before.stored;
-    const shares = opened.fork !== undefined && parent !== undefined ? { parent: parent.draft } : {};
-    const draft = new ThreadDraft(opened, { dialect: this.#options.dialect, ids: this.#deps.ids, stored, ...shares });
+    const draft = new ThreadDraft(opened, {
+      dialect: this.#options.dialect,
+      ids: this.#deps.ids,
+      stored,
+      parent: opened.fork === null ? undefined : parent?.draft,
+    });
     const family = parent?.family ?? opened.key;
     const isBegun = job.before.kind !== "free";
     this.#open.set(opened.key, { job, draft, family, trail: null, isThere: isBegun, isBegun });
@@ -147,7 +150,7 @@ class ThreadsWriter {
     const { job, draft } = open;
     if (job.before.kind === "done") return;
     if (extent === "whole") draft.end();
-    const isFork = job.opened.fork !== undefined && this.#parentOf(open) !== undefined;
+    const isFork = job.opened.fork !== null && this.#parentOf(open.job) !== undefined;
     if (isFork && !open.isThere && !(await this.#fork(open))) return;
     const { digest, part } = job.receipt;
     const progress = { digest, part, pieces: draft.pieces };
@@ -171,14 +174,14 @@ class ThreadsWriter {
     else if (extent === "whole") await this.#options.onThread();
   }
 
-  #parentOf({ job }: OpenImport): OpenImport | undefined {
-    const from = job.opened.fork?.of ?? job.opened.childOf;
-    return from === undefined ? undefined : this.#open.get(from);
+  #parentOf({ opened }: ThreadJob): OpenImport | undefined {
+    const from = opened.fork?.of ?? opened.childOf;
+    return from === null ? undefined : this.#open.get(from);
   }
 
   async #fork(open: OpenImport): Promise<boolean> {
     const { job, draft } = open;
-    const parent = this.#parentOf(open)!;
+    const parent = this.#parentOf(open.job)!;
     const { digest, part } = job.receipt;
     const forked = await fork(this.#deps, parent.job.threadId, {
       as: job.threadId,
@@ -208,7 +211,7 @@ class ThreadsWriter {
   }
 
   #forkedFrom({ job }: OpenImport): OpenImport | undefined {
-    return job.opened.fork && this.#open.get(job.opened.fork.of);
+    return job.opened.fork === null ? undefined : this.#open.get(job.opened.fork.of);
   }
 
   async #create(
@@ -218,7 +221,7 @@ class ThreadsWriter {
   ): Promise<"written" | "exists" | "busy"> {
     const { job } = open;
     const { agentName } = this.#options;
-    const parent = this.#parentOf(open);
+    const parent = this.#parentOf(open.job);
     const header = {
       id: job.threadId,
       ...(agentName !== undefined && { agentName }),

@@ -2,12 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { OpenAiMessage } from "@palimpsest/core/message";
 import fc from "fast-check";
-import type { ImportedConversation } from "palimpsest/import";
 import { builtInPolicies } from "./field.ts";
 import { runLab } from "./lab.ts";
 import { renderReport } from "./report-page.ts";
 import { letterOf, percent, short, ticks } from "./report-plots.ts";
-import { transcriptOf } from "./transcript.ts";
+import { type ReplayedConversation, transcriptOf } from "./transcript.ts";
 
 const WINDOW = 20_000;
 
@@ -124,10 +123,8 @@ function call(id: string, step = 0) {
   return { id, type: "function" as const, function: { name: "read_file", arguments: input } };
 }
 
-function conversation(messages: readonly OpenAiMessage[], questions: readonly unknown[] = []): ImportedConversation {
+function conversation(messages: readonly OpenAiMessage[], questions: readonly unknown[] = []): ReplayedConversation {
   return {
-    place: "",
-    request: null,
     questions,
     messages: messages.map((message, index) => ({
       place: `line ${index + 1}`,

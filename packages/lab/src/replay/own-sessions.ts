@@ -71,7 +71,7 @@ export async function playOwnSessions(
       if (bad.length > 0) problems.push(`${name}: ${bad[0]!.place}: ${bad[0]!.message}; the rest of it is played`);
       for (const one of conversations) {
         // What a branch shares would be charged twice.
-        if (one.shared === undefined && one.messages.length > 1) sessions.push(await playOne(one, name, options));
+        if (one.shared === null && one.messages.length > 1) sessions.push(await playOne(one, name, options));
       }
     } catch (error) {
       options.signal?.throwIfAborted();
@@ -86,7 +86,7 @@ async function playOne(
   file: string,
   options: OwnSessionOptions,
 ): Promise<OwnSession> {
-  const { messages, marks = [], source, title } = conversation;
+  const { messages, marks, source, title } = conversation;
   const transcript = transcriptOf(file, conversation);
   const reports = messages.filter(({ usage }) => usage !== null);
   const model = mostOften(reports.flatMap((message) => message.model ?? []));

@@ -3,15 +3,10 @@
  * conversation has them, and dialogs in LoCoMo's layout, which carry questions with the turns that hold their evidence.
  */
 import { errorText } from "@palimpsest/core/internal/text";
-import {
-  type ArchiveLimits,
-  type ImportedConversation,
-  type ImportedMessage,
-  readConversations,
-} from "palimpsest/import";
+import { type ArchiveLimits, type ImportedMessage, readConversations } from "palimpsest/import";
 import { archiveBytes, archivedFiles, type ByteSource, beginsZip } from "palimpsest/internal/import";
 import { type Dialog, dialogsIn } from "./dialogs.ts";
-import { type Transcript, transcriptOf } from "./transcript.ts";
+import { type ReplayedConversation, type Transcript, transcriptOf } from "./transcript.ts";
 
 interface ReadTranscripts {
   readonly transcripts: readonly Transcript[];
@@ -46,7 +41,7 @@ async function readArchived(path: string, source: ByteSource | string): Promise<
 async function transcriptsIn(name: string, file: Buffer): Promise<ReadTranscripts> {
   const { conversations: all, problems } = await readConversations(file);
   // What a branch shares would be charged twice.
-  const conversations = all.filter(({ shared, messages }) => shared === undefined && messages.length > 0);
+  const conversations = all.filter(({ shared, messages }) => shared === null && messages.length > 0);
   const rest = conversations.length > 0 ? "; its other lines are played" : "";
   const bad = problems.slice(0, 1).map(({ place, message }) => `${place === "" ? "" : `${place}: `}${message}${rest}`);
   const readable = conversations.length > 0 || bad.length > 0 ? conversations : dialogsInText(file).map(conversationOf);
@@ -63,7 +58,7 @@ function dialogsInText(file: Buffer): Dialog[] {
 }
 
 /** The first to speak is the user. */
-function conversationOf({ turns, questions }: Dialog): ImportedConversation {
+function conversationOf({ turns, questions }: Dialog): ReplayedConversation {
   const messages = turns.map(({ id, at, speaker, text, caption }): ImportedMessage => {
     const role = speaker === turns[0]!.speaker ? "user" : "assistant";
     const content = caption === "" ? text : `${text} [image: ${caption}]`;
@@ -71,5 +66,5 @@ function conversationOf({ turns, questions }: Dialog): ImportedConversation {
     return { place: id, body: JSON.stringify(value), value, at, model: null, usage: null };
   });
   const questionsRead = questions.map(({ text, evidence }) => ({ question: text, evidence }));
-  return { place: "", messages, request: null, questions: questionsRead };
+  return { messages, questions: questionsRead };
 }

@@ -48,7 +48,9 @@ const CHARACTERS_PER_TOKEN = 3.3;
 /** Between two messages of a file without times. */
 const PACE_MS = 30_000;
 
-export function transcriptOf(name: string, { messages, questions }: ImportedConversation): Transcript {
+export type ReplayedConversation = Pick<ImportedConversation, "messages" | "questions">;
+
+export function transcriptOf(name: string, { messages, questions }: ReplayedConversation): Transcript {
   const values = messages.map(({ value }) => value);
   const { dialect } = detectDialect(values);
   const converted = convert(values as never[], dialect, "openai");

@@ -13,6 +13,7 @@ import {
   oneValueEach,
   type PlacedValue,
   type ReadConversation,
+  sourceOf,
   wordsIn,
 } from "./format.ts";
 
@@ -39,15 +40,9 @@ function readConversation({ value, place }: PlacedValue): ReadConversation | nul
   const tree = treeOf(nodes, followers, { left, place });
   const others = leaves.filter((id) => id !== last);
   const { messages, branches } = waysOf(tree.said(last), tree.ways(others));
-  const title = wordsIn(value["title"]);
   const session = wordsIn(value["conversation_id"]) ?? wordsIn(value["id"]);
   return {
-    conversation: {
-      messages,
-      request: null,
-      ...(title !== null && { title }),
-      ...(session !== null && { source: { program: "chatgpt", session } }),
-    },
+    conversation: { messages, title: wordsIn(value["title"]), source: sourceOf("chatgpt", session) },
     branches,
     left: leftOf(nodes, tree.told, left),
   };

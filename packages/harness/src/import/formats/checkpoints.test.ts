@@ -110,7 +110,7 @@ for (const [title, checkpoints, expected] of TABLE) {
       const { conversations, problems } = await readConversations(Buffer.from(text));
       const read = conversations.map((conversation) => {
         const said = conversation.messages.map(wordsOf).join(" ");
-        return conversation.shared === undefined ? said : `${conversation.shared}: ${said}`;
+        return conversation.shared === null ? said : `${conversation.shared}: ${said}`;
       });
       assert.deepEqual([read, problems], [expected, []]);
     });

@@ -94,7 +94,7 @@ function* threadOf(held: readonly HeldCheckpoint[]): Iterable<ImportPiece> {
     saidAfter(null, messages),
     others.map((other) => saidAfter(null, other.messages)),
   );
-  yield* piecesOf({ conversation: { messages, request: null }, branches, left }, place);
+  yield* piecesOf({ conversation: { messages }, branches, left }, place);
 }
 
 /** LangGraph itself takes the greatest id for the newest; where ids say nothing, a checkpoint follows its parent. */

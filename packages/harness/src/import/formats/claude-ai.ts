@@ -15,6 +15,8 @@ import {
   oneValueEach,
   type PlacedValue,
   type ReadConversation,
+  sourceOf,
+  turnsSaid,
   wordsIn,
 } from "./format.ts";
 
@@ -35,18 +37,8 @@ function readConversation({ value, place }: PlacedValue): ReadConversation | nul
   );
   const [main = null, ...others] = endsOf(all, (message) => turns.get(message) ?? []);
   const { messages, branches } = waysOf(main, others);
-  const title = wordsIn(value["name"]);
-  const session = wordsIn(value["uuid"]);
-  return {
-    conversation: {
-      messages,
-      request: null,
-      ...(title !== null && { title }),
-      ...(session !== null && { source: { program: "claude-ai", session } }),
-    },
-    branches,
-    left,
-  };
+  const source = sourceOf("claude-ai", wordsIn(value["uuid"]));
+  return { conversation: { messages, title: wordsIn(value["name"]), source }, branches, left };
 }
 
 /** Newer exports name each message's parent: the way to the last message is what was shown, other ends are branches. */
@@ -82,11 +74,7 @@ interface ClaudeAiReading {
 
 function readTurn(message: FormatFields, { left, place }: ClaudeAiReading): readonly ImportedMessage[] {
   const isUser = message["sender"] === "human";
-  const turns: { role: "user" | "assistant"; content: FormatFields[] }[] = [];
-  const say = (role: "user" | "assistant", block: FormatFields) => {
-    if (turns.at(-1)?.role !== role) turns.push({ role, content: [] });
-    turns.at(-1)!.content.push(block);
-  };
+  const { turns, say } = turnsSaid();
   const open: string[] = [];
   for (const block of blocksOf(message)) {
     const read = readBlock(block, { open, id: `${String(message["uuid"])}-${turns.length}-${open.length}` });

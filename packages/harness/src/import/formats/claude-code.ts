@@ -6,10 +6,10 @@
 
 import { join } from "node:path";
 import { isRecord } from "@palimpsest/core/internal/text";
-import { readUsage } from "../../models/facts.ts";
-import type { ImportedMessage, ImportedUsage } from "../conversation.ts";
+import { readUsage, type Usage } from "../../models/facts.ts";
+import type { ImportedMessage, ThreadSource } from "../conversation.ts";
 import { memberSlices, withoutBreaks } from "../json-slices.ts";
-import type { ImportPiece, ThreadSource } from "../piece.ts";
+import { type ImportPiece, openedThread } from "../piece.ts";
 import { timeOf } from "../time.ts";
 import { type Format, type FormatFields, listOf, type PieceReader, type PlacedValue, wordsIn } from "./format.ts";
 
@@ -43,7 +43,7 @@ interface Spot {
 interface ClaudeCodeUsage {
   readonly key: string;
   readonly answer: string;
-  readonly usage: ImportedUsage;
+  readonly usage: Usage;
   readonly model: string | null;
 }
 
@@ -105,8 +105,7 @@ class ClaudeCodeSession implements PieceReader {
       this.#main = newLine(agent ?? "session");
       this.#current = this.#main;
       const { key } = this.#main;
-      const about = { source: sourceOf(value), ...(this.#title !== null && { title: this.#title }) };
-      yield { kind: "thread", key, place: "", request: null, questions: [], ...about };
+      yield openedThread(key, { source: sourceOf(value), title: this.#title });
       return this.#main;
     }
     if (agent !== null && agent !== this.#main.key) return yield* this.#agentLine(agent, this.#main.key);
@@ -117,7 +116,7 @@ class ClaudeCodeSession implements PieceReader {
     this.#current = { ...newLine(`session fork ${this.#forks}`), count, group: count };
     yield* this.end();
     const { key } = this.#current;
-    yield { kind: "thread", key, place: "", request: null, questions: [], fork: { of: line.key, after: count } };
+    yield openedThread(key, { fork: { of: line.key, after: count } });
     return this.#current;
   }
 
@@ -127,7 +126,7 @@ class ClaudeCodeSession implements PieceReader {
     if (known !== undefined) return known;
     const line = newLine(key);
     this.#agents.set(key, line);
-    yield { kind: "thread", key, place: "", request: null, questions: [], childOf: main };
+    yield openedThread(key, { childOf: main });
     return line;
   }
 
@@ -155,14 +154,13 @@ function agentOf(value: FormatFields, parent: Spot | undefined, agents: Readonly
 }
 
 function sourceOf(value: FormatFields): ThreadSource {
-  const project = wordsIn(value["cwd"]);
   const session = String(value["sessionId"] ?? "");
   const agent = value["isSidechain"] === true ? wordsIn(value["agentId"]) : null;
   return {
     program: PROGRAM,
     session: agent === null ? session : `${session}-agent-${agent}`,
-    ...(project !== null && { project }),
-    ...(agent !== null && { parent: session }),
+    project: wordsIn(value["cwd"]),
+    parent: agent === null ? null : session,
   };
 }
 

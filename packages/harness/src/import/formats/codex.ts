@@ -7,9 +7,17 @@
 import { join } from "node:path";
 import { isRecord } from "@palimpsest/core/internal/text";
 import { readUsage } from "../../models/facts.ts";
-import type { ImportPiece, ThreadSource } from "../piece.ts";
+import { type ImportedThread, type ImportPiece, openedThread } from "../piece.ts";
 import { timeOf } from "../time.ts";
-import { type Format, type FormatFields, madeMessage, type PieceReader, type PlacedValue, wordsIn } from "./format.ts";
+import {
+  type Format,
+  type FormatFields,
+  madeMessage,
+  type PieceReader,
+  type PlacedValue,
+  sourceOf,
+  wordsIn,
+} from "./format.ts";
 
 const LINES = ["session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state"];
 
@@ -64,12 +72,12 @@ class Rollout implements PieceReader {
   *end(): Iterable<ImportPiece> {}
 
   *#open(): Iterable<ImportPiece> {
-    if (!this.#isOpen) yield { kind: "thread", key: this.#key, place: "", questions: [], ...threadOf(this.#meta) };
+    if (!this.#isOpen) yield openedThread(this.#key, threadOf(this.#meta));
     this.#isOpen = true;
     if (this.#takenBack === null) return;
     this.#forks += 1;
     this.#key = `rollout fork ${this.#forks}`;
-    yield { kind: "thread", key: this.#key, place: "", request: null, questions: [], fork: this.#takenBack };
+    yield openedThread(this.#key, { fork: this.#takenBack });
     this.#takenBack = null;
   }
 
@@ -106,26 +114,14 @@ class Rollout implements PieceReader {
   }
 }
 
-function threadOf(meta: FormatFields | null): {
-  readonly request: { readonly system: string } | null;
-  readonly source?: ThreadSource;
-} {
+function threadOf(meta: FormatFields | null): Pick<ImportedThread, "request" | "source"> {
   const { base_instructions, instructions, id, cwd, source } = meta ?? {};
   const system = wordsIn(isRecord(base_instructions) ? base_instructions["text"] : instructions);
-  const project = wordsIn(cwd);
-  const session = wordsIn(id);
   const spawned = isRecord(source) && isRecord(source["subagent"]) ? source["subagent"]["thread_spawn"] : null;
   const parent = isRecord(spawned) ? wordsIn(spawned["parent_thread_id"]) : null;
   return {
     request: system === null ? null : { system },
-    ...(session !== null && {
-      source: {
-        program: "codex",
-        session,
-        ...(project !== null && { project }),
-        ...(parent !== null && { parent }),
-      },
-    }),
+    source: sourceOf("codex", wordsIn(id), { project: wordsIn(cwd), parent }),
   };
 }
 

@@ -206,7 +206,7 @@ for (const [id, write] of Object.entries(CORPUS)) {
           const gone = entries.filter((_, index) => !kept.includes(word(index))).length;
           assert.ok(gone <= named, `${gone} gone, ${named} named`);
           if (id !== CHECKPOINTS) return;
-          const threads = pieces.filter((piece) => piece.kind === "thread" && piece.fork === undefined);
+          const threads = pieces.filter((piece) => piece.kind === "thread" && piece.fork === null);
           assert.ok(threads.length <= 1, "one thread");
         },
       ),

@@ -5,8 +5,8 @@
 
 import { isRecord } from "@palimpsest/core/internal/text";
 import type { Dialect } from "@palimpsest/core/message";
-import type { ImportedConversation, ImportedMessage } from "../conversation.ts";
-import type { ImportPiece, ThreadSource } from "../piece.ts";
+import type { ImportedConversation, ImportedMessage, ThreadSource } from "../conversation.ts";
+import { type ImportPiece, openedThread } from "../piece.ts";
 
 export interface Format {
   /** As in `--format`: `chatgpt`. */
@@ -39,7 +39,8 @@ export type FormatFields = Readonly<Record<string, unknown>>;
 
 /** A conversation that is one value of its file, with its other branches and what was left out of it. */
 export interface ReadConversation {
-  readonly conversation: Omit<ImportedConversation, "place" | "questions"> & { readonly source?: ThreadSource };
+  readonly conversation: Pick<ImportedConversation, "messages"> &
+    Partial<Pick<ImportedConversation, "title" | "request" | "source">>;
   /** Other ways it went, each by what it shares with the conversation, or with a branch before it (from 0 on). */
   readonly branches?: Iterable<Branch>;
   /** Read last. */
@@ -70,14 +71,14 @@ export function* piecesOf(
 ): Iterable<ImportPiece> {
   const { messages, ...rest } = conversation;
   const key = place === "" ? "conversation" : place;
-  yield { kind: "thread", key, place, questions: [], ...rest };
+  yield openedThread(key, { place, ...rest });
   for (const message of messages) yield { kind: "message", key, message };
   let count = 0;
   for (const { of, after, messages: own } of branches) {
     count += 1;
     const branch = `${key} fork ${count}`;
     const fork = { of: of === null ? key : `${key} fork ${of + 1}`, after };
-    yield { kind: "thread", key: branch, place, request: null, questions: [], fork };
+    yield openedThread(branch, { place, fork });
     for (const message of own) yield { kind: "message", key: branch, message };
   }
   for (const what of left) yield { kind: "left", place, what };
@@ -91,6 +92,27 @@ export function madeMessage(
 ): ImportedMessage {
   const { place, at = null, model = null, usage = null } = facts;
   return { place, body: JSON.stringify(value), value: value as ImportedMessage["value"], at, model, usage };
+}
+
+/** Null without a session, by which a conversation is known again. */
+export function sourceOf(
+  program: string,
+  session: string | null,
+  { project = null, parent = null }: Partial<Pick<ThreadSource, "project" | "parent">> = {},
+): ThreadSource | null {
+  return session === null ? null : { program, session, project, parent };
+}
+
+/** Blocks as turns: one that follows another of its role joins it. */
+export function turnsSaid() {
+  const turns: { readonly role: "user" | "assistant"; readonly content: FormatFields[] }[] = [];
+  return {
+    turns,
+    say(role: "user" | "assistant", block: FormatFields): void {
+      if (turns.at(-1)?.role !== role) turns.push({ role, content: [] });
+      turns.at(-1)!.content.push(block);
+    },
+  };
 }
 
 export const listOf = (value: unknown): readonly FormatFields[] => (Array.isArray(value) ? value.filter(isRecord) : []);

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { isRecord } from "@palimpsest/core/internal/text";
 import { readUsage } from "../../models/facts.ts";
 import type { ImportedMessage } from "../conversation.ts";
-import type { ImportPiece } from "../piece.ts";
+import { type ImportPiece, openedThread } from "../piece.ts";
 import { timeOf } from "../time.ts";
 import {
   type Format,
@@ -16,6 +16,7 @@ import {
   madeMessage,
   type PieceReader,
   type PlacedValue,
+  sourceOf,
   wordsIn,
 } from "./format.ts";
 
@@ -45,11 +46,8 @@ function openSession(): PieceReader {
       const messages = [...turns.values()].flatMap(({ value, place }) => readTurn(value, { left, place }));
       for (const what of left) yield { kind: "left", place: "", what };
       if (messages.length === 0) return;
-      const session = wordsIn(head?.["sessionId"]);
-      const project = wordsIn(head?.["projectHash"]);
-      const source =
-        session === null ? {} : { source: { program: "gemini-cli", session, ...(project !== null && { project }) } };
-      yield { kind: "thread", key: "session", place: "", request: null, questions: [], ...source };
+      const about = { project: wordsIn(head?.["projectHash"]) };
+      yield openedThread("session", { source: sourceOf("gemini-cli", wordsIn(head?.["sessionId"]), about) });
       for (const message of messages) yield { kind: "message", key: "session", message };
     },
   };

@@ -8,7 +8,7 @@ import { isRecord } from "@palimpsest/core/internal/text";
 import { readUsage } from "../../models/facts.ts";
 import type { ImportedConversation, ImportedMessage } from "../conversation.ts";
 import { elementSlices, memberSlices, withoutBreaks } from "../json-slices.ts";
-import type { ImportPiece } from "../piece.ts";
+import { type ImportPiece, openedThread } from "../piece.ts";
 import { timeOf } from "../time.ts";
 import { checkpointHistory, checkpointOf } from "./checkpoints.ts";
 import type { FormatFields, PieceReader, PlacedValue } from "./format.ts";
@@ -44,7 +44,7 @@ export function openMessages(first: readonly PlacedValue[]): PieceReader {
         yield { kind: "skipped" };
         return;
       }
-      if (loose === null) yield { kind: "thread", key: "", place: "", request: null, questions: [] };
+      if (loose === null) yield openedThread("");
       loose ??= place;
       const said = isRecord(inner)
         ? message(inner, memberSlices(text).get("message")!, { place, around: value })
@@ -99,7 +99,7 @@ function* conversation(value: FormatFields, list: HeldMessage & { readonly place
   const { place } = list;
   const key = place === "" ? "conversation" : place;
   const questions = Array.isArray(value["questions"]) ? value["questions"] : [];
-  yield { kind: "thread", key, place, request: requestOf(value), questions };
+  yield openedThread(key, { place, request: requestOf(value), questions });
   yield* messagesIn(list, key);
   yield { kind: "end", key };
 }

@@ -4,7 +4,8 @@
  */
 
 import { isRecord } from "@palimpsest/core/internal/text";
-import type { ImportedMessage, ImportedUsage } from "../conversation.ts";
+import type { Usage } from "../../models/facts.ts";
+import type { ImportedMessage } from "../conversation.ts";
 import { timeOf } from "../time.ts";
 import {
   type Format,
@@ -14,6 +15,8 @@ import {
   oneValueEach,
   type PlacedValue,
   type ReadConversation,
+  sourceOf,
+  turnsSaid,
   wordsIn,
 } from "./format.ts";
 
@@ -37,18 +40,9 @@ function readSession({ value, place }: PlacedValue): ReadConversation | null {
   const said = listOf(messages).flatMap((message, index) =>
     readTurn(message, { left, place: `${within}message ${index + 1}` }),
   );
-  const [title, session] = [wordsIn(info["title"]), wordsIn(info["id"])];
-  const [project, parent] = [wordsIn(info["directory"]), wordsIn(info["parentID"])];
-  const source = { program: "opencode", session: session ?? "", ...(project !== null && { project }) };
-  return {
-    conversation: {
-      messages: said,
-      request: null,
-      ...(title !== null && { title }),
-      ...(session !== null && { source: { ...source, ...(parent !== null && { parent }) } }),
-    },
-    left,
-  };
+  const about = { project: wordsIn(info["directory"]), parent: wordsIn(info["parentID"]) };
+  const source = sourceOf("opencode", wordsIn(info["id"]), about);
+  return { conversation: { messages: said, title: wordsIn(info["title"]), source }, left };
 }
 
 interface OpenCodeReading {
@@ -59,11 +53,7 @@ interface OpenCodeReading {
 function readTurn(message: FormatFields, { left, place }: OpenCodeReading): readonly ImportedMessage[] {
   const info: FormatFields = isRecord(message["info"]) ? message["info"] : {};
   const isUser = info["role"] === "user";
-  const turns: { role: "user" | "assistant"; content: FormatFields[] }[] = [];
-  const say = (role: "user" | "assistant", block: FormatFields) => {
-    if (turns.at(-1)?.role !== role) turns.push({ role, content: [] });
-    turns.at(-1)!.content.push(block);
-  };
+  const { turns, say } = turnsSaid();
   for (const part of listOf(message["parts"])) {
     const { call, result, block } = readPart(part, left);
     if (block !== undefined) say(isUser ? "user" : "assistant", block);
@@ -119,7 +109,7 @@ function readTool({ callID, tool, state }: FormatFields): ReadPart {
 }
 
 /** The cached part stands beside `input`. */
-function usageOf(tokens: unknown): ImportedUsage | null {
+function usageOf(tokens: unknown): Usage | null {
   if (!isRecord(tokens)) return null;
   const number = (value: unknown): number => (typeof value === "number" && value >= 0 ? value : 0);
   const cache: FormatFields = isRecord(tokens["cache"]) ? tokens["cache"] : {};

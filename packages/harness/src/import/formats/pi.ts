@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { isRecord } from "@palimpsest/core/internal/text";
 import { readUsage } from "../../models/facts.ts";
 import type { ImportedMessage } from "../conversation.ts";
-import type { ImportPiece, PieceMark } from "../piece.ts";
+import { type ImportPiece, openedThread, type PieceMark } from "../piece.ts";
 import { timeOf } from "../time.ts";
-import { type Format, type FormatFields, listOf, madeMessage, type PieceReader, wordsIn } from "./format.ts";
+import { type Format, type FormatFields, listOf, madeMessage, type PieceReader, sourceOf, wordsIn } from "./format.ts";
 
 export const pi: Format = {
   id: "pi",
@@ -42,7 +42,8 @@ function openSession(): PieceReader {
   function* lineFor(value: FormatFields): Generator<ImportPiece, PiLine> {
     if (current === null) {
       current = { key: "session", count: 0 };
-      yield { kind: "thread", key: "session", place: "", request: null, questions: [], ...sourceOf(header) };
+      const { id, cwd } = header;
+      yield openedThread("session", { source: sourceOf("pi", wordsIn(id), { project: wordsIn(cwd) }) });
     }
     const parent = spots.get(String(value["parentId"] ?? "")) ?? { line: current, count: current.count };
     if (parent.count === parent.line.count) {
@@ -52,7 +53,7 @@ function openSession(): PieceReader {
     forks += 1;
     current = { key: `session fork ${forks}`, count: parent.count };
     const fork = { of: parent.line.key, after: parent.count };
-    yield { kind: "thread", key: current.key, place: "", request: null, questions: [], fork };
+    yield openedThread(current.key, { fork });
     return current;
   }
 
@@ -87,11 +88,6 @@ function openSession(): PieceReader {
 }
 
 const SILENT = ["session", "model_change", "thinking_level_change", "label", "session_info"];
-
-function sourceOf({ id, cwd }: FormatFields) {
-  const [session, project] = [wordsIn(id), wordsIn(cwd)];
-  return session === null ? {} : { source: { program: "pi", session, ...(project !== null && { project }) } };
-}
 
 function markOf({ type, summary, tokensBefore = null }: FormatFields): PieceMark | null {
   if (type !== "compaction" && type !== "branch_summary") return null;

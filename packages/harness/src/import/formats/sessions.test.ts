@@ -11,7 +11,7 @@ function piecesOf(...lines: readonly object[]) {
   const threads = new Map<string, { from: unknown; said: string[]; usage: number[]; marks: unknown[] }>();
   for (const piece of pieces) {
     if (piece.kind === "thread") {
-      const from = piece.fork ?? (piece.childOf === undefined ? null : { childOf: piece.childOf });
+      const from = piece.fork ?? (piece.childOf === null ? null : { childOf: piece.childOf });
       threads.set(piece.key, { from, said: [], usage: [], marks: [] });
     } else if (piece.kind === "message") threads.get(piece.key)!.said.push(wordsOf(piece.message.value));
     else if (piece.kind === "usage") threads.get(piece.key)!.usage.push(piece.usage.output);
@@ -94,7 +94,7 @@ test("Claude Code: calls made together are one way, an edited question is a fork
   assert.deepEqual(main.usage, [40, 7, 8]);
   const fork = threads.get("session fork 1")!;
   assert.deepEqual([fork.from, fork.said, fork.usage], [{ of: "session", after: 7 }, ["now draw", "Drawn."], [9]]);
-  assert.deepEqual(opened[0]!.source, { program: "claude-code", session: "s1", project: "/work/bridge" });
+  assert.deepEqual(opened[0]!.source, { program: "claude-code", session: "s1", project: "/work/bridge", parent: null });
   assert.equal(opened[0]!.title, "Two files");
 });
 

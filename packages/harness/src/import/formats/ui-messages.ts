@@ -1,7 +1,7 @@
 /** The AI SDK's UI messages, as pages and databases keep them: read as model messages. */
 import { isUiMessage } from "@palimpsest/core/internal/message";
 import { readUiMessages } from "@palimpsest/core/message";
-import type { ImportPiece } from "../piece.ts";
+import { type ImportPiece, openedThread } from "../piece.ts";
 import { timeOf } from "../time.ts";
 import { type Format, type FormatFields, madeMessage, type PieceReader } from "./format.ts";
 
@@ -21,11 +21,11 @@ function openChat(): PieceReader {
       const list = heldIn(value);
       if (list !== null) {
         const key = place === "" ? "chat" : place;
-        yield { kind: "thread", key, place, request: null, questions: [] };
+        yield openedThread(key, { place });
         yield* said(list, { key, placeOf: (index) => `message ${index + 1}`, place });
         yield { kind: "end", key };
       } else if (isUiMessage(value)) {
-        if (!isOpen) yield { kind: "thread", key: "", place: "", request: null, questions: [] };
+        if (!isOpen) yield openedThread("");
         isOpen = true;
         yield* said([value], { key: "", placeOf: () => place, place: "" });
       } else yield { kind: "skipped" };

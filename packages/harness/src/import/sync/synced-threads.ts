@@ -127,9 +127,9 @@ class Threads implements SyncedThreads {
     const ownFrom = detour?.ownFrom ?? header?.forkedAt ?? 0;
     const before = header === undefined ? null : await storedIn(deps, threadId, ownFrom);
     const stored = before?.stored ?? detour?.stored ?? NOTHING_STORED;
-    const parent = opened.fork === undefined ? undefined : this.#open.get(opened.fork.of)?.draft;
+    const parent = opened.fork === null ? undefined : this.#open.get(opened.fork.of)?.draft;
     const { ids, hash } = deps;
-    const draft = new ThreadDraft(opened, { dialect, ids, hash, stored, ...(parent !== undefined && { parent }) });
+    const draft = new ThreadDraft(opened, { dialect, ids, hash, stored, parent });
     this.#open.set(opened.key, {
       opened,
       base,
@@ -150,7 +150,7 @@ class Threads implements SyncedThreads {
 
   async #write(open: Open): Promise<void> {
     const { draft, opened } = open;
-    const parent = opened.fork === undefined ? undefined : this.#open.get(opened.fork.of);
+    const parent = opened.fork === null ? undefined : this.#open.get(opened.fork.of);
     if (parent !== undefined && parent.draft.divergence !== null) return;
     if (!open.isThere && draft.length > 0 && !(await this.#make(open, parent))) return;
     const inputs = [...draft.takeRecords()];
@@ -191,15 +191,16 @@ class Threads implements SyncedThreads {
 
   #kinship({ childOf, source }: ImportedThread) {
     const parent =
-      childOf === undefined
-        ? source?.parent && sessionThread(source.program, source.parent)
-        : this.#open.get(childOf)?.threadId;
-    return parent === undefined || parent === "" ? {} : { kind: "subagent" as const, parent };
+      childOf !== null
+        ? this.#open.get(childOf)?.threadId
+        : source?.parent
+          ? sessionThread(source.program, source.parent)
+          : undefined;
+    return parent === undefined ? {} : { kind: "subagent" as const, parent };
   }
 
   #sourceOf({ opened, draft }: Open) {
-    const { session = null, project = null } = opened.source ?? {};
-    const program = opened.source?.program ?? null;
+    const { program = null, session = null, project = null } = opened.source ?? {};
     return { program, project, session, file: this.#file.name, pieces: draft.pieces };
   }
 

@@ -10,12 +10,12 @@ export function threadNames(file: string, format: Format | null): (opened: Impor
     const family = names.get(fork?.of ?? childOf ?? "");
     if (family === undefined) {
       mains += 1;
-      const own = source === undefined ? plainName(file, mains) : source.session;
+      const own = source === null ? plainName(file, mains) : source.session;
       const name = sessionThread(source?.program ?? format?.id ?? "messages", own);
       names.set(key, name);
       return name;
     }
-    if (fork === undefined) {
+    if (fork === null) {
       const name = `${family}-${slug(key)}`;
       names.set(key, name);
       return name;
