@@ -76,7 +76,7 @@ export function* extractSteps<M>(
   const wishes = yield* goalCandidates(gathered.user, state.sections.goals.length === 0);
   const goals = yield* pick(wishes, SHARE.goals);
   const now = yield* pick(statusCandidates(gathered.assistant), SHARE.now);
-  const next = yield* pick(nextCandidates(spoken.next), SHARE.next);
+  const next = yield* pick(spoken.next.slice(-12), SHARE.next);
   const decisions = yield* pick(spoken.decisions, SHARE.decisions);
   const errors = yield* pick(spoken.errors, SHARE.errors);
   const facts = yield* pick(spoken.facts, SHARE.facts);
@@ -176,10 +176,6 @@ function statusCandidates(said: readonly SaidText[]): SentenceCandidate[] {
       candidates.push({ text: neutralize(sentence, "other").text, seq, bonus: (3 - back) * 10 });
   }
   return candidates;
-}
-
-function nextCandidates(candidates: readonly SentenceCandidate[]): SentenceCandidate[] {
-  return candidates.slice(-12);
 }
 
 /** What was given beside words, newest first as far as there is room: the words alone don't say that it was there. */

@@ -83,8 +83,8 @@ function addNames(text: string, into: Set<string>, isWanted: (name: Name) => boo
   }
 }
 
-/** A number of two digits that a tool gives tells nothing by itself. */
-function isTelling({ kind, text }: Name): boolean {
+/** A number of two digits tells nothing by itself. */
+export function isTelling({ kind, text }: Name): boolean {
   return kind !== "number" || text.replace(/\D/g, "").length >= 3;
 }
 

@@ -151,13 +151,16 @@ function beginning(pin: Pin, { maxTokens, count, originals }: Parameters<typeof 
   return null;
 }
 
-/** Fenced when it has several lines, with a fence the text itself doesn't hold. */
 function quote(seq: number, text: string, after: string): string {
   const tail = after === "" ? "" : ` ${after}`;
-  if (!/[\n\r]/.test(text)) return `- [${seq}] ${text}${tail}`;
+  return /[\n\r]/.test(text) ? `- [${seq}]${tail}\n${fenced(text)}` : `- [${seq}] ${text}${tail}`;
+}
+
+/** Between fences that the text itself doesn't contain. */
+export function fenced(text: string): string {
   let fence = "~~~";
   while (text.includes(fence)) fence += "~";
-  return `- [${seq}]${tail}\n${fence}\n${text}\n${fence}`;
+  return `${fence}\n${text}\n${fence}`;
 }
 
 /*

@@ -3,8 +3,10 @@
  * the log. Words of the model are what it quotes later on, so a summary quotes them from there. Incremental: a later block extends an earlier one.
  */
 import type { CallPart, Shape } from "../message/shape.ts";
-import { isRecord, type Name, namesIn } from "../text/names.ts";
+import { isRecord, namesIn } from "../text/names.ts";
+import { isTelling } from "./gather.ts";
 import type { NumberedMessage } from "./ledger.ts";
+import { fenced } from "./render-lines.ts";
 import { commandEffects, readCall, writtenText } from "./tool-calls.ts";
 
 interface WorkPart {
@@ -211,11 +213,8 @@ function quoteWithin(
   return null;
 }
 
-/** Fenced with a fence that the text itself doesn't hold. */
 function quoted({ seq, kind, path }: WorkPart, text: string, extent: string): string {
-  let fence = "~~~";
-  while (text.includes(fence)) fence += "~";
-  return `[${seq}] ${path === null ? kind : `${kind} ${path}`}${extent}\n${fence}\n${text}\n${fence}`;
+  return `[${seq}] ${path === null ? kind : `${kind} ${path}`}${extent}\n${fenced(text)}`;
 }
 
 /*
@@ -285,11 +284,6 @@ export function namesOf<M>(message: M, shape: Shape<M>): readonly string[] {
 }
 
 const KEYS = /"[\w.$-]{1,100}" ?:/g;
-
-/** A number of two digits tells nothing by itself. */
-function isTelling({ kind, written }: Name): boolean {
-  return kind !== "number" || written.replace(/\D/g, "").length > 2;
-}
 
 function scoreOf([, used, seen]: UsedName): number {
   return used + seen / 10;

@@ -82,17 +82,11 @@ export function wireMemory(options: Wiring): Memory {
     process: (job, signal) => updater.process(job, signal),
     emit,
     clock,
-    ...(debounceSeconds !== undefined && { debounceSeconds }),
-    ...(options.starts !== undefined && { starts: options.starts }),
+    debounceSeconds,
+    starts: options.starts,
   });
   return {
-    middleware: memory({
-      repository,
-      queue,
-      ...(injection !== undefined && { injection }),
-      ...(maxInjectionTokens !== undefined && { maxInjectionTokens }),
-      ...(evidenceTokens !== undefined && { evidenceTokens }),
-    }),
+    middleware: memory({ repository, queue, injection, maxInjectionTokens, evidenceTokens }),
     service: memoryService({ repository, clock, ids }),
     queue,
     repository,

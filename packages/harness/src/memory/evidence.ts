@@ -322,7 +322,7 @@ export async function addQuestionEvidence<M extends object>(
   const { text, ids, tokens } = evidence;
   const done = await commit(writer, [{ kind: "evidence", of, text, ids, hash: writer.hash(text) }]);
   if (done.kind !== "committed") return null;
-  if (await areThere(writer, await document(), ids)) return { tokens };
+  if (await stillThere(writer.store, await document(), ids)) return { tokens };
   // Somebody erased it meanwhile, and can't have found it in this thread yet.
   await eraseBodies(writer, [{ seq: done.seqs[0]!, body: JSON.stringify("[redacted]") }]);
   return null;
@@ -378,7 +378,8 @@ async function recordsAt(store: Store, threadId: string, seqs: readonly number[]
   return records;
 }
 
-async function areThere({ store }: Writer, { facts }: MemoryDocument, ids: readonly string[]): Promise<boolean> {
+/** Whether all of them still exist: if one was erased meanwhile, the eraser couldn't find it in this thread yet. */
+export async function stillThere(store: Store, { facts }: MemoryDocument, ids: readonly string[]): Promise<boolean> {
   const turns = await readTurns(store, ids);
   const there = new Set([...facts.map(({ id }) => id), ...turns.map(refOf)]);
   return ids.every((id) => there.has(id));

@@ -11,8 +11,7 @@ import { charsPerToken } from "@palimpsest/core/tokens";
 import { LeaseLostError } from "../agent/errors.ts";
 import type { PromptSection } from "../agent/fixed-part.ts";
 import type { Middleware, Run } from "../agent/run.ts";
-import { readTurns, refOf } from "../recall/messages.ts";
-import { evidenceBudget, gatherEvidence } from "./evidence.ts";
+import { evidenceBudget, gatherEvidence, stillThere } from "./evidence.ts";
 import type { MemoryQueue } from "./queue.ts";
 import type { Repository } from "./repository.ts";
 import { blockBudget, checkScope, frozenIn, newestByHand, relevanceTo, stableLane } from "./repository.ts";
@@ -28,11 +27,11 @@ declare module "../agent/features.ts" {
 export interface MemoryMiddlewareOptions {
   readonly repository: Repository;
   /** Off: what is remembered stays out of the prompt, and learning goes on. */
-  readonly injection?: "on" | "off";
+  readonly injection?: "on" | "off" | undefined;
   /** The most for the `<memory>` block: 2,000, and in windows under 128,000 a sixty-fourth of the window unless it is given. */
   readonly maxInjectionTokens?: number | undefined;
   /** The most for one question (1,000); a small window allows less. */
-  readonly evidenceTokens?: number;
+  readonly evidenceTokens?: number | undefined;
   readonly count?: (text: string) => number;
   /** Takes turns for learning; without it nothing is learned. */
   readonly queue?: Pick<MemoryQueue, "job" | "queued" | "makeDue"> & Partial<Pick<MemoryQueue, "stop">>;
@@ -169,21 +168,13 @@ async function addEvidence(run: Run, options: MemoryMiddlewareOptions, time: "fi
   const { text, ids, tokens } = evidence;
   const hash = deps.hash(text);
   const [seq] = await run.commit([{ kind: "evidence", of: record.seq, text, ids, hash }]);
-  if (!(await stillThere(run, options, ids))) {
+  if (!(await stillThere(deps.store, await readDocument(run, options), ids))) {
     await run.commit([], { erase: [{ seq: seq!, body: JSON.stringify("[redacted]") }] });
     return;
   }
   const ms = deps.clock().getTime() - started;
   const found = { lane: "evidence", ids, tokens, hash, ms } as const;
   run.emit({ type: "memory-injected", threadId, ...found });
-}
-
-/** Whether all evidence still exists: if it was erased meanwhile, the eraser couldn't find it in this thread yet. */
-async function stillThere(run: Run, options: MemoryMiddlewareOptions, ids: readonly string[]): Promise<boolean> {
-  const { facts } = await readDocument(run, options);
-  const turns = await readTurns(run.deps.store, ids);
-  const there = new Set([...facts.map(({ id }) => id), ...turns.map(refOf)]);
-  return ids.every((id) => there.has(id));
 }
 
 async function readDocument(run: Run, { repository }: MemoryMiddlewareOptions): Promise<MemoryDocument> {

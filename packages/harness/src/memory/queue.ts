@@ -24,10 +24,10 @@ import type { UpdateOutcome } from "./updater.ts";
 export interface MemoryQueueOptions extends Partial<Omit<WorkOptions, "queue" | "process" | "now">> {
   /** An outcome that says `failed` is tried again later, as an error is. */
   readonly process: (job: MemoryJob, signal: AbortSignal) => Promise<UpdateOutcome>;
-  readonly debounceSeconds?: number;
+  readonly debounceSeconds?: number | undefined;
   readonly maxAttempts?: number;
   /** `by-hand`: for a process that queues jobs which another one carries out; only `start`, `drain` and `retry` work here. */
-  readonly starts?: "with-the-first-job" | "by-hand";
+  readonly starts?: "with-the-first-job" | "by-hand" | undefined;
   readonly clock?: () => Date;
   readonly emit?: EmitMemory;
 }

@@ -281,62 +281,47 @@ export function addUsage(total: Usage, more: Usage | null | undefined): Usage {
 /** Null: it states no input. */
 export function readUsage(usage: unknown): Usage | null {
   if (!isRecord(usage)) return null;
-  const number = (...names: readonly string[]) => firstNumber(usage, names);
-  if (number("prompt_tokens") !== null) return openaiUsage(usage);
-  if (number("inputTokens") !== null) return aiSdkUsage(usage);
-  if (number("promptTokenCount") !== null) return geminiUsage(usage);
-  const input = number("input", "input_tokens");
-  if (input === null) return null;
-  // The Responses API and LangChain state the cached part of `input_tokens` beside it, in an object of its own.
+  const number = (...names: readonly string[]): number => firstNumber(usage, names) ?? 0;
+  const within = (details: unknown, ...names: readonly string[]): number => firstNumber(details, names) ?? 0;
+  const has = (name: string): boolean => firstNumber(usage, [name]) !== null;
+  if (has("prompt_tokens"))
+    return {
+      input: number("prompt_tokens"),
+      output: number("completion_tokens"),
+      cacheRead: within(usage["prompt_tokens_details"], "cached_tokens"),
+      cacheWrite: 0,
+    };
+  if (has("inputTokens")) {
+    const details = usage["inputTokenDetails"];
+    return {
+      input: number("inputTokens"),
+      output: number("outputTokens"),
+      cacheRead: firstNumber(details, ["cacheReadTokens"]) ?? number("cachedInputTokens"),
+      cacheWrite: within(details, "cacheWriteTokens"),
+    };
+  }
+  if (has("promptTokenCount"))
+    return {
+      input: number("promptTokenCount"),
+      output: number("candidatesTokenCount") + number("thoughtsTokenCount"),
+      cacheRead: number("cachedContentTokenCount"),
+      cacheWrite: 0,
+    };
+  if (!has("input") && !has("input_tokens")) return null;
+  // The Responses API and LangChain state the cached part of `input_tokens` in an object beside it.
   const details = usage["input_tokens_details"] ?? usage["input_token_details"];
-  if (details !== undefined) return detailedUsage(usage, details);
+  if (details !== undefined)
+    return {
+      input: number("input_tokens"),
+      output: number("output_tokens"),
+      cacheRead: within(details, "cached_tokens", "cache_read"),
+      cacheWrite: within(details, "cache_creation"),
+    };
   // Anthropic and most recorders leave the cached part out of `input`.
-  const cacheRead = number("cache_read", "cacheRead", "cache_read_input_tokens") ?? 0;
-  const cacheWrite = number("cache_write", "cacheWrite", "cache_creation_input_tokens") ?? 0;
-  return {
-    input: input + cacheRead + cacheWrite,
-    output: number("output", "output_tokens") ?? 0,
-    cacheRead,
-    cacheWrite,
-  };
-}
-
-function openaiUsage(usage: Record<string, unknown>): Usage {
-  return {
-    input: firstNumber(usage, ["prompt_tokens"]) ?? 0,
-    output: firstNumber(usage, ["completion_tokens"]) ?? 0,
-    cacheRead: firstNumber(usage["prompt_tokens_details"], ["cached_tokens"]) ?? 0,
-    cacheWrite: 0,
-  };
-}
-
-function detailedUsage(usage: Record<string, unknown>, details: unknown): Usage {
-  return {
-    input: firstNumber(usage, ["input_tokens"]) ?? 0,
-    output: firstNumber(usage, ["output_tokens"]) ?? 0,
-    cacheRead: firstNumber(details, ["cached_tokens", "cache_read"]) ?? 0,
-    cacheWrite: firstNumber(details, ["cache_creation"]) ?? 0,
-  };
-}
-
-function geminiUsage(usage: Record<string, unknown>): Usage {
-  const answer = firstNumber(usage, ["candidatesTokenCount"]) ?? 0;
-  return {
-    input: firstNumber(usage, ["promptTokenCount"]) ?? 0,
-    output: answer + (firstNumber(usage, ["thoughtsTokenCount"]) ?? 0),
-    cacheRead: firstNumber(usage, ["cachedContentTokenCount"]) ?? 0,
-    cacheWrite: 0,
-  };
-}
-
-function aiSdkUsage(usage: Record<string, unknown>): Usage {
-  return {
-    input: firstNumber(usage, ["inputTokens"]) ?? 0,
-    output: firstNumber(usage, ["outputTokens"]) ?? 0,
-    cacheRead:
-      firstNumber(usage["inputTokenDetails"], ["cacheReadTokens"]) ?? firstNumber(usage, ["cachedInputTokens"]) ?? 0,
-    cacheWrite: firstNumber(usage["inputTokenDetails"], ["cacheWriteTokens"]) ?? 0,
-  };
+  const cacheRead = number("cache_read", "cacheRead", "cache_read_input_tokens");
+  const cacheWrite = number("cache_write", "cacheWrite", "cache_creation_input_tokens");
+  const input = number("input", "input_tokens") + cacheRead + cacheWrite;
+  return { input, output: number("output", "output_tokens"), cacheRead, cacheWrite };
 }
 
 /** More than any call can use: one such figure would spoil every sum it stands in. */

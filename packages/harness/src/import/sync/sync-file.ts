@@ -54,7 +54,7 @@ export async function syncFile(file: FileFacts, options: SyncOptions): Promise<S
 /** After this long without a change, what a program may hold together is taken to be whole. */
 const SETTLED_MS = 60_000;
 
-const isSettled = ({ modified }: FileFacts, { deps }: SyncOptions): boolean =>
+export const isSettled = ({ modified }: FileFacts, { deps }: SyncOptions): boolean =>
   deps.clock().getTime() - modified > SETTLED_MS;
 
 interface SyncReading {

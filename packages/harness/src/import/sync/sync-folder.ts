@@ -6,7 +6,7 @@ import { readdir, realpath, stat } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { errorText } from "@palimpsest/core/internal/text";
 import type { Problem } from "../conversation.ts";
-import { syncFile } from "./sync-file.ts";
+import { isSettled, syncFile } from "./sync-file.ts";
 import type { SyncOptions } from "./synced-threads.ts";
 
 export interface SyncRound {
@@ -36,8 +36,8 @@ export async function syncFolder(root: string, options: SyncOptions, seen: SeenF
       if (seen.get(name) === mark) continue;
       const file = { path: join(root, name), name, size, modified: mtimeMs };
       const synced = await syncFile(file, options);
-      const isOver = options.deps.clock().getTime() - mtimeMs > SETTLED_MS;
-      if (synced.kind !== "busy" && isOver) seen.set(name, mark);
+      // A file that changed a moment ago is read again.
+      if (synced.kind !== "busy" && isSettled(file, options)) seen.set(name, mark);
       busy += synced.kind === "busy" ? 1 : 0;
       changed += synced.messages > 0 ? 1 : 0;
       messages += synced.messages;
@@ -51,9 +51,6 @@ export async function syncFolder(root: string, options: SyncOptions, seen: SeenF
   }
   return { files: names.length, changed, messages, threads: [...threads], busy, notes };
 }
-
-/** A file that changed a moment ago is looked at again. */
-const SETTLED_MS = 60_000;
 
 const placeIn = (name: string, place: string): string => (place === "" ? name : `${name}, ${place}`);
 
