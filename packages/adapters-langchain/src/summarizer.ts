@@ -13,7 +13,7 @@ export type GivenSummarizer = SummarizeText | ChatModel;
 
 export function summarizerOf(given: GivenSummarizer | undefined): SummarizeText | undefined {
   if (given === undefined || typeof given === "function") return given;
-  // A summary is no message of the agent's: whoever streams the run must not be shown it.
+  // A summary is not the agent's message and must not appear in streams of the run.
   const tags = ["nostream", "langsmith:nostream"];
   return async (prompt, signal) => (await given.invoke(prompt, { signal, tags })).text;
 }

@@ -22,7 +22,7 @@ export async function applyTransaction(
 ): Promise<void> {
   if (operationId.trim() === "") throw new UserError("a transaction needs an operationId that isn't empty");
   const { threadId } = writer.lease;
-  // As the log will hold it: what JSON can't say is said to nobody.
+  // As the log will store it: without what JSON can't hold.
   const transaction: SessionHistoryTransaction = JSON.parse(JSON.stringify(given));
   const key = `operation:${operationId}`;
   const digest = deps.hash(spelled(transaction));

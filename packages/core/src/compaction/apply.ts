@@ -74,7 +74,7 @@ export interface CutSummary<M> {
 
 export interface Applied<M> {
   readonly records: ReturnType<typeof plannedRecords<M>>;
-  /** What the summary came to, as it was rendered; 0 without one. */
+  /** Tokens of the rendered summary; 0 without one. */
   readonly summaryTokens: number;
   readonly prompt: Prompt<M>;
 }
@@ -351,7 +351,7 @@ function plannedRecords<M>(
 ): readonly (NewCompaction | NewPrune | NewState)[] {
   const { tokensBefore, tokensAfter, cut } = plan;
   const rules: NewState[] = context.rules === null ? [] : [{ kind: "state", patch: { rules: context.rules } }];
-  // A request that stands is shown as it was: what shortens it is written again behind the compaction that hides its place.
+  // A standing request is shown in its original form, so its prunes are written again after the compaction.
   const carried = context.live.prunes.flatMap((one) => one.entries.filter(({ target }) => target === cut?.request));
   const entries = [...carried, ...plan.entries];
   const prune: NewPrune = { kind: "prune", entries, tokensBefore, tokensAfter };

@@ -87,7 +87,7 @@ export function chooseCut(choices: Choices): Choice | null {
 /** Of what fits under the low-water mark, what whole turns must fill, or the tail begins inside a turn. */
 const WHOLE_TURNS = 0.8;
 
-/** Where nobody said what to keep: the longest tail that fits under the low-water mark with its summary; null when none does. */
+/** Without a `keep`: the longest tail that fits under the low-water mark with its summary; null if none does. */
 function fullestCut(choices: Choices): Choice | null {
   const { sizes, limits } = choices;
   const under = (tokens: number) => ({

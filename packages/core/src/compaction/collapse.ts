@@ -62,7 +62,7 @@ function floorOf({ window }: PlanOptions, sizes: CutSizes, request: number): Flo
 }
 
 /*
- * What the open tool calls did, in a few lines each: it stands for them when even their clamped results don't fit. Every
+ * Describes the open tool calls in a line each, for when even their clamped results don't fit. Every
  * call is named as long as there is room; failures first, because they decide what happens next.
  */
 

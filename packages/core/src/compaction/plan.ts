@@ -34,7 +34,7 @@ export interface PlanOptions {
   readonly overshoot?: number;
   /** Null: prices ask for nothing. */
   readonly prune: PruneRung | null;
-  /** How the model can read what is shortened; when absent, nothing is said about it. */
+  /** Where the model can read shortened parts; not mentioned if absent. */
   readonly originals?: Originals;
 }
 

@@ -95,7 +95,7 @@ export function limitsOf(policy: Policy, window: Window, outside: number): Limit
 }
 
 /**
- * Where nobody said what to keep, what fits under the mark is kept, so that the mark sets the size of every request: there it
+ * Without a `keep`, everything that fits under the mark is kept, so that the mark sets the size of every request: there it
  * is lower in a window in which quotes and tail have room all the same.
  */
 function lowWaterShare({ lowWater, keep }: Policy, { size }: Window): number {
@@ -146,7 +146,7 @@ function tokensOf({ type, value }: Threshold, window: Window): number | null {
   return type === "fraction" ? Math.floor(window.size * value) : value;
 }
 
-/** Every way this policy can't be meant, in words; an empty list is a usable policy. */
+/** Problems of an invalid policy, one sentence each; empty if it is valid. */
 export function policyProblems(policy: Policy): string[] {
   const problems = [
     ...policy.trigger.flatMap((threshold) => thresholdProblems("trigger", threshold)),

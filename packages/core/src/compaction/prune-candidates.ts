@@ -18,10 +18,10 @@ interface CandidateOptions {
   readonly minPartTokens: number;
 }
 
-/** Not `clamped`, which shortens what the model hasn't seen yet, nor what people choose; older versions did `long-input`. */
+/** Not `clamped`, which shortens what the model hasn't seen yet, nor what people choose; `long-input` is the gateway's. */
 type Reason = Exclude<PruneReason, "clamped" | "long-input" | Chosen>;
 
-/** What is said of a part that was pruned for this reason, and whether the model may ask for it again. */
+/** The words of a replacement by reason, and whether the model may want the part again. */
 export const REASONS: { readonly [R in Reason]: { readonly words: string; readonly wantedAgain: boolean } } = {
   // The same content stands further down, or will be asked for anew anyway.
   superseded: { words: "read or changed again later", wantedAgain: false },
@@ -308,7 +308,7 @@ function expectedFetch(candidate: PruneCandidate, context: number, { policy, pri
 
 /*
  * What a tool call was for, to the pruner: which path it touched, which command it ran, whether it read or changed
- * something. A tool nobody knows is guessed at: the original stays in the log.
+ * something. Unknown tools are guessed; the original stays in the log.
  */
 
 type PrunableUse =

@@ -109,7 +109,7 @@ function sum(values: readonly number[]): number {
   return values.reduce((all, value) => all + value, 0);
 }
 
-/** Behind the last mark before a change, or all messages: what stands before them has a mark of its own. */
+/** Index after the last cache mark before a change; 0 without one. */
 function rewriteStart<M>({ entries }: Prompt<M>, marks: readonly number[] | null): (index: number) => number {
   if (marks === null) return (index) => index;
   const starts = entries.flatMap(({ seq }, index) => (seq !== null && marks.includes(seq) ? [index + 1] : []));
@@ -176,7 +176,7 @@ function namesOf(part: Part): readonly string[] {
 }
 
 /*
- * What prices ask for while the window still has room. Where nobody said what to keep, the older part is hidden or old tool
+ * What prices ask for while the window still has room. Without a `keep`, the older part is hidden or old tool
  * results are shortened, whichever makes the coming requests cheaper; where keep was said, hiding waits for the trigger.
  * What keep promises is not touched.
  */

@@ -81,7 +81,7 @@ export function foldedTail<M>(live: LiveRecords, { shape, said, made }: Making<M
   });
 }
 
-/** The tail as it was given, without what a person hid, and with what stands for a fold behind the messages it folds. */
+/** The original tail without hidden parts; each fold's text follows the messages it replaces. */
 export function chosenTail<M>(
   live: LiveRecords,
   { shape, original }: { readonly shape: Shape<M>; readonly original: (record: MessageRecord) => M },

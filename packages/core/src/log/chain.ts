@@ -126,7 +126,7 @@ function versionOf(record: NewRecord): number {
 
 const CHOSEN: ReadonlySet<string> = new Set<Chosen>(["hidden", "folded", "edited"]);
 
-/** What readers of version 3 know, for ever. */
+/** Dialects of format version 3; must never change. */
 const DIALECTS_OF_3: readonly string[] = ["openai", "anthropic", "ai-sdk"];
 
 function bodyText(record: NewRecord): string | null {
@@ -233,7 +233,7 @@ function unreadable(seq: number, why: string, cause?: unknown): RecordError {
  * touches a file system.
  */
 
-/** Whose thread it is when nobody says. */
+/** The owner of a thread that names no user. */
 export const DEFAULT_USER = "default";
 
 /** A header is one. */

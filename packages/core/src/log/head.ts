@@ -33,7 +33,7 @@ export interface Head {
   readonly state: Readonly<Record<string, unknown>>;
 }
 
-/** The head of a thread nobody has written to. */
+/** The head of an empty thread. */
 export function emptyHead(createdAt: string): Head {
   return {
     version: 0,

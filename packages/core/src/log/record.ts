@@ -49,9 +49,9 @@ export interface PruneEntry {
   /** The message record's seq, and the index of the part in `shape.parts(message)`; -1 for a fold. */
   readonly target: number;
   readonly part: number;
-  /** Set for a fold: every message from this one to the target is left out, and one turn with the replacement stands for them. */
+  /** Set for a fold: one turn with the replacement is shown instead of the messages from this one to the target. */
   readonly from?: number;
-  /** Text that stands for a text or result part or an image; JSON text that stands for a call's input. */
+  /** Shown instead of a text, a result or an image; JSON text instead of a call's input. */
   readonly replacement: string;
   readonly reason: PruneReason;
   /** Set for a change of a summary: the target is its compaction. */
@@ -65,7 +65,7 @@ export type Chosen = "hidden" | "folded" | "edited";
 /** `rollover`: a fresh window without prose. */
 export type Rung = "prune" | "summarize" | "extract" | "clamp" | "collapse" | "rollover";
 
-/** Hides a range and says what stands for it. */
+/** Hides a range and shows a summary instead. */
 export interface CompactionRecord extends RecordBase {
   readonly kind: "compaction";
   /** The newly hidden range only; hidden in all = the union along `folds`, contiguous from the first message. */

@@ -242,7 +242,7 @@ export function rulesKey({ next, list }: RuleList): string {
   return `${next}:${list.flatMap(({ id, status }) => (status === "active" ? [id] : [])).join(",")}`;
 }
 
-/** Behind a summary all rules in force; before the first one those that no visible message says as it was said. */
+/** After a compaction all rules in force; before it those whose message is no longer shown word for word. */
 export function rulesToShow({
   rules: all,
   compaction,

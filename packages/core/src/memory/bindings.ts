@@ -143,7 +143,7 @@ function refsOf(change: Change): string[] {
   return [...sources, ...fences, ...unfences, ...facts.flatMap((fact) => fact?.sourceMessageIds ?? [])];
 }
 
-/** When it was last said to be a source, by the audit or else by the facts; of a fence alone nobody knows. */
+/** When the audit, or else a fact, last named this turn; unknown for a turn that is only fenced. */
 function lastNamed({ facts, changes = [] }: MemoryDocument, ref: string): string {
   const audited = changes.filter(({ kind, sources }) => LEARNING.has(kind) && sources.includes(ref));
   if (audited.length > 0) return audited.at(-1)!.at;

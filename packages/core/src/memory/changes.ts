@@ -150,7 +150,7 @@ function same(a: Fact | null, b: Fact | null): boolean {
 
 export interface Correction {
   readonly factId: string;
-  /** The fact as it was. */
+  /** The old content. */
   readonly before: string;
   /** The fact that holds in its place; null if it was forgotten or only ended. */
   readonly now: string | null;

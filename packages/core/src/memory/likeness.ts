@@ -73,7 +73,7 @@ export function isNegated(text: string): boolean {
   return NEGATION.test(plainly(text));
 }
 
-/** Liking has many words, and its opposite some of its own. */
+/** Reduces synonyms of liking and disliking to one wording. */
 export function plainly(text: string): string {
   return text
     .replace(/\u2019/g, "'")

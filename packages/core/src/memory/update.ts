@@ -161,7 +161,7 @@ export interface ExtractOptions {
   readonly threadId: string;
   /** Whether nothing may be learned from a turn any more. */
   readonly fenced?: (turn: NamedTurn) => boolean;
-  /** Imported words may be anybody's: nothing is learned from them unless who imported them asked for it. */
+  /** `learn` only if the importer asked for it: imported words may be someone else's. */
   readonly imports?: "learn" | "skip";
 }
 
@@ -185,7 +185,7 @@ export function stripInjected(text: string): string {
   return INJECTED_TURNS.some((opening) => rest.trimStart().startsWith(opening)) ? "" : rest.trim();
 }
 
-/** Without what the user only shows or reports: it may be anybody's words. */
+/** Without quoted or reported words, which may be someone else's. */
 function withoutQuoted(text: string): string {
   return ownWords(text, { quotes: "reported", paragraphs: "open" }).replaceAll(NOT_OWN_RUN, "\n");
 }

@@ -68,11 +68,11 @@ export interface DialectDefinition<M extends object> {
   readonly rules: RuleSet;
   /** Whether the shape can read the value; null when it can. */
   readonly check: (value: unknown) => MessageProblem | null;
-  /** What an object has that only this dialect's messages have, in words; null when it could be anybody's. */
+  /** Names a field or value that only this dialect's messages have; null if there is none. */
   readonly mark: (value: Fields) => string | null;
-  /** A block of a message that passed `check` but nobody knows, in a sentence: a file with one is probably damaged. */
+  /** A sentence about an unknown block in a message that passed `check`; a file with one is probably damaged. Null: none. */
   readonly unknownBlock: (value: Fields) => string | null;
-  /** A model of the family that speaks it, for counting while nobody has been asked. */
+  /** A model of the family that speaks it, for counting before a model is known. */
   readonly model: string;
   /** Whether a thought signed by this provider may travel in it, signature and all. */
   readonly carries: (signer: string | null) => boolean;
@@ -80,7 +80,7 @@ export interface DialectDefinition<M extends object> {
   readonly together?: (first: M, second: M) => boolean;
   /** Whether the user's words after tool results stand in one message with them. */
   readonly resultsIn: "tool" | "user";
-  /** Blocks that steer its own protocol: they mean nothing to anybody else. */
+  /** Blocks that control this protocol; meaningless in other dialects. */
   readonly control: readonly string[];
 }
 

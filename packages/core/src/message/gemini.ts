@@ -180,7 +180,7 @@ function write(part: Part): GeminiPart {
   }
 }
 
-/** A proof of anybody else's means nothing here. */
+/** Google accepts only its own signatures. */
 const isOwn = ({ signature, signedBy }: ReasoningPart): boolean =>
   signature !== null && (signedBy === "google" || signedBy === "vertex");
 

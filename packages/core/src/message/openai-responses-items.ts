@@ -27,7 +27,7 @@ export function roleOf(item: ResponsesItem): Role {
 export const blocksIn = (item: ResponsesItem): readonly ResponsesBlock[] =>
   blocksOf((item["content"] ?? "") as string | readonly ResponsesBlock[], textBlock(roleOf(item)));
 
-/** What the assistant says is output, what anybody else says is input; the API refuses them the other way round. */
+/** `output_text` for the assistant, `input_text` for all others; the API refuses the reverse. */
 export const textBlock =
   (role: Role) =>
   (words: string): ResponsesBlock => ({ type: role === "assistant" ? "output_text" : "input_text", text: words });

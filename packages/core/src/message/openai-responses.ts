@@ -91,7 +91,7 @@ function edit({ item, block }: ResponsesSlot, part: Part): ResponsesSlot {
   return { part, item: items.editItem(item, part), block: null };
 }
 
-/** Neighbouring slots of one message item stay one item; what nothing is left of goes, but for a message of its own. */
+/** Neighboring slots of one message item stay one item. Empty items are dropped, except a lone message. */
 function rebuild(message: ResponsesMessage, chosen: readonly ResponsesSlot[]): ResponsesMessage {
   const runs: ResponsesSlot[][] = [];
   for (const slot of chosen) {
@@ -133,7 +133,7 @@ const contentOf = (item: ResponsesItem) => (item["content"] ?? "") as string | r
 
 const isBlank = (item: ResponsesItem): boolean => items.isMessage(item) && contentOf(item).length === 0;
 
-/** Each result is an item of its own; what else stands with them follows in a user's message. */
+/** One item per result; other content follows in a user message. */
 function make(role: Role, parts: readonly Part[]): readonly ResponsesMessage[] {
   if (role === "assistant") return [makeAssistant(parts)];
   if (role !== "tool") return [{ role, content: writeContent(role, parts) }];

@@ -13,7 +13,7 @@ import type { Prompt, SizedEntry } from "./prompt.ts";
 
 /** What is sent beside the messages: system prompt, tool schemas, parameters. In the meter's tokens. */
 export interface FixedSize {
-  /** Names the very part, so that two prompts with the same one can be told; null when nobody hashed it. */
+  /** Identifies the fixed part, to recognize prompts that share it; null if not computed. */
   readonly hash: string | null;
   readonly parts: Readonly<Partial<Record<PartName, number>>>;
   readonly tokens: number;
@@ -327,7 +327,7 @@ export interface PromptSizes<M> {
   message(message: M): number;
   text(text: string): number;
   parts(message: M): readonly PartSize[];
-  /** An entry as it is sent, with this message in the place of its own. */
+  /** An entry as it is sent, optionally with another message. */
   entry(entry: SizedEntry<M>, message?: M): number;
 }
 

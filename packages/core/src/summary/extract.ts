@@ -49,7 +49,7 @@ export function extractSummary<M>(
   }
 }
 
-/** The same in steps, for whoever does other work between two of them. */
+/** The same as a generator, so that the caller can yield to other work. */
 export function* extractSteps<M>(
   prior: SummaryState | null,
   entries: readonly NumberedMessage<M>[],

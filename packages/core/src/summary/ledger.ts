@@ -51,7 +51,7 @@ interface LedgerBuilder {
   dropped: Ledger["dropped"];
 }
 
-/** A merged command is not the same as a single one: the same text run again is an entry of its own. */
+/** Merged commands have their own keys: running the same text again adds a new entry. */
 function keyOf({ what, alike }: CommandEntry): string {
   return alike === undefined ? what : `alike ${what}`;
 }
@@ -271,7 +271,7 @@ function mergeFailures(commands: readonly CommandEntry[], limit: number): readon
   return [...groups.values(), ...commands.filter((command) => command.alike === undefined && !older.has(command))];
 }
 
-/** The newest stands for all. */
+/** The newer entry, with the counts of both. */
 function joined(older: CommandEntry, newer: CommandEntry): CommandEntry {
   return {
     ...newer,

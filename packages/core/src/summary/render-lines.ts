@@ -7,7 +7,7 @@ import type { FilePart, ImagePart } from "../message/shape.ts";
 import { clip, oneLine } from "../text/names.ts";
 
 /**
- * How the model can read what is no longer shown, and how that is said. Only what it really has is named: a tool that
+ * How the model can read what is no longer shown. Names only what the agent really has: a tool that
  * isn't there costs a failed call, and a folder it can't open costs its trust.
  */
 export interface Originals {
@@ -171,7 +171,7 @@ export function fenced(text: string): string {
 export interface ShortOptions {
   readonly maxTokens: number;
   readonly count: (text: string) => number;
-  /** The last message it stands for. */
+  /** Seq of the last summarized message. */
   readonly through: number;
   readonly originals: Originals;
   readonly format: SummaryFormat;

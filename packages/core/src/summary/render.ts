@@ -34,7 +34,7 @@ export interface RenderOptions {
   readonly names?: readonly string[];
   /** Standing rules, which the prompt shows beside the summary: what says nothing else is left out. */
   readonly rules?: readonly string[];
-  /** How the model can read what the summary stands for; when absent, nothing is said about it. */
+  /** Where the model can read the summarized messages; not mentioned if absent. */
   readonly originals?: Originals;
   /** What the text begins with; `pair` when absent. */
   readonly format?: SummaryFormat;
@@ -297,7 +297,7 @@ function plainWords(text: string): string {
     .trim();
 }
 
-/** Of the room, what the conversation's first request may take beyond its section's share: without it nobody knows what the rest is about. */
+/** Share of the room that the first request may take beyond its section's: the rest makes no sense without it. */
 const OPENING_SHARE = 0.4;
 
 function fill(

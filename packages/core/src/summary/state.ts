@@ -191,7 +191,7 @@ function wholeNumber(value: unknown): number {
 
 /* What people changed in a summary, applied to its state. */
 
-/** The state that the next summary goes on from. An item that is no longer there as it was is added where its words changed. */
+/** The state that the next summary extends. An edited item that no longer exists unchanged is added again. */
 export function editedState(state: SummaryState, edits: readonly ShownEdit[]): SummaryState {
   if (edits.length === 0) return state;
   const lines = proseLines(state);

@@ -35,7 +35,7 @@ export function analyze(text: string): Term[] {
 
 type TermVisit = (term: string, weight: number, kind: Term["kind"], at: number, end: number) => void;
 
-/** The same, for whoever keeps none of them. */
+/** Like `analyze`, with a callback instead of an array. */
 export function eachTerm(text: string, visit: TermVisit): void {
   for (let at = 0; at < text.length; ) {
     const end = plainWordEnd(text, at);

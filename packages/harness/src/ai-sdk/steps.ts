@@ -97,7 +97,7 @@ function threadSteps(options: ThreadSettingsOptions): ThreadSettings {
     unwritten = [];
   };
 
-  /** A whole history given each time would be said each time: nobody could tell it from somebody repeating himself. */
+  /** If callers passed the whole history each time, it couldn't be told from repeated messages. */
   const sayNew = async (session: OpenThread<ModelMessage>, messages: readonly ModelMessage[]): Promise<void> => {
     const head = await asUser(options.store, session.userId).head(threadId);
     const isWhole = requestId === undefined && messages.some(({ role }) => role === "assistant");

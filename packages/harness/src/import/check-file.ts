@@ -15,7 +15,7 @@ import { messageProblem, nestingProblem, strayResults } from "./validate.ts";
 
 export interface Checked {
   readonly dialect: Dialect;
-  /** Those in which something is said, in the order of the file. */
+  /** Threads with at least one message, in file order. */
   readonly threads: readonly CheckedThread[];
   readonly skipped: number;
   readonly invalid: readonly Problem[];

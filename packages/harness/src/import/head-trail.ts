@@ -1,5 +1,5 @@
 /**
- * The heads of one thread at many places, for whoever forks it again and again: each record that isn't a message is read
+ * The heads of one thread at many places, for callers that fork it many times: each record that isn't a message is read
  * once, where `headAt` reads all of them for every place.
  */
 import { advance } from "@palimpsest/core/internal/log";

@@ -23,7 +23,7 @@ export interface DraftOptions {
 export interface Stored {
   /** Records in all. */
   readonly version: number;
-  /** The records of its own messages, those of others among them. */
+  /** Seqs of the records that hold its messages. */
   readonly seqs: readonly number[];
   /** The hashes of their texts, where the file may say something else by now. */
   readonly hashes?: readonly string[];
@@ -163,7 +163,7 @@ export class ThreadDraft {
     else if (piece.kind === "usage") this.#usage(piece, this.#seqs.at(-1), isStored);
   }
 
-  /** Whether the store has this message at this place, or nothing that anybody said there. */
+  /** Whether the store has this message at this place, or no message there. */
   #agrees(body: string, isStored: boolean): boolean {
     if (this.#hashes === undefined || this.#hash === undefined) return true;
     const stored = this.#hashes[this.#knownSeen];
@@ -211,7 +211,7 @@ export class ThreadDraft {
 
 type MessagePiece = Extract<ThreadPiece, { readonly kind: "message" }>;
 
-/** What a user said, in words; empty for anybody else. */
+/** The text of a user message; empty for other roles. */
 function userWords(value: unknown, dialect: Dialect): string {
   // One table of functions per dialect; the message was checked to be in this one.
   const shape = shapeOf(dialect) as Shape<unknown>;

@@ -7,7 +7,7 @@ import { definitionOf, isNestedTooDeeply, readMessage } from "@palimpsest/core/i
 import { type Dialect, shapeOf } from "@palimpsest/core/message";
 import type { ImportedMessage, Problem } from "./conversation.ts";
 
-/** Null when the message is fine. `carry`: blocks that nobody knows are kept as they are. */
+/** Null if the message is valid. `carry`: unknown blocks are kept unchanged. */
 export function messageProblem(
   message: Readonly<Record<string, unknown>>,
   dialect: Dialect,

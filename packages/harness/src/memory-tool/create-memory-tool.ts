@@ -84,7 +84,7 @@ export function userMemoryFiles(base: string, userId: string): MemoryFiles {
   return folderFiles(join(userFolder(base, userId), "memories"));
 }
 
-/** Every file with its path under `/memories`, for whoever takes everything along. */
+/** Every file with its path under `/memories`, for exports. */
 export async function* everyMemoryFile(
   files: MemoryFiles,
   folder: Segments = [],

@@ -43,7 +43,7 @@ export async function eraseMessage(context: EraseDeps, threadId: string, seq: nu
   const { deps, cleanFiles } = context;
   const header = await deps.store.header(threadId);
   if (header === undefined) return { kind: "missing" };
-  // Before the message itself: afterwards nobody knows its words.
+  // Before the message is erased: its words are needed.
   const words = await readTurns(deps.store, [`${threadId}#${seq}`]);
   const copied: string[] = [];
   for (const copy of [...(await childCopies(deps, threadId, seq)), ...(await echoesOf(deps, threadId, seq))]) {

@@ -114,7 +114,7 @@ function marksOf(visible: readonly SearchHit[], corrected: ReadonlyMap<string, C
   return [...new Set(now)].map((fact) => `- ${escapeLine(fact)} (holds now; this conversation says otherwise above)`);
 }
 
-/** A turn whose fact the prompt shows already comes after those that nothing stands for. */
+/** Turns whose fact the prompt already shows come last. */
 function untoldFirst({ facts }: MemoryDocument, { shown }: EvidenceRequest, turns: readonly SearchHit[]): SearchHit[] {
   const told = new Set(facts.flatMap(({ id, sourceMessageIds = [] }) => (shown.has(id) ? sourceMessageIds : [])));
   const isTold = (hit: SearchHit): boolean => told.has(refOf(hit));

@@ -89,7 +89,7 @@ async function deleteCopies(path: string, texts: readonly string[]): Promise<rea
 
 async function replace(path: string, text: string, writeNew: (path: string, text: string) => Promise<void>) {
   await mkdir(dirname(path), { recursive: true, mode: PRIVATE_FOLDER });
-  // Under the lock nobody else is writing: what lies there is of a process that was killed.
+  // We hold the lock, so any temporary file is left from a killed process.
   for (const left of await copiesOf(path, /^\.[\da-f-]+\.tmp$/)) await rm(left, { force: true });
   const temporary = `${path}.${randomUUID()}.tmp`;
   try {

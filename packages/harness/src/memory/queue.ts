@@ -111,7 +111,7 @@ export function createMemoryQueue(store: Store, options: MemoryQueueOptions): Me
   };
 }
 
-/** Nothing keeps the jobs: nothing is learned from turns, which is said once. */
+/** For a store that keeps no jobs: nothing is learned from turns, and one event reports it. */
 function withoutOutbox(job: MemoryQueue["job"], emit: EmitMemory | undefined): MemoryQueue {
   let told = false;
   return {

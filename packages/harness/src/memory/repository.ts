@@ -283,7 +283,7 @@ export function frozenIn(head: Head): FrozenMemory | null {
   return typeof value === "object" && value !== null && "text" in value ? (value as FrozenMemory) : null;
 }
 
-/** What the block may have where nobody says how much: in a small window evidence that is chosen for the question is worth more. */
+/** Default tokens of the block: small windows leave more room for evidence about the question. */
 export function blockBudget(window: number): number {
   return Math.min(MOST, Math.max(LEAST, Math.floor(window / 64)));
 }

@@ -40,7 +40,7 @@ export interface NewFact extends FactChange {
   readonly content: string;
 }
 
-/** What isn't there stays as it was. */
+/** Absent fields keep their value. */
 export interface FactChange {
   readonly content?: string | undefined;
   readonly category?: string | undefined;

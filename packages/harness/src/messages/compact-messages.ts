@@ -1,7 +1,6 @@
 /**
- * Compaction for whoever keeps the messages himself, in an array of any provider's format, and has a loop of his own: no
- * store, no agent, and no model unless one is given. The array stays whole and grows; what is hidden in it is said by a
- * small state that the caller keeps beside it, and the prompt is a view made of both.
+ * Compacts a plain message array in any provider's format; no store, no agent, and no model unless one is given. The
+ * caller keeps the whole, growing array and a small state that says what is hidden in it; the prompt is a view of both.
  */
 import type { CompactionOutcome } from "@palimpsest/core/compaction";
 import { emptyHead, liveAfter, NOTHING_LIVE } from "@palimpsest/core/internal/log";

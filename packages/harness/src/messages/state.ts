@@ -1,5 +1,5 @@
 /**
- * What a caller keeps beside his array: what is hidden and shortened in it, what it was made from, and what was learned from
+ * What a caller keeps beside the array: what is hidden and shortened in it, what it was made from, and what was learned from
  * the provider's reports. Plain JSON. It says by itself whether an array is the one it was made for.
  */
 import { PalimpsestError } from "@palimpsest/core/errors";
@@ -55,7 +55,7 @@ export class StateMismatchError extends PalimpsestError<"other-messages" | "othe
 /** What an array is to a state. `compacted`: it goes on from what was given back, not from the whole conversation. */
 export type Recognized = "new" | "grown" | "compacted" | "foreign";
 
-/** Refuses what can't be read: believing half of a state would hide messages that nothing stands for. */
+/** Refuses unknown versions: a half-read state could hide messages without a summary. */
 export function checkState(state: unknown): void {
   const version = (state as { readonly v?: unknown } | null)?.v;
   if (version === STATE_VERSION) return;

@@ -7,7 +7,7 @@ import type { EmbedderEntry } from "./facts.ts";
 import { keyOf, loadEmbeddingModel, type Surroundings } from "./resolve.ts";
 import { hideSecrets, secretsOf } from "./wrap.ts";
 
-/** One for each entry: whoever searches and whoever writes share what is known of it, such as that it fails. */
+/** One embedder per entry, so that searching and indexing share its state, such as failures. */
 export function configuredEmbedder(
   entry: EmbedderEntry,
   surroundings: Surroundings = { env: process.env },

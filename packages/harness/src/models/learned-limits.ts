@@ -46,7 +46,7 @@ export function limitsIn(path: string): LimitsStore {
   };
 }
 
-/** The entries that are limits; a file is anybody's to edit. */
+/** Valid entries only; people may edit the file. */
 function sound(value: unknown): LearnedLimits {
   if (typeof value !== "object" || value === null) return {};
   const entries = Object.entries(value as Record<string, unknown>).filter(([, limit]) => {

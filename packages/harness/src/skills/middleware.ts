@@ -140,7 +140,7 @@ interface LoadedSkill {
 interface SkillsView {
   readonly skills: readonly Skill[];
   readonly loaded: readonly LoadedSkill[];
-  /** The last message that a summary stands for. */
+  /** Seq of the last summarized message. */
   readonly hiddenThrough: number;
   /** Most characters of loaded skills' texts in the prompt. */
   readonly maxChars: number;

@@ -144,7 +144,7 @@ async function note(run: Run, task: Task, { status, answer, artifacts = [], even
     const patch = { delegations, ...(artifacts.length > 0 && { artifacts }) };
     return [{ kind: "state", patch }, receipt(event)];
   });
-  // An end is told even where it can't be written: nobody should watch a child that has gone.
+  // Emit the end even if it can't be written, so that no listener waits for a child that has ended.
   if (event.type === "subagent-end") await committed.finally(() => run.emit(event));
   else await committed.then(() => run.emit(event));
 }

@@ -198,7 +198,7 @@ function stepLimit({ maxTurns }: Cap): number {
   return maxTurns + 1;
 }
 
-/** Internal: every child has it, and nobody else. */
+/** Internal: only children have it. */
 function childLimits(cap: Cap, meter: ChildMeter, onStep: (answer: Answered) => void): Middleware {
   let closing = false;
   const size = requestSize();

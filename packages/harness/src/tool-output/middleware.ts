@@ -145,7 +145,7 @@ const EXTENSIONS: Readonly<Record<OutputKind, string>> = {
   text: "txt",
 };
 
-/** Returns the text that stands for the output. */
+/** Returns the text that replaces the output. */
 async function storeOutput(workspace: Workspace, output: OutputToStore, maxChars: number): Promise<string> {
   const { tool, seq } = output;
   const text = inLines(output.text);

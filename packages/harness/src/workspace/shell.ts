@@ -95,7 +95,7 @@ function toVirtual({ roots }: Workspace, text: string): string {
  * takes its worker with it. `/tmp` and everything outside of the workspace lives in the worker's memory.
  */
 
-/** A worker that nobody uses is given back; the next command starts another. */
+/** An idle worker is ended; the next command starts another. */
 const IDLE_MS = 30_000;
 /** How long a worker may take to end a command by itself, so that its output so far is not lost. */
 const GRACE_MS = 500;

@@ -91,7 +91,7 @@ function bounded(input: EvalInput, bounds: SampleBounds, notes: string[]): EvalI
   return { ...input, sessions };
 }
 
-/** What is said in a session again asks for where it was said first. */
+/** A repeated sentence is a question for where it was said first. */
 function knownIn(name: string, sessions: readonly EvalSession[]): SearchedThread[] {
   return sessions.flatMap(({ name: id, turns }) => {
     const messages = turns.map(({ message, at }) => ({ at: new Date(at).toISOString(), message }));

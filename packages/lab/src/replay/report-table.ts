@@ -1,4 +1,4 @@
-/** The lab's table and its words, for whoever shows the report. Pure. */
+/** The lab's table and its wording, for all views of the report. Pure. */
 import type { LabReport, LabRow } from "./lab.ts";
 import { letterOf, percent, short } from "./report-plots.ts";
 

@@ -101,7 +101,7 @@ export const leaseCases: Cases = {
   },
 };
 
-/** When a lease that somebody holds runs out, as whoever asks for it is told. */
+/** When a held lease expires, as reported to other callers. */
 async function heldUntil(store: Store, threadId: string): Promise<number> {
   const asked = await store.acquireLease(threadId, "another", 1000);
   assert.equal(asked.kind, "busy");

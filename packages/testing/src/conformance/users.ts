@@ -1,4 +1,4 @@
-/** Whose threads they are: a thread is named by its user and its id, and nobody else's is there. */
+/** A thread is identified by its user and id; other users' threads are invisible. */
 import assert from "node:assert/strict";
 import type { Store } from "palimpsest/stores";
 import { everyThread, everyUser } from "palimpsest/stores";

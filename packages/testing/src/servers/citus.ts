@@ -10,7 +10,7 @@ export const noCitus = CITUS_URL === "" ? "PALIMPSEST_CITUS_URL is not set: it n
 
 export interface CitusStore {
   readonly url: string;
-  /** Quoted by nobody: letters and digits. */
+  /** Letters and digits only, so it needs no quotes. */
   readonly schema: string;
   sql(text: string, values?: readonly unknown[]): Promise<Record<string, unknown>[]>;
   /** Runs a command on each shard of a table, which it names `%s`: for changes that Citus itself would refuse. */

@@ -130,7 +130,7 @@ function after(last: ChatGptTurn | null, node: FormatFields, { left, place, isSh
   return last;
 }
 
-/** A result from which several ways part stays as it is: added to, each of them would have a copy of its own. */
+/** A result that several branches share isn't extended: each branch would get its own copy. */
 function afterResult(
   last: ChatGptTurn | null,
   words: string,

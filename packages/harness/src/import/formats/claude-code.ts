@@ -97,7 +97,7 @@ class ClaudeCodeSession implements PieceReader {
     yield { kind: "skipped" };
   }
 
-  /** The thread that a line belongs to; where it is a new one, that is said first. */
+  /** The thread that a line belongs to; emits a `thread` piece first if it is new. */
   *#lineFor(value: FormatFields, isSaid: boolean): Generator<ImportPiece, ClaudeCodeLine> {
     const parent = this.#spots.get(String(value["parentUuid"] ?? value["logicalParentUuid"] ?? ""));
     const agent = value["isSidechain"] === true ? agentOf(value, parent, this.#agents) : null;
@@ -120,7 +120,7 @@ class ClaudeCodeSession implements PieceReader {
     return this.#current;
   }
 
-  /** A side chain has no forks that anybody made. */
+  /** Side chains don't fork. */
   *#agentLine(key: string, main: string): Generator<ImportPiece, ClaudeCodeLine> {
     const known = this.#agents.get(key);
     if (known !== undefined) return known;

@@ -39,7 +39,7 @@ class Rollout implements PieceReader {
   /** Of the branch that is being written: how many messages there are, and before which ones a user spoke. */
   #count = 0;
   #asked: number[] = [];
-  /** A fork is made when something is said in it. */
+  /** Set until the first message after a rollback, which opens the fork. */
   #takenBack: { readonly of: string; readonly after: number } | null = null;
 
   *read({ value, place }: PlacedValue): Iterable<ImportPiece> {

@@ -85,7 +85,7 @@ export function* piecesOf(
   yield { kind: "end", key };
 }
 
-/** A message that the format has made; the file has no text of its own for it. */
+/** A message built by the format; its body is not text from the file. */
 export function madeMessage(
   value: object,
   facts: { readonly place: string } & Partial<Pick<ImportedMessage, "at" | "model" | "usage">>,

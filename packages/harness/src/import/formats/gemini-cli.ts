@@ -29,7 +29,7 @@ export const geminiCli: Format = {
   open: openSession,
 };
 
-/** A message can grow in later lines, so nothing is said before the end. */
+/** A message can grow in later lines, so pieces are emitted at the end. */
 function openSession(): PieceReader {
   const turns = new Map<string, GeminiTurn>();
   let head: FormatFields | null = null;

@@ -87,7 +87,7 @@ async function read(file: FileFacts, options: SyncOptions, { stream, threads, om
 
 const STEP = 1024 * 1024;
 
-/** A message that nobody could read is named instead. */
+/** The problem of an unreadable message; null for any other piece. */
 function problemOf(piece: ImportPiece, dialect: Dialect): Extract<ImportPiece, { readonly kind: "problem" }> | null {
   if (piece.kind !== "message") return null;
   const { body, value, place } = piece.message;

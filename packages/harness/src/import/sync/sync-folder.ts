@@ -21,7 +21,7 @@ export interface SyncRound {
   readonly notes: readonly Problem[];
 }
 
-/** What earlier rounds of this process have seen: a file that is as it was isn't opened again. */
+/** Size and time of each file at its last reading, so that unchanged files aren't opened again. */
 export type SeenFiles = Map<string, string>;
 
 export async function syncFolder(root: string, options: SyncOptions, seen: SeenFiles = new Map()): Promise<SyncRound> {

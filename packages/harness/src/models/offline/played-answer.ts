@@ -1,6 +1,6 @@
 /**
  * An answer that we write ourselves, as the AI SDK wants to hear it: whole, or as a stream of parts. The scripted model
- * and the offline model both speak through this file. It decides nothing and calls nobody.
+ * and the offline model both speak through this file. It makes no decisions.
  */
 import type {
   LanguageModelV4CallOptions,
