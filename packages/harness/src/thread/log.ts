@@ -144,9 +144,14 @@ export async function openLog<M extends object>(
     },
     left: (): LeftLog<M> => {
       const { header, head, live } = log.now;
-      return { header, head, live, view: () => shown(live), original };
+      return { header, head, live, view: viewOf(shown, live), original };
     },
   };
+}
+
+/** It is kept after the thread was left: made here, it holds nothing of who opened that. */
+function viewOf<M>(shown: ReturnType<typeof foldingView<M>>, live: LiveRecords): LeftLog<M>["view"] {
+  return () => shown(live);
 }
 
 /** What is known of an open log. */
