@@ -5,6 +5,7 @@
  */
 import type { Part, Shape } from "../message/shape.ts";
 import { shownFolds } from "./apply-prune.ts";
+import { quotedLines } from "./notes.ts";
 import type { MessageRecord, PruneEntry, Range } from "./record.ts";
 import type { LiveRecords, ViewOptions } from "./view.ts";
 
@@ -43,7 +44,7 @@ export function planFold<M>(
     target: range[1],
     part: -1,
     from: range[0],
-    replacement: `${head}\n${text}`,
+    replacement: `${head}\n${quotedLines(text)}`,
     reason: "folded",
   } as const;
   return { kind: "cut", range, entries: [entry] };
