@@ -73,3 +73,32 @@ test("secrets in a transcript are masked in what is shown when that is asked for
   }
   assert.equal((await at.run("replay", "a", "--raw", "--mask")).code, 2);
 });
+
+test("a masked export shows a secret of a message nowhere: not in the summary, not in arguments, not in pieces", async (t) => {
+  const at = desk(t);
+  const label = "JsonPw4242zz";
+  const said = [
+    {
+      role: "user",
+      content: `{"password":"${label}"} opens src/app.ts, the card is 5500 0055 5555 5559, password: Hunter2Tr0ub`,
+    },
+    { role: "assistant", content: `I note ${label} and Hunter2Tr0ub` },
+    ...Array.from({ length: 20 }, (_, index) => [
+      { role: "user", content: `Question ${index} about bridges?` },
+      { role: "assistant", content: `Answer ${index} about bridges.` },
+    ]).flat(),
+  ];
+  await at.run("import", at.file("chat.json", JSON.stringify(said)), "--thread", "a");
+  await at.run("compact", "a");
+  for (const command of [
+    ["replay", "a"],
+    ["export", "a"],
+    ["export", "a", "--as", "html"],
+    ["export", "a", "--as", "html", "--full"],
+  ]) {
+    const { stdout } = await at.run(...command, "--mask");
+    assert.match(stdout, /bridges/);
+    for (const secret of [label, "Hunter2Tr0ub", "5500", "5559"])
+      assert.ok(!stdout.includes(secret), `${command}: ${secret}`);
+  }
+});

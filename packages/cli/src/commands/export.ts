@@ -25,7 +25,7 @@ export const run: CommandRun<ExportCommandOptions> = async ({ positionals, optio
   await withThread(context, threadId, async (home) => {
     const whole =
       options.full === true ? fullPage(home, threadId, { signal }) : exportThread(home.store, threadId, format);
-    const pieces = options.mask === true ? masked(whole) : whole;
+    const pieces = options.mask === true ? masked(whole, exportThread(home.store, threadId, "jsonl")) : whole;
     if (out === undefined) return output.stream(pieces, { signal, as: format === "jsonl" ? "exact" : "text" });
     await writeNew(out, pieces, signal);
     output.note(`Wrote ${out}.`);

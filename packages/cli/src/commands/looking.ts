@@ -156,7 +156,8 @@ export const replaying = acting<ReplayOptions>(
       throw new UsageError("--mask is for people: the messages of --raw and --json stay as they are.");
     if (as === "text") {
       const pieces = text(acts, thread);
-      await output.stream(mask ? masked(pieces) : pieces, { signal, as });
+      const stored = mask ? (await acts.call(messages, { thread, as: "jsonl" })).pieces : null;
+      await output.stream(stored === null ? pieces : masked(pieces, stored), { signal, as });
     } else {
       const { pieces } = await acts.call(messages, { thread, as: raw ? "jsonl" : "json" });
       await output.stream(pieces, { signal, as });

@@ -1,5 +1,6 @@
 /** A message as lines for a person: a heading with its role, then its parts. Never used for data. */
 
+import { secretsIn } from "@palimpsest/core/internal/text";
 import { redactSecrets } from "@palimpsest/core/memory";
 import type { Part, Shape } from "@palimpsest/core/message";
 import type { Snippet } from "@palimpsest/core/recall";
@@ -63,8 +64,54 @@ export const NOTHING_FOUND = {
   "no-match": "Nothing found.",
 } as const;
 
-/* What is shown, without the secrets in it. Each piece is whole: a message, or a part of a page that holds one. */
+/*
+ * What is shown, without the secrets in it. They are looked for in the messages themselves, and taken out wherever they
+ * stand again: in the words of a summary, a title, a past request, escaped or not.
+ */
 
-export async function* masked(pieces: AsyncIterable<string>): AsyncGenerator<string> {
-  for await (const piece of pieces) yield redactSecrets(piece).text;
+export async function* masked(
+  pieces: AsyncIterable<string>,
+  messageLines: AsyncIterable<string>,
+): AsyncGenerator<string> {
+  const secrets = new Set<string>();
+  let rest = "";
+  for await (const piece of messageLines) {
+    const lines = `${rest}${piece}`.split("\n");
+    rest = lines.pop()!;
+    for (const line of lines) collect(line, secrets);
+  }
+  collect(rest, secrets);
+  const spellings = [...secrets].flatMap((secret) => {
+    const inJson = JSON.stringify(secret).slice(1, -1);
+    return [secret, inJson, inHtml(secret), inHtml(inJson)];
+  });
+  const longestFirst = [...new Set(spellings)].sort((a, b) => b.length - a.length);
+  const alternatives = longestFirst.map((spelling) => spelling.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")).join("|");
+  const known = new RegExp(`(?<![\\p{L}\\p{N}])(?:${alternatives})(?![\\p{L}\\p{N}])`, "gu");
+  for await (const piece of pieces) {
+    const { text } = redactSecrets(piece);
+    yield secrets.size === 0 ? text : text.replace(known, "[redacted secret]");
+  }
+}
+
+function inHtml(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+/** Of a stored message every text, also those in JSON that is kept as text. */
+function collect(text: string, secrets: Set<string>): void {
+  let value: unknown = null;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // It is a text like others.
+  }
+  if (typeof value === "object" && value !== null) collectFrom(value, secrets);
+  for (const secret of secretsIn(text)) secrets.add(secret);
+}
+
+function collectFrom(value: unknown, secrets: Set<string>): void {
+  if (typeof value === "string") collect(value, secrets);
+  else if (typeof value === "object" && value !== null)
+    for (const part of Object.values(value)) collectFrom(part, secrets);
 }

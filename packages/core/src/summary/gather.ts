@@ -5,6 +5,7 @@
 import type { Shape } from "../message/shape.ts";
 import { termsIn } from "../text/analyze.ts";
 import { clip, lastStep, type Name, namesIn } from "../text/names.ts";
+import { redactSecrets } from "../text/secrets.ts";
 import type { NumberedMessage } from "./ledger.ts";
 import { mediaName } from "./render-lines.ts";
 import { MAX_ITEM_SEQS } from "./state.ts";
@@ -76,7 +77,7 @@ export function* gather<M>(entries: readonly NumberedMessage<M>[], shape: Shape<
 
 function addNames(text: string, into: Set<string>, isWanted: (name: Name) => boolean = () => true): void {
   if (into.size >= MAX_NAMES) return;
-  for (const name of namesIn(text.slice(0, MAX_READ))) {
+  for (const name of namesIn(redactSecrets(text.slice(0, MAX_READ)).text)) {
     if (!isWanted(name)) continue;
     into.add(name.text);
     if (into.size >= MAX_NAMES) return;

@@ -4,6 +4,7 @@
  */
 import type { CallPart, Shape } from "../message/shape.ts";
 import { isRecord, namesIn } from "../text/names.ts";
+import { redactSecrets } from "../text/secrets.ts";
 import { isTelling } from "./gather.ts";
 import type { NumberedMessage } from "./ledger.ts";
 import { fenced } from "./render-lines.ts";
@@ -271,7 +272,7 @@ export function namesOf<M>(message: M, shape: Shape<M>): readonly string[] {
   for (const part of shape.parts(message)) {
     // A listing of megabytes would keep the process busy for names that nobody uses.
     const text = part.kind === "call" ? part.input : "text" in part ? part.text : "";
-    const read = text.slice(0, MOST_READ);
+    const read = redactSecrets(text.slice(0, MOST_READ)).text;
     const beginning = part.kind === "call" ? read.replaceAll(/\\[nrt"]/g, " ") : read;
     const values = part.kind === "text" ? beginning : beginning.replaceAll(KEYS, " ");
     for (const name of namesIn(values)) {

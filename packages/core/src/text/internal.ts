@@ -11,4 +11,4 @@ export {
   oneLine,
   sentences,
 } from "./names.ts";
-export { maskSecrets } from "./secrets.ts";
+export { maskSecrets, secretsIn } from "./secrets.ts";

@@ -20,19 +20,76 @@ export interface RedactedText {
 }
 
 export function redactSecrets(text: string): RedactedText {
+  return redacted(text, []);
+}
+
+/**
+ * The secrets themselves, and the parts of those that are written in several: to be found again where nothing stands
+ * around them. Too short or too plain a word is left out, since it would be found everywhere. Never for a log.
+ */
+export function secretsIn(text: string): string[] {
+  const values: string[] = [];
+  redacted(text, values);
+  // Full-width letters and signs without a width hide a secret from the forms below.
+  const plain = text.normalize("NFKC").replace(/[\u200b-\u200d\u2060\ufeff]/g, "");
+  if (plain !== text) redacted(plain, values);
+  const parts = values.flatMap((value) => [value, ...value.split(/[\s.-]+/).filter((part) => /\d/.test(part))]);
+  const bare = parts.map((value) => value.replace(/^[\\"'`*]+|(?<![\\"'`*.,;!?)])[\\"'`*.,;!?)]+$/g, ""));
+  return [...new Set(bare)].filter(
+    (value) => value.length >= 4 && (/\d/.test(value) || /[a-z][A-Z]/.test(value) || value.length >= 8),
+  );
+}
+
+function redacted(text: string, values: string[]): RedactedText {
   const kinds: SecretKind[] = [];
-  let clean = text;
+  let clean = withoutTableSecrets(text, values, kinds);
   for (const { kind, pattern, keep, valid } of RULES) {
     clean = clean.replace(pattern, (...match: unknown[]) => {
       const groups = match.filter((part) => typeof part === "string" || part === undefined) as (string | undefined)[];
       const whole = groups[0]!;
       if (valid !== undefined && !valid(whole, groups)) return whole;
       kinds.push(kind);
-      return keep === undefined ? `[redacted ${kind}]` : keep(groups, `[redacted ${kind}]`);
+      const mark = `[redacted ${kind}]`;
+      const shown = keep === undefined ? mark : keep(groups, mark);
+      const at = shown.indexOf(mark);
+      values.push(whole.slice(at, whole.length - (shown.length - at - mark.length)));
+      return shown;
     });
   }
   return { text: clean, found: kinds };
 }
+
+/** What stands below a password in the head of a table. */
+function withoutTableSecrets(text: string, values: string[], kinds: SecretKind[]): string {
+  if (!TABLE.test(text)) return text;
+  let columns: readonly number[] = [];
+  let before: readonly string[] = [];
+  const lines = text.split("\n").map((line) => {
+    if (!line.includes("|")) {
+      columns = [];
+      return line;
+    }
+    const cells = line.split("|");
+    if (/^[\s:|-]+$/.test(line) && line.includes("--")) {
+      columns = before.flatMap((cell, index) => (SECRET_COLUMN.test(cell) ? [index] : []));
+      return line;
+    }
+    before = cells;
+    const shown = cells.map((cell, index) => {
+      const value = cell.trim();
+      if (!columns.includes(index) || value.length < 4 || value.startsWith("[redacted")) return cell;
+      values.push(value);
+      kinds.push("password");
+      return cell.replace(value, () => "[redacted password]");
+    });
+    return shown.join("|");
+  });
+  return lines.join("\n");
+}
+
+const TABLE = /\|[ \t]*:?-{2}/;
+const SECRET_COLUMN =
+  /^\s*[*_]{0,2}(?:pass ?(?:word|phrase|code)s?|passwd|pwd|passwort|secret|(?:api |access )?(?:key|token)|pin)[*_]{0,2}\s*$/i;
 
 /**
  * The text of an error, fit for a log: keys also where a provider repeats them half hidden, and the password of an address.
@@ -55,7 +112,9 @@ interface SecretRule {
 
 /** Each by a prefix that nothing else has. */
 const TOKENS = [
-  "sk-(?:ant-|proj-|or-|live-|svcacct-|admin-)?[A-Za-z0-9_-]{16,}",
+  "sk-(?:\\*\\*)?(?:ant-|proj-|or-|live-|svcacct-|admin-)?(?:\\*\\*)?[A-Za-z0-9_-]{16,}",
+  // A key of our own gateway.
+  "pal_[A-Za-z0-9_-]{24,}",
   "[sr]k_(?:live|test)_[A-Za-z0-9]{10,}",
   "whsec_[A-Za-z0-9+/=]{16,}",
   "gh[pousr]_[A-Za-z0-9]{20,}",
@@ -138,7 +197,7 @@ const RULES: readonly SecretRule[] = [
   {
     kind: "password",
     pattern: new RegExp(
-      `((?:(?<![\\p{L}\\p{N}])${SETTING}|\u5bc6\u7801|\u53e3\u4ee4)(?:["'\`]?\\s*(?::=|=>|[:=\uff1a])\\s*["'\`]?|\\s+(?:is|ist|es|est)\\s+["'\`]?|\u662f\\s*["'\`]?))([^\\s"'\`,;]{4,})`,
+      `((?:(?<![\\p{L}\\p{N}])${SETTING}|\u5bc6\u7801|\u53e3\u4ee4)(?:\\\\{0,4}["'\`]?\\s*(?::=|=>|[:=\uff1a])\\s*(?:[|>][+-]?\\s{0,4}\\n\\s{0,20})?\\\\{0,4}["'\`]?|\\s+(?:is|ist|es|est)\\s+["'\`]?|\u662f\\s*["'\`]?))([^\\s"'\`,;]{4,})`,
       "giu",
     ),
     keep: ([, name], mark) => `${name}${mark}`,
@@ -152,8 +211,42 @@ const RULES: readonly SecretRule[] = [
     valid: (_, [, , value]) => !value!.startsWith("[redacted") && isMixed(value!),
   },
   {
+    kind: "password",
+    pattern:
+      /(?<![\p{L}\p{N}])((?:password|passphrase|passcode|passwort|kennwort)\s{1,4}(?:for|of|to|on|f\u00fcr|von)\s(?:[\p{L}\p{N}._-]{1,30}\s){1,5}(?:is|ist|was)\s(?:now\s|jetzt\s)?["'`]?)([^\s"'`,;:=]{6,})/giu,
+    keep: ([, name], mark) => `${name}${mark}`,
+    valid: (_, [, , value]) => !value!.startsWith("[redacted") && isMixed(value!),
+  },
+  {
+    kind: "password",
+    pattern:
+      /(?<![\w-])((?:(?:curl|wget)\s[^\n|;&]{0,200}?)?(?<!\S)(?:-u|--user|--proxy-user)[ =]["']?[^\s:"'[]{1,64}:)([^\s"'[][^\s"']{2,255})/g,
+    keep: ([, name], mark) => `${name}${mark}`,
+    valid: (_, [, name, value]) => isMixed(value!) || /^(?:curl|wget)/.test(name!),
+  },
+  {
+    kind: "password",
+    pattern:
+      /\b((?:mysql\w{0,10}|mariadb\w{0,10}|mongo\w{0,10}|sshpass)\b[^\n|;&]{0,200}?\s-p ?["']?)([^\s"'[-][^\s"']{3,255})/g,
+    keep: ([, name], mark) => `${name}${mark}`,
+    valid: (_, [, , value]) => !/^\d{1,5}$/.test(value!),
+  },
+  {
+    kind: "password",
+    pattern:
+      /(<(?:[\w-]{1,20}:)?[\w-]{0,20}(?:password|passwd|pwd|passphrase|secret|token|api-?key|credential)>\s{0,10})([^<\s[][^<\n]{2,400})(?=<\/)/gi,
+    keep: ([, name], mark) => `${name}${mark}`,
+  },
+  {
+    kind: "token",
+    pattern:
+      /\b((?:set-)?cookie\\{0,4}["']?\s{0,4}:\s{0,4}\\{0,4}["']?)((?:[\w.-]{1,64}=(?!\[redacted)[^\s;,"'\\]{1,4096}(?:; ?)?){1,50})/gi,
+    keep: ([, name], mark) => `${name}${mark}`,
+    valid: (_, [, , value]) => value!.length >= 12,
+  },
+  {
     kind: "card",
-    pattern: /(?<![\w.-])(?:\d[ -]?){12,18}\d(?![\w-]|\.\d)/g,
+    pattern: /(?<![\w.-])(?:\d[ .\n-]?){12,18}\d(?![\w-]|\.\d)/g,
     valid: (whole) => isCard(whole),
   },
 ];
@@ -232,7 +325,8 @@ function isCard(written: string): boolean {
   const digits = written.replace(/\D/g, "");
   if (digits.length < 13 || digits.length > 19 || /^(\d)\1+$/.test(digits)) return false;
   if (!/^(?:4|5[1-5]|2[2-7]|3[47]|36|30[0-5]|38|6(?:011|5|4[4-9]|2)|35)/.test(digits)) return false;
-  if (/[ -]/.test(written) && !/^(?:\d{4}[ -]){2,4}\d{1,7}$|^\d{4}[ -]\d{6}[ -]\d{4,5}$/.test(written)) return false;
+  if (/\D/.test(written) && !/^(?:\d{4}[ .\n-]){2,4}\d{1,7}$|^\d{4}[ .\n-]\d{6}[ .\n-]\d{4,5}$/.test(written))
+    return false;
   let sum = 0;
   for (let at = 0; at < digits.length; at += 1) {
     const digit = Number(digits[digits.length - 1 - at]);
