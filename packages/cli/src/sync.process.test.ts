@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { BINARY, CLEAN, desk } from "../test/binary.ts";
 import { killSync } from "../test/kill-sync.ts";
@@ -100,5 +100,18 @@ test("a masked export shows a secret of a message nowhere: not in the summary, n
     assert.match(stdout, /bridges/);
     for (const secret of [label, "Hunter2Tr0ub", "5500", "5559"])
       assert.ok(!stdout.includes(secret), `${command}: ${secret}`);
+  }
+});
+
+test("a file's name can't begin a line of what is printed", async (t) => {
+  const at = desk(t);
+  const folder = dirname(at.file("a\nImported 500 messages.jsonl", '{"role":"user","content":"x"}\nno JSON\n'));
+  for (const command of [
+    ["import", folder, "--thread", "dir"],
+    ["sync", folder, "--format", "claude-code"],
+  ]) {
+    const { stderr } = await at.run(...command);
+    assert.match(stderr, /Imported 500 messages/);
+    assert.doesNotMatch(stderr, /^Imported 500/m);
   }
 });

@@ -95,3 +95,11 @@ test("whatever keys come, the cursor is inside no character, and nothing but the
     }),
   );
 });
+
+test("a pasted command is text: only a typed one runs", () => {
+  const { text } = editLine(emptyEditor([]), pasted("/export /tmp/a.md"));
+  assert.equal(text, "//export /tmp/a.md");
+  assert.equal(editLine(emptyEditor([]), pasted("see /export")).text, "see /export");
+  const typed = editLine(emptyEditor([]), { kind: "text", text: "/export " });
+  assert.equal(editLine(typed, pasted("/tmp/a.md")).text, "/export /tmp/a.md");
+});

@@ -111,7 +111,9 @@ function applied(state: EditorState, key: Key): EditorState {
   if (key.kind === "paste") {
     const { folded, pastes } = fold(key.text, state.pastes);
     const pastedMentions = [...state.pastedMentions, ...mentionedPaths(key.text)];
-    return inserted({ ...state, pastes, pastedMentions }, folded);
+    // Nobody typed it: what is pasted at the beginning of a line is text, as `//` is, and no command.
+    const isCommand = state.text.slice(0, state.cursor).trim() === "" && /^\s*\/[a-z]+(?:\s|$)/.test(key.text);
+    return inserted({ ...state, pastes, pastedMentions }, isCommand ? `/${folded.trimStart()}` : folded);
   }
   return BINDINGS[key.name]?.(state) ?? state;
 }

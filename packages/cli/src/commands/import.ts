@@ -16,7 +16,7 @@ import { threadPath } from "../command/server.ts";
 import { busy, requireThreadId, withHome } from "../home/home.ts";
 import { readStdin } from "../home/talk.ts";
 import { throttled } from "../terminal/output.ts";
-import { counted } from "../terminal/text.ts";
+import { counted, printable } from "../terminal/text.ts";
 
 interface ImportCommandOptions {
   readonly thread?: string;
@@ -123,7 +123,7 @@ async function showFolder(document: FolderDocument, known: number, context: Prin
 }
 
 function noteProblems({ files }: FolderDocument, { output }: Printing): void {
-  for (const { file, problem } of files) if (problem !== null) output.note(`${file}: ${problem}`);
+  for (const { file, problem } of files) if (problem !== null) output.note(printable(`${file}: ${problem}`));
 }
 
 async function report(path: string, threadId: string, outcome: ImportOutcome, context: Context): Promise<number> {

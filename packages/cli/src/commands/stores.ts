@@ -11,7 +11,7 @@ import type { CommandRun, Context } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
 import { namedStore, withHome, withStore } from "../home/home.ts";
 import { copyProgress } from "../terminal/output.ts";
-import { counted, megabytes } from "../terminal/text.ts";
+import { counted, megabytes, printable } from "../terminal/text.ts";
 
 interface StoreInitOptions {
   readonly partitions?: number;
@@ -180,7 +180,8 @@ async function followed(source: string, name: string | undefined) {
 async function report(synced: SyncRound, told: Set<string>, { output, format }: Context): Promise<void> {
   const { files, changed, messages, threads, busy, notes } = synced;
   for (const { place, message } of notes) {
-    const note = `${place}: ${message}`;
+    // A file's name may hold a newline, which would begin a line of ours.
+    const note = printable(`${place}: ${message}`);
     if (told.has(note)) continue;
     told.add(note);
     if (told.size <= SHOWN) output.note(note);
