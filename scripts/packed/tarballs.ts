@@ -282,6 +282,9 @@ test("each package is whole, and the command works at once with nothing installe
     "",
     ".css",
     ".html",
+    // The page, the views that are opened seldom, and what both load.
+    ".js",
+    ".js",
     ".js",
     ".svg",
   ]);

@@ -2,6 +2,15 @@
  * An answer that we write ourselves, as the AI SDK wants to hear it: whole, or as a stream of parts. The scripted model
  * and the offline model both speak through this file. It makes no decisions.
  */
+// Handed on for `@palimpsest/testing`: a dependency of its own could be another version of the types than `ai` has.
+export type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4Prompt,
+  LanguageModelV4StreamPart,
+  LanguageModelV4Usage,
+} from "@ai-sdk/provider";
+
 import type {
   LanguageModelV4CallOptions,
   LanguageModelV4Content,
