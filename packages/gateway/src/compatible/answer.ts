@@ -7,7 +7,7 @@ import { paramIn } from "../http/read-json.ts";
 import type { ClaimedThread } from "./find.ts";
 import { createFlight, type Flight, keepAlive, shareUnheard } from "./flight.ts";
 import type { ChainState } from "./match.ts";
-import { type OutcomeInput, outcomeOf, type ReportedCompaction } from "./outcome.ts";
+import { type OutcomeInput, outcomeOf, placeHeaders, type ReportedCompaction } from "./outcome.ts";
 import { toolsOnThread, withOwnTools } from "./own-tools/offer.ts";
 import { answerRounds } from "./own-tools/rounds.ts";
 import { type AnswerInProgress, type AnswerOpening, HAND_ON, handOver, keepReceipt } from "./passage.ts";
@@ -223,12 +223,11 @@ function compactedIn<M>({ counted }: SentPrompt<M>): ReportedCompaction | null {
 /** Sends keep-alive comments to a client that waits for a stream. */
 function saidMeanwhile<M extends object, T>(
   { call, deps, request }: ParsedRequest<M>,
-  { turn: { claimed }, flight }: { readonly turn: ClaimedRequest<M>; readonly flight: Flight },
+  { turn, flight }: { readonly turn: ClaimedRequest<M>; readonly flight: Flight },
   work: Promise<T>,
 ): Promise<T> {
   if (!request.stream) return work;
-  const place = { "x-palimpsest-thread": claimed.id, "x-palimpsest-match": claimed.outcome };
-  return keepAlive(work, flight, { after: deps.after, headers: { ...call.own, ...place } });
+  return keepAlive(work, flight, { after: deps.after, headers: { ...call.own, ...placeHeaders(turn) } });
 }
 
 /** An error of ours or of the connection to the provider, in the vendor's format. */

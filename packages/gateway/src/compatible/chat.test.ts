@@ -15,7 +15,8 @@ async function ask(client: OpenAI, messages: readonly Message[], more: object = 
     .create({ model: "gpt", messages: [...messages], ...more })
     .withResponse();
   const header = (name: string) => response.headers.get(`x-palimpsest-${name}`);
-  return { message: data.choices[0]!.message, match: header("match"), thread: header("thread"), view: header("view") };
+  const place = { match: header("match"), fork: header("fork"), thread: header("thread"), view: header("view") };
+  return { message: data.choices[0]!.message, ...place };
 }
 
 async function said({ home }: BeforeProvider, threadId: string | null): Promise<unknown[]> {
@@ -52,7 +53,7 @@ test("an edit and an answer asked for again go on in forks, and nothing is lost"
   const known = [user("one"), { role: "assistant", content: "answer 0" } as const];
   await ask(client, [...known, user("two")]);
   const edited = await ask(client, [...known, user("other")]);
-  assert.equal(edited.match, "forked");
+  assert.deepEqual([edited.match, edited.fork], ["forked", "other-way"]);
   assert.deepEqual(await said(served, edited.thread), ["one", "answer 0", "other", "answer 2"]);
   const again = await ask(client, [...known, user("two")]);
   assert.equal(again.match, "forked");
@@ -60,6 +61,28 @@ test("an edit and an answer asked for again go on in forks, and nothing is lost"
   assert.deepEqual(await said(served, first.thread), ["one", "answer 0", "two", "answer 1"]);
   const beginning = await ask(client, [user("one")]);
   assert.equal(beginning.match, "new", "an opener alone is nobody's");
+});
+
+test("a request that finds its thread held goes on in a fork, and the answer says why", async (t) => {
+  const asked = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<string>();
+  const served = await beforeProvider(t, {
+    respond({ index }) {
+      if (index === 1) asked.resolve();
+      return index === 1 ? answer.promise : `answer ${index}`;
+    },
+  });
+  const client = clientOf(served);
+  await ask(client, [user("one")]);
+  const known = [user("one"), { role: "assistant", content: "answer 0" } as const];
+  const slow = ask(client, [...known, user("two")]);
+  await asked.promise;
+  const other = await ask(client, [...known, user("two")], { temperature: 0 });
+  answer.resolve("at last");
+  assert.deepEqual([other.match, other.fork], ["forked", "held"]);
+  assert.deepEqual([(await slow).match, (await slow).fork], ["extended", null]);
+  const { requests } = (await (await fetch(`${served.url}/api/requests`)).json()) as { requests: { fork: string }[] };
+  assert.deepEqual(requests.map(({ fork }) => fork).sort(), ["held", null, null]);
 });
 
 test("a stream passes through the official helper and is kept", async (t) => {

@@ -163,9 +163,14 @@ async function standsThere<M extends object>(
  * in a fork: nobody waits, and nothing is written between the messages of another request.
  */
 
+/** It goes another way than the thread; another request holds the thread; the thread has moved on since the answer. */
+type ForkReason = "other-way" | "held" | "moved-on";
+
 /** The thread of a request, held from before its messages are written until its answer is. */
 export interface ClaimedThread<M> {
   readonly outcome: "new" | "extended" | "forked";
+  /** Why the thread was forked; null if it wasn't. */
+  readonly fork: ForkReason | null;
   readonly id: string;
   /** How many of the request's messages it already has. */
   readonly known: number;
@@ -253,20 +258,19 @@ export async function claimMatch<M extends object>(
     case "new":
       return claimNew(match.parent, context);
     case "forked":
-      return claimFork(match.thread, match, context);
+      return claimFork(match.thread, match, "other-way", context);
     case "extended": {
       const { thread: id, known, instead } = match;
       const claimed = await context.claim(id);
       if (claimed === "missing") return null;
       if (claimed === "busy") {
         const head = await context.deps.store.head(id);
-        return claimFork(id, instead ?? { at: head?.version ?? 0, known: 0 }, context);
+        return claimFork(id, instead ?? { at: head?.version ?? 0, known: 0 }, "held", context);
       }
       if (instead === null || instead.version === (await claimed.thread.changes()).version)
-        return { outcome: "extended", id, known, ...claimed };
-      // Somebody wrote to it after it was looked at.
+        return { outcome: "extended", fork: null, id, known, ...claimed };
       await claimed.release();
-      return claimFork(id, instead, context);
+      return claimFork(id, instead, "moved-on", context);
     }
   }
 }
@@ -274,12 +278,13 @@ export async function claimMatch<M extends object>(
 async function claimFork<M extends object>(
   from: string,
   { at, known }: { readonly at: number; readonly known: number },
+  reason: ForkReason,
   { deps, claim }: ClaimContext<M>,
 ): Promise<ClaimedThread<M> | null> {
   const as = `c-${deps.ids()}`;
   const forked = await fork(deps, from, { as, at });
   const claimed = forked.kind === "forked" ? await claim(as) : "missing";
-  return typeof claimed === "string" ? null : { outcome: "forked", id: as, known, ...claimed };
+  return typeof claimed === "string" ? null : { outcome: "forked", fork: reason, id: as, known, ...claimed };
 }
 
 /** Its id is made of what it begins with, so that a first request which failed and comes again finds its thread. */
@@ -295,14 +300,14 @@ async function claimNew<M extends object>(
   if (typeof claimed !== "string") {
     const known = made === "created" ? 0 : await beginningIn(id, context);
     const outcome = made === "created" ? "new" : "extended";
-    if (known !== null) return { outcome, id, known, ...claimed };
+    if (known !== null) return { outcome, fork: null, id, known, ...claimed };
     await claimed.release();
   }
   if (named !== null) return null;
   const other = `c-${deps.ids()}`;
   await createThread(deps, { id: other, parent, agentName });
   const own = await claim(other);
-  return typeof own === "string" ? null : { outcome: "new", id: other, known: 0, ...own };
+  return typeof own === "string" ? null : { outcome: "new", fork: null, id: other, known: 0, ...own };
 }
 
 /** How many of the request's messages a thread has that holds nothing else; null: it has been answered, or is about something else. */
@@ -335,7 +340,7 @@ export async function claimPlace<M extends object>(
   if (claimed === "missing") return null;
   if (claimed === "busy") throw place.otherwise;
   const known = found.kind === "extended" ? found.known : 0;
-  return { outcome: "extended", id: place.threadId, known, ...claimed };
+  return { outcome: "extended", fork: null, id: place.threadId, known, ...claimed };
 }
 
 /** Answers that stand behind the place and came back with the request are known by what they say. */

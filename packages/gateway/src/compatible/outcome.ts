@@ -34,12 +34,21 @@ export interface RequestOutcome {
   note(done: FinishedRequest): void;
 }
 
+/** Which thread it is, and why a fork. */
+export function placeHeaders<M extends object>({
+  claimed: { id, outcome, fork },
+}: Pick<ClaimedRequest<M>, "claimed">): Readonly<Record<string, string>> {
+  const place = { "x-palimpsest-thread": id, "x-palimpsest-match": outcome };
+  return fork === null ? place : { ...place, "x-palimpsest-fork": fork };
+}
+
 export function outcomeOf<M extends object>(
   parsed: ParsedRequest<M>,
-  { claimed: { id, outcome } }: Pick<ClaimedRequest<M>, "claimed">,
+  turn: Pick<ClaimedRequest<M>, "claimed">,
   asked: OutcomeInput<M>,
 ): RequestOutcome {
   const { target, call } = parsed;
+  const { id, outcome, fork } = turn.claimed;
   const { counted, added, compaction } = asked;
   const view = asked.view.hidden || asked.view.erased ? "compacted" : "verbatim";
   const upstream = upstreamOf(parsed, asked);
@@ -48,8 +57,7 @@ export function outcomeOf<M extends object>(
   const rung = compaction === null ? null : `${compaction.rung};${compaction.hidden ?? ""}`;
   return {
     headers: {
-      "x-palimpsest-thread": id,
-      "x-palimpsest-match": outcome,
+      ...placeHeaders(turn),
       "x-palimpsest-view": view,
       ...(seq !== null && { "x-palimpsest-seq": String(seq) }),
       ...(upstream !== null && {
@@ -65,7 +73,7 @@ export function outcomeOf<M extends object>(
       const { tokensBefore, tokensAfter } = compaction ?? {};
       if (compaction !== null && tokensBefore !== undefined && tokensAfter !== undefined)
         call.meter.compaction({ rung: compaction.rung, tokensBefore, tokensAfter });
-      const place = { match: outcome, thread: id, seq, view, upstream } as const;
+      const place = { match: outcome, fork, thread: id, seq, view, upstream } as const;
       noteRequest(parsed, { ...place, compaction: rung, evidence: added, saved, ...done });
     },
   };
@@ -78,6 +86,7 @@ export function notePassed<M extends object>(
 ): void {
   noteRequest(parsed, {
     match: "passed",
+    fork: null,
     end: "passed",
     status,
     view,
@@ -92,7 +101,10 @@ export function notePassed<M extends object>(
 }
 
 type Noted = FinishedRequest &
-  Pick<CompatibleRequestFacts, "match" | "thread" | "seq" | "view" | "upstream" | "compaction" | "evidence"> & {
+  Pick<
+    CompatibleRequestFacts,
+    "match" | "fork" | "thread" | "seq" | "view" | "upstream" | "compaction" | "evidence"
+  > & {
     readonly saved: number;
   };
 

@@ -17,6 +17,7 @@ const requestFacts = z.strictObject({
   mode: z.enum(["on", "observe", "off"]),
   client: z.strictObject({ messages: z.int(), bytes: z.int(), hash: z.string().nullable() }),
   match: z.enum(["new", "extended", "forked", "passed"]),
+  fork: z.enum(["other-way", "held", "moved-on"]).nullable().describe("Why it is a fork; null if it is none."),
   thread: thread.nullable(),
   seq: z.int().nullable(),
   view: z.enum(["verbatim", "compacted"]),

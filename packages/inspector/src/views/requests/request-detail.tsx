@@ -7,7 +7,7 @@ import { ProblemNote } from "../../parts/problem.tsx";
 import { go } from "../../router/navigate.ts";
 import { addressOf } from "../../router/place.ts";
 import { dollars, grouped, percent } from "../../text/format.ts";
-import { type ClientRequest, MATCHES, size } from "./request-list.ts";
+import { type ClientRequest, FORKS, MATCHES, size } from "./request-list.ts";
 
 interface DetailProps {
   readonly id: string;
@@ -35,7 +35,7 @@ export function RequestDetail({ id, known }: DetailProps) {
 }
 
 function Steps({ request }: { readonly request: ClientRequest }) {
-  const { client, match, thread, seq, view, compaction, evidence, upstream, usage, cost, saved, mode } = request;
+  const { client, match, fork, thread, seq, view, compaction, evidence, upstream, usage, cost, saved, mode } = request;
   return (
     <ol class="request-steps">
       <Step title="The client sent">
@@ -46,6 +46,7 @@ function Steps({ request }: { readonly request: ClientRequest }) {
       </Step>
       <Step title={`Matched: ${match}`}>
         <p class="dim small">{MATCHES[match] ?? ""}</p>
+        {fork !== null && <p class="dim small">{FORKS[fork]}</p>}
         {thread !== null && (
           <Fact name="thread">
             <a class="link" href={addressOf("window", thread)}>

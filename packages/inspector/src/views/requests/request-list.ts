@@ -55,10 +55,17 @@ export function size(bytes: number): string {
   return bytes < 1e6 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
+/** Why a request went on in a fork. */
+export const FORKS: Readonly<Record<NonNullable<ClientRequest["fork"]>, string>> = {
+  "other-way": "It goes another way than the thread: something said before was edited, or an answer asked for again",
+  held: "Another request held the thread at that moment",
+  "moved-on": "The thread has moved on since the answer that the request follows",
+};
+
 export const MATCHES: Readonly<Record<string, string>> = {
   new: "A conversation that was not known yet: a new thread",
   extended: "Goes on where a known thread ends",
-  forked: "A fork of a known thread: it goes another way, or another request held the thread",
+  forked: "A fork of a known thread",
   joined: "The same request once more: one call for both",
   passed: "Passed on and not stored",
 };
