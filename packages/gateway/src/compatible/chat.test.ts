@@ -46,6 +46,16 @@ test("a conversation that is sent again and again is one thread, and its bytes r
   assert.equal((sent!.body!["messages"] as unknown[]).length, 4);
 });
 
+test("a new thread gets the user's first words as its title, without what the client put before them", async (t) => {
+  const served = await beforeProvider(t, numbered);
+  const content = [
+    { type: "text", text: "<reminder>Today is Tuesday.</reminder>" },
+    { type: "text", text: "When does the tide turn?" },
+  ] as const;
+  const { thread } = await ask(clientOf(served), [{ role: "user", content: [...content] }]);
+  assert.equal((await served.home.store.head(thread!))!.state["title"], "When does the tide turn?");
+});
+
 test("an edit and an answer asked for again go on in forks, and nothing is lost", async (t) => {
   const served = await beforeProvider(t, numbered);
   const client = clientOf(served);

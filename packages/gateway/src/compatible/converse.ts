@@ -5,7 +5,7 @@
  */
 import { PalimpsestError } from "@palimpsest/core/errors";
 import type { Shape } from "@palimpsest/core/message";
-import { pace } from "palimpsest/internal/threads";
+import { pace, titleOf } from "palimpsest/internal/threads";
 import type { OpenThread } from "palimpsest/session";
 import { isBrokenOff, ProblemError } from "../http/problem.ts";
 import { fieldNames, fieldSpans } from "../http/read-json.ts";
@@ -167,7 +167,8 @@ async function engage<M extends object>(parsed: ParsedRequest<M>): Promise<Claim
     const rest = parsed.request.messages.slice(claimed.known);
     const bytesOfOne = parsed.bytes.length / Math.max(1, parsed.request.messages.length);
     const atOnce = Math.max(1, Math.min(MOST_AT_ONCE, Math.floor(BYTES_AT_ONCE / bytesOfOne)));
-    const seqs = await appendInTurns(rest, claimed.thread, { shape, atOnce, left: call.client.left });
+    const title = claimed.outcome === "new" ? titleOfFirst(parsed) : "";
+    const seqs = await appendInTurns(rest, claimed.thread, { shape, atOnce, left: call.client.left, title });
     return { claimed, identity, state, named: null, tools: null, question: questionIn(rest, seqs, shape) };
   } catch (error) {
     await claimed.release();
@@ -180,13 +181,30 @@ const MOST_AT_ONCE = 500;
 const BYTES_AT_ONCE = 2_000_000;
 
 /** The client repeats its question until it is answered, so only the answer waits for the disk. */
-const BY_ITSELF = () => ({ flush: "later" }) as const;
+const BY_ITSELF = { flush: "later" } as const;
+
+/** The user's first words; clients put what they add of their own in parts before them. Empty: no title. */
+function titleOfFirst<M extends object>({ policy, request, vendor: { shape } }: ParsedRequest<M>): string {
+  if (policy.titleWords === null) return "";
+  const first = request.messages.find((message) => shape.role(message) === "user");
+  const texts =
+    first === undefined ? [] : shape.parts(first).flatMap((part) => (part.kind === "text" ? [part.text] : []));
+  return titleOf(texts.at(-1) ?? "", { maxWords: policy.titleWords });
+}
+
+interface AppendOptions<M> {
+  readonly shape: Shape<M>;
+  readonly atOnce: number;
+  readonly left: AbortSignal;
+  /** Of a new thread; empty otherwise. */
+  readonly title: string;
+}
 
 /** Appends all messages in batches. Stops when the client leaves; a retry continues there. */
 async function appendInTurns<M extends object>(
   messages: readonly M[],
   thread: OpenThread<M>,
-  { shape, atOnce, left }: { readonly shape: Shape<M>; readonly atOnce: number; readonly left: AbortSignal },
+  { shape, atOnce, left, title }: AppendOptions<M>,
 ): Promise<readonly number[]> {
   const steps = pace(left);
   const seqs: number[] = [];
@@ -197,7 +215,8 @@ async function appendInTurns<M extends object>(
     const given = messages
       .slice(at, at + atOnce)
       .map((message) => (shape.role(message) === "assistant" ? ({ message, origin: "import" } as const) : { message }));
-    seqs.push(...(await thread.append(given, BY_ITSELF)));
+    const also = at === 0 && title !== "" ? { ...BY_ITSELF, state: { title } } : BY_ITSELF;
+    seqs.push(...(await thread.append(given, () => also)));
   }
   return seqs;
 }

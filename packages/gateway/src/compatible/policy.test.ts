@@ -12,6 +12,7 @@ const DEFAULTS: RequestPolicy = {
   memory: "off",
   tools: "off",
   agentName: "default",
+  titleWords: 6,
 };
 
 const READ: readonly [string, Record<string, string>, object, Partial<RequestPolicy>][] = [

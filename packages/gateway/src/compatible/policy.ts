@@ -29,10 +29,16 @@ export interface RequestPolicy {
   /** Whether tools of ours are offered to the model beside the client's. */
   readonly tools: (typeof SWITCH)[number];
   readonly agentName: string;
+  /** Most words of a new thread's title; null: it gets none. */
+  readonly titleWords: number | null;
 }
 
 /** Throws what a client is told of a header that can't be meant. */
-export function policyOf(headers: Headers, { gateway }: Pick<ConfigFile, "gateway">, userId: string): RequestPolicy {
+export function policyOf(
+  headers: Headers,
+  { gateway, title }: Pick<ConfigFile, "gateway" | "title">,
+  userId: string,
+): RequestPolicy {
   return {
     mode: chosen(headers, "Mode", MODES) ?? gateway.mode,
     compaction: chosen(headers, "Compaction", COMPACTIONS) ?? gateway.compaction,
@@ -40,6 +46,7 @@ export function policyOf(headers: Headers, { gateway }: Pick<ConfigFile, "gatewa
     memory: chosen(headers, "Memory", SWITCH) ?? (gateway.memory ? "on" : "off"),
     tools: chosen(headers, "Tools", SWITCH) ?? (gateway.tools ? "on" : "off"),
     agentName: agentNamed(headers, userId),
+    titleWords: title.enabled ? title.max_words : null,
   };
 }
 

@@ -15,4 +15,5 @@ export type { LeftThread } from "./log.ts";
 export { rulesInFiles } from "./rule-files.ts";
 export { openStoredThread, type Thread } from "./thread.ts";
 export { toolDefinitions } from "./thread-tools.ts";
+export { titleOf } from "./title.ts";
 export { commit, prepare } from "./writer.ts";

@@ -127,6 +127,12 @@ test("evidence that memory adds to a question is not taken for the question", as
   assert.deepEqual((await ask(evidence, tools)).calls, [["read_file", { path: "notes.txt" }]]);
 });
 
+test("the line that says how long ago the message before was is no part of the question", async () => {
+  const asked = "what was the harbour budget?\n\n[1100 days after the message before: 2026-11-18 22:16 UTC]";
+  const { text } = await ask(asked, { recall }, answered("recall", "no hits"));
+  assert.match(text, /found nothing said earlier about "harbour budget"/);
+});
+
 test("a summary of what was said leaves out the evidence that memory added to it", async () => {
   const messages: ModelMessage[] = [
     { role: "user", content: "Where is Rex?\n<evidence>\nLooked up in memory.\n3 user: hello?\n</evidence>" },

@@ -40,7 +40,7 @@ export function situationOf(options: Pick<LanguageModelV4CallOptions, "prompt" |
   const text = index === -1 ? "" : textOf(messages[index]!);
   return {
     system,
-    question: text.replaceAll(EVIDENCE, "").replace(UPLOADED, "").replace(STANDING, ""),
+    question: text.replaceAll(EVIDENCE, "").replace(UPLOADED, "").replace(STANDING, "").replace(TIME_PASSED, ""),
     remembered: rememberedIn(text, system),
     results: answersIn(messages.slice(index + 1)),
     earlier: messages.slice(0, Math.max(0, index)).filter(({ role }) => role !== "system"),
@@ -56,6 +56,9 @@ const UPLOADED = /\n\n\(Uploaded: [^)\n]*\)$/;
 
 /** Nor are the standing rules that stand before a first message. */
 const STANDING = /^\[Standing rules[^\]\n]*\]\n(?:- [^\n]*\n)*\n*/;
+
+/** Nor is the line that says how long ago the message before was. */
+const TIME_PASSED = /\s*\[\d+ (?:hours|days) after the message before: [\d :-]+ UTC\]\s*/;
 
 const BLOCK = /<memory>\n((?:(?!<memory>\n)[\s\S])*?)<\/memory>/g;
 
