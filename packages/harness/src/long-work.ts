@@ -38,9 +38,7 @@ export async function scoped<T>(signal: AbortSignal, work: (own: AbortController
 
 /** Yields to other work, so that a request to stop is noticed. */
 export function nextTask(): Promise<void> {
-  return new Promise((resolve) => {
-    (globalThis.setImmediate ?? setTimeout)(resolve);
-  });
+  return new Promise(nextTurn);
 }
 
 /** Resolves after so long; rejects with the signal's reason. */
@@ -114,18 +112,36 @@ export function pace(signal?: AbortSignal, clock: TurnClock = REAL_CLOCK): Pace 
     isDue: () => clock.now() - Math.max(began, clock.turnedAt) >= TURN_MS,
     async turn() {
       await new Promise<void>((resolve) => {
-        const turned = (): void => {
+        waiting.push(() => {
           clock.turnedAt = clock.now();
           resolve();
-        };
-        // From a socket's callback the first one comes before any other socket is looked at.
-        if (typeof setImmediate === "function") setImmediate(() => setImmediate(turned));
-        else setTimeout(turned, 0);
+        });
+        if (idle) nextTurn(resumeOne);
+        idle = false;
       });
       began = clock.turnedAt;
       signal?.throwIfAborted();
     },
   };
+}
+
+/** Loops that wait for a turn. Only one goes on in each: what can't be cut of many loops would otherwise add up. */
+const waiting: (() => void)[] = [];
+let idle = true;
+
+function resumeOne(): void {
+  const resume = waiting.shift();
+  idle = resume === undefined;
+  if (resume === undefined) return;
+  // From a socket's callback the first task comes before any other socket is looked at.
+  nextTurn(() => {
+    resume();
+    nextTurn(resumeOne);
+  });
+}
+
+function nextTurn(act: () => void): void {
+  (globalThis.setImmediate ?? setTimeout)(act);
 }
 
 /** Runs the generator to its end; the event loop gets its turns between two steps. */

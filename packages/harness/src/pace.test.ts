@@ -31,6 +31,8 @@ test("work that lasts gives the event loop a turn between two steps, and short w
 });
 
 test("a turn passes the sockets, also one that begins in a socket's callback", async () => {
+  // Nothing waits for a turn any more.
+  await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
   // After such a callback the immediates come first; sockets are read before those that an immediate asks for.
   let sockets = "waiting";
   setImmediate(() =>
@@ -49,6 +51,30 @@ test("loops that run at once share one turn", async () => {
   assert.deepEqual([first.isDue(), second.isDue()], [true, true]);
   await first.turn();
   assert.equal(second.isDue(), false);
+});
+
+test("of loops that wait for a turn one goes on in each, first come first", async () => {
+  let [turns, counting] = [0, true];
+  const count = (): void => {
+    turns += 1;
+    if (counting) setImmediate(count);
+  };
+  setImmediate(count);
+  const went: { readonly loop: string; readonly turn: number }[] = [];
+  const waits = async (loop: string): Promise<void> => {
+    const steps = pace();
+    for (const _ of [1, 2]) {
+      await steps.turn();
+      went.push({ loop, turn: turns });
+    }
+  };
+  await Promise.all(["a", "b", "c"].map(waits));
+  counting = false;
+  assert.deepEqual(
+    went.map(({ loop }) => loop),
+    ["a", "b", "c", "a", "b", "c"],
+  );
+  assert.equal(new Set(went.map(({ turn }) => turn)).size, 6);
 });
 
 test("a generator runs to its end in turns, and stops when its signal aborts", async () => {

@@ -2,7 +2,7 @@
  * Shortening what can't be hidden: an oversized part becomes its head, its tail and a pointer to the whole. Calls stay
  * valid JSON, signed messages keep their calls untouched. Yields prune entries; the originals stay in the log.
  */
-import { applyPrune } from "../log/apply-prune.ts";
+import { applyPrunes } from "../log/apply-prune.ts";
 import type { PruneEntry } from "../log/record.ts";
 import { isNestedTooDeeply } from "../message/schema.ts";
 import type { Part, Shape } from "../message/shape.ts";
@@ -29,12 +29,13 @@ export function clampEntry<M>(entry: SizedEntry<M>, most: number, context: Clamp
   if (seq === null) return { tokens: sizes.entry(entry), entries: [] };
   const parts = shape.parts(entry.message);
   const signed = isSigned(parts);
+  const own = sizes.parts(entry.message);
   const entries = parts.flatMap((part, index): PruneEntry[] => {
     const places = { where: whereMessage(seq, originals), mediaWhere: whereMedia(originals) };
-    const replacement = clampPart(part, { ...places, most, signed, count: sizes.text });
+    const replacement = clampPart(part, { ...places, most, signed, tokens: own[index]?.text ?? 0, count: sizes.text });
     return replacement === null ? [] : [{ target: seq, part: index, replacement, reason: "clamped" }];
   });
-  const message = entries.reduce((clamped, prune) => applyPrune(clamped, prune, shape), entry.message);
+  const message = applyPrunes(entry.message, entries, shape);
   return { tokens: sizes.entry(entry, message), entries };
 }
 
@@ -63,8 +64,11 @@ function isSigned(parts: readonly Part[]): boolean {
 }
 
 /** At most `most` tokens of `text`: its beginning, its end, and between them the pointer. */
-function clampText(text: string, most: number, count: (text: string) => number, pointer: string): string {
-  const tokens = count(text);
+function clampText(
+  text: string,
+  { tokens, most, count }: Pick<ClampOptions, "tokens" | "most" | "count">,
+  pointer: string,
+): string {
   if (tokens <= most) return text;
   const room = Math.max(0, most - count(pointer) - 4);
   let characters = Math.floor((text.length * room) / tokens);
@@ -82,22 +86,24 @@ interface ClampOptions {
   readonly where: string;
   readonly mediaWhere: string;
   readonly signed: boolean;
+  /** Of the part's text. */
+  readonly tokens: number;
   readonly count: (text: string) => number;
 }
 
-function clampPart(part: Part, { most, where, mediaWhere, signed, count }: ClampOptions): string | null {
+function clampPart(part: Part, options: ClampOptions): string | null {
+  const { most, where, mediaWhere, signed, tokens, count } = options;
   const pointer = where === "" ? "[... cut here ...]" : `[... cut here; ${where} has all of it ...]`;
   switch (part.kind) {
     case "text":
     case "result": {
       const images = part.kind === "result" && part.images.length > 0;
-      if (!images && count(part.text) <= most) return null;
-      return clampText(part.text, most, count, pointer);
+      return images || tokens > most ? clampText(part.text, options, pointer) : null;
     }
     case "reasoning":
-      return part.signature === null && count(part.text) > most ? clampText(part.text, most, count, pointer) : null;
+      return part.signature === null && tokens > most ? clampText(part.text, options, pointer) : null;
     case "call":
-      return signed || count(part.input) <= most ? null : clampInput(part.input, most, count, pointer);
+      return signed || tokens <= most ? null : clampInput(part.input, most, count, pointer);
     case "image":
     case "file":
       return `[${mediaName(part)}; left out${mediaWhere === "" ? "" : `, ${mediaWhere} has it`}]`;
@@ -122,7 +128,8 @@ function clampInput(input: string, most: number, count: (text: string) => number
   const shortened = Object.fromEntries(
     fields.map(([key, field]) => {
       const text = typeof field === "string" ? field : JSON.stringify(field);
-      return [key, count(text) > each ? clampText(text, each, count, pointer) : field];
+      const tokens = count(text);
+      return [key, tokens > each ? clampText(text, { tokens, most: each, count }, pointer) : field];
     }),
   );
   const clamped = JSON.stringify(shortened);

@@ -106,9 +106,10 @@ function openGroup<M>(entries: readonly NumberedMessage<M>[], shape: Shape<M>): 
     .flatMap(({ seq, message }) =>
       shape.parts(message).flatMap((part) => (part.kind === "result" ? [{ seq, part }] : [])),
     );
+  const byId = Map.groupBy(results, ({ part }) => part.id);
   return shape.parts(entries[at]!.message).flatMap((part): CallLine[] => {
     if (part.kind !== "call") return [];
-    const answer = results.find((result) => result.part.id === part.id);
+    const answer = byId.get(part.id)?.[0];
     const failed = answer?.part.isError === true || failingLines(answer?.part.text ?? "", 1).length > 0;
     const text = answer === undefined ? "no result" : oneLine(answer.part.text, 80);
     const where = answer === undefined ? "" : ` [${answer.seq}]`;

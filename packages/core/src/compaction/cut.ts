@@ -88,14 +88,14 @@ export function boundaries<M>(entries: readonly ViewEntry<M>[], shape: Shape<M>)
   return cuts;
 }
 
-/** Index of the user turn that is being worked on when the view is cut at `cut`; -1 when there is none. */
-function requestBefore<M>(entries: readonly ViewEntry<M>[], cut: number, shape: Shape<M>): number {
-  for (let index = Math.min(cut, entries.length) - 1; index >= 0; index--) {
-    const entry = entries[index];
-    if (entry?.seq == null) continue;
-    if (entry.source === "request" || shape.role(entry.message) === "user") return index;
-  }
-  return -1;
+/** By the index of a cut: that of the user turn that is being worked on there; -1 when there is none. */
+function requestsBefore<M>(entries: readonly ViewEntry<M>[], shape: Shape<M>): readonly number[] {
+  let request = -1;
+  const asked = entries.map(({ seq, source, message }, index) => {
+    if (seq !== null && (source === "request" || shape.role(message) === "user")) request = index;
+    return request;
+  });
+  return [-1, ...asked];
 }
 
 /** For each index, how many calls stand before it whose results stand at or after it. Reused ids pair with the nearest. */
@@ -167,16 +167,18 @@ export function cutSizes<M>(prompt: Prompt<M>, { format, overshoot = 0, original
   const base = outside + behindSummary(format, shape, promptSizes);
   const clamped = (level: Level, index: number): Clamped =>
     clampEntry(view[index]!, level, { shape, sizes: promptSizes, originals });
+  const clampable = remember((index) => clampableTokens(view[index]!, shape, promptSizes));
   /** Estimated from the parts' sizes: shortening every long text at every level just to size it would cost too much. */
   const sizeAt = (level: Level, index: number): number => {
     const size = sizes[index]!;
     if (isSystem(view[index]!)) return 0;
     if (size <= level) return size;
-    return size - sum(clampableTokens(view[index]!, shape, promptSizes).map((tokens) => Math.max(0, tokens - level)));
+    return size - sum(clampable(index).map((tokens) => Math.max(0, tokens - level)));
   };
   const suffix = remember((level: Level) => suffixSums(view.length, (index) => sizeAt(level, index)));
   const visible = remember(() => suffixSums(view.length, (index) => (isSystem(view[index]!) ? 0 : 1)));
-  const request = (cut: Boundary): number => (cut.kind === "group" ? requestBefore(view, cut.index, shape) : -1);
+  const requests = remember(() => requestsBefore(view, shape));
+  const request = (cut: Boundary): number => (cut.kind === "group" ? (requests(0)[cut.index] ?? -1) : -1);
   const hidesNothing = (cut: Boundary): boolean => cut.index <= first;
   const quotes = remember(() => quoteSizes(prompt));
   const standingRequest = (): number => view.findIndex((entry) => entry.source === "request");
@@ -191,21 +193,22 @@ export function cutSizes<M>(prompt: Prompt<M>, { format, overshoot = 0, original
     messages,
     request,
     quotes: (cut) => (hidesNothing(cut) ? 0 : quotes(0)(cut.index)),
-    hidden: (cut) => suffix(Number.POSITIVE_INFINITY)[0]! - suffix(Number.POSITIVE_INFINITY)[cut]!,
+    hidden: (cut) => (suffix(Number.POSITIVE_INFINITY)[0] ?? 0) - (suffix(Number.POSITIVE_INFINITY)[cut] ?? 0),
     after(cut, level, summary) {
       if (hidesNothing(cut)) {
         const standing = sum(
           sizes.slice(0, first).filter((_, index) => !isSystem(view[index]!) && view[index]!.source === "summary"),
         );
         const requestIndex = standingRequest();
-        const tokens = base + standing + (requestIndex < 0 ? 0 : sizeAt(level, requestIndex)) + suffix(level)[first]!;
+        const tokens =
+          base + standing + (requestIndex < 0 ? 0 : sizeAt(level, requestIndex)) + (suffix(level)[first] ?? 0);
         return { tokens, messages };
       }
       const requestAt = request(cut);
       const summaryTurns = format === "pair" ? 2 : format === "user" ? 1 : 0;
       return {
-        tokens: base + summary + (requestAt < 0 ? 0 : sizeAt(level, requestAt)) + suffix(level)[cut.index]!,
-        messages: visible(0)[cut.index]! + summaryTurns + (requestAt < 0 ? 0 : 1),
+        tokens: base + summary + (requestAt < 0 ? 0 : sizeAt(level, requestAt)) + (suffix(level)[cut.index] ?? 0),
+        messages: (visible(0)[cut.index] ?? 0) + summaryTurns + (requestAt < 0 ? 0 : 1),
       };
     },
     clamps(cut, level) {
@@ -274,11 +277,11 @@ function suffixSums(length: number, at: (index: number) => number): number[] {
   return sums;
 }
 
-function remember<T>(compute: (level: number) => T): (level: number) => T {
+function remember<T>(compute: (key: number) => T): (key: number) => T {
   const cache = new Map<number, T>();
-  return (level) => {
-    const value = cache.get(level) ?? compute(level);
-    cache.set(level, value);
+  return (key) => {
+    const value = cache.get(key) ?? compute(key);
+    cache.set(key, value);
     return value;
   };
 }
@@ -296,7 +299,7 @@ const FRAME_TOKENS = 16;
 function quoteSizes<M>(prompt: Prompt<M>): (cut: number) => number {
   const { entries, sizer } = prompt;
   const { shape } = sizer;
-  const count = sizesOf(prompt).text;
+  const { parts: partsOf, text: count } = sizesOf(prompt);
   const places = new Map<number, number>();
   const said = entries.flatMap(({ source, seq, message, role }, index) => {
     if (source !== "message" || seq === null || role === "system") return [];
@@ -305,9 +308,14 @@ function quoteSizes<M>(prompt: Prompt<M>): (cut: number) => number {
   });
   const sizes = new Array<number>(entries.length + 1).fill(0);
   for (const { seq, part } of quotable(extendWork(NO_WORK, said, shape))) {
-    const index = places.get(seq)!;
-    const text = ownText(shape.parts(entries[index]!.message)[part]);
-    if (text !== null) sizes[index + 1]! += count(text) + FRAME_TOKENS;
+    const index = places.get(seq) ?? 0;
+    const { message } = entries[index]!;
+    const own = shape.parts(message)[part];
+    const written = ownText(own)?.length ?? 0;
+    // By its share of the part, which is counted: the model may have written megabytes.
+    const whole = own?.kind === "call" ? own.input.length : written;
+    if (written > 0)
+      sizes[index + 1]! += Math.ceil(((partsOf(message)[part]?.text ?? 0) * written) / whole) + FRAME_TOKENS;
   }
   for (const { source, message } of entries)
     if (source === "summary")
@@ -315,5 +323,5 @@ function quoteSizes<M>(prompt: Prompt<M>): (cut: number) => number {
         if (part.kind === "text" && part.text.includes(WORK_HEADING))
           sizes[0]! += count(part.text.slice(part.text.indexOf(WORK_HEADING)));
   for (let index = 1; index < sizes.length; index += 1) sizes[index]! += sizes[index - 1]!;
-  return (cut) => sizes[cut]!;
+  return (cut) => sizes[cut] ?? 0;
 }

@@ -30,6 +30,15 @@ test("50 alternating messages, keep 20, as a system message: 21 stand", () => {
   assert.equal(thread.after(plan, "system").length, 21);
 });
 
+test("a message of 1,000 pictures is read a few times, not once for each", (t) => {
+  const parts = t.mock.method(shape, "parts");
+  const picture = { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } };
+  const content = Array.from({ length: 1000 }, () => picture);
+  const thread = open([user("see"), { role: "user", content } as OpenAiMessage]);
+  planned(thread, { window: 4000 });
+  assert.ok(parts.mock.callCount() < 100, `${parts.mock.callCount()}`);
+});
+
 test("keep 15 keeps all of the last 15", () => {
   const all = alternating(25);
   const thread = open(all);

@@ -5,7 +5,7 @@
 import type { Head } from "../log/head.ts";
 import type { PruneRecord, SummaryFormat } from "../log/record.ts";
 import type { Prompt } from "../prompt/prompt.ts";
-import { UNREPORTED_MARGIN } from "../tokens/counter.ts";
+import { UNREPORTED_MARGIN } from "../tokens/account.ts";
 import type { Count } from "../tokens/index.ts";
 
 /**

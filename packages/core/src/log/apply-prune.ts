@@ -1,40 +1,55 @@
 /** What prunes show: a message with parts replaced, one turn in the place of a folded range, a summary that people edited. */
-import type { Shape } from "../message/shape.ts";
+import type { Part, Shape } from "../message/shape.ts";
 import type { MessageRecord, PruneEntry, Range } from "./record.ts";
 import { withoutEnded } from "./rules.ts";
 import type { LiveRecords, ViewEntry } from "./view.ts";
 
-/** What each entry made of which message: the pruned one stays the same object, so that counts of it stay cached. */
-const pruned = new WeakMap<PruneEntry, { readonly from: unknown; readonly to: unknown }>();
+/** What each last entry made of which message: the pruned one stays the same object, so that counts of it stay cached. */
+const pruned = new WeakMap<PruneEntry, { readonly from: unknown; readonly count: number; readonly to: unknown }>();
 
 /** The message with one part's content replaced. Pairing can't break: a call stays a call, a result stays a result. */
 export function applyPrune<M>(message: M, entry: PruneEntry, shape: Shape<M>): M {
-  const known = pruned.get(entry);
-  if (known?.from === message) return known.to as M;
-  const to = withReplacement(message, entry, shape);
-  pruned.set(entry, { from: message, to });
+  return applyPrunes(message, [entry], shape);
+}
+
+/** The same with several entries of one message, the later on top of the earlier. */
+export function applyPrunes<M>(message: M, entries: readonly PruneEntry[], shape: Shape<M>): M {
+  const last = entries.at(-1);
+  if (last === undefined) return message;
+  const known = pruned.get(last);
+  if (known?.from === message && known.count === entries.length) return known.to as M;
+  const to = withReplacements(message, entries, shape);
+  pruned.set(last, { from: message, count: entries.length, to });
   return to;
 }
 
-function withReplacement<M>(message: M, entry: PruneEntry, shape: Shape<M>): M {
-  const part = shape.parts(message)[entry.part];
-  if (part === undefined) return message;
+function withReplacements<M>(message: M, entries: readonly PruneEntry[], shape: Shape<M>): M {
+  const parts = [...shape.parts(message)];
+  const replaced = new Map<number, Part>();
+  for (const { part: index, replacement } of entries) {
+    const part = parts[index];
+    if (part === undefined) continue;
+    parts[index] = withReplacement(part, replacement);
+    replaced.set(index, parts[index]);
+  }
+  if (shape.withParts !== undefined) return shape.withParts(message, replaced);
+  return [...replaced].reduce((one, [index, part]) => shape.withPart(one, index, part), message);
+}
+
+function withReplacement(part: Part, replacement: string): Part {
   switch (part.kind) {
     case "text":
-      return shape.withPart(message, entry.part, { kind: "text", text: entry.replacement });
-    case "reasoning":
-      return part.signature === null
-        ? shape.withPart(message, entry.part, { ...part, text: entry.replacement })
-        : message;
-    case "call":
-      return shape.withPart(message, entry.part, { ...part, input: entry.replacement });
-    case "result":
-      return shape.withPart(message, entry.part, { ...part, text: entry.replacement, images: [] });
     case "image":
     case "file":
-      return shape.withPart(message, entry.part, { kind: "text", text: entry.replacement });
+      return { kind: "text", text: replacement };
+    case "reasoning":
+      return part.signature === null ? { ...part, text: replacement } : part;
+    case "call":
+      return { ...part, input: replacement };
+    case "result":
+      return { ...part, text: replacement, images: [] };
     case "other":
-      return message;
+      return part;
   }
 }
 
@@ -90,7 +105,7 @@ export function chosenTail<M>(
   const folds = new Map(shownFolds(live).map(({ range, text }) => [range[1], text]));
   return live.tail.flatMap((record) => {
     const own = hides.filter(({ target }) => target === record.seq);
-    const message = own.reduce((shown, entry) => applyPrune(shown, entry, shape), original(record));
+    const message = applyPrunes(original(record), own, shape);
     const fold = folds.get(record.seq);
     const said = { seq: record.seq, message };
     return fold === undefined ? [said] : [said, { seq: record.seq, message: shape.turn("assistant", fold) }];

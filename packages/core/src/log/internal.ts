@@ -1,6 +1,6 @@
 /** What our own packages use of this folder beyond its public names. No promise is made about it. */
 
-export { applyPrune, shownFolds, summaryEdits } from "./apply-prune.ts";
+export { applyPrune, applyPrunes, shownFolds, summaryEdits } from "./apply-prune.ts";
 export { chain, link } from "./chain.ts";
 export { hiddenParts, planFold, planHide, planShow } from "./folds.ts";
 export { advance, applyDelta, chainAfter, deltaOf, emptyHead, headFold, storedState } from "./head.ts";

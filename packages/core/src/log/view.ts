@@ -6,7 +6,7 @@
  */
 import type { Shape } from "../message/shape.ts";
 import { timePassed } from "../text/names.ts";
-import { applyPrune, editedText, foldedTail, SUMMARY_END, summaryEdits } from "./apply-prune.ts";
+import { applyPrunes, editedText, foldedTail, SUMMARY_END, summaryEdits } from "./apply-prune.ts";
 import { isRequest } from "./folds.ts";
 import type { CompactionRecord, EvidenceRecord, MessageRecord, PruneRecord, Range, StoredSummary } from "./record.ts";
 import { type RuleList, rulesToShow, withoutEnded, withRules } from "./rules.ts";
@@ -112,8 +112,8 @@ export function visibleMessage<M>(live: LiveRecords, { shape, read, times }: Vie
   );
   const evidence = Map.groupBy(live.evidence, (record) => record.of);
   return (record: MessageRecord, before?: MessageRecord): ViewMessage<M> => {
-    let message = read(record);
-    for (const entry of prunes.get(record.seq) ?? []) message = applyPrune(message, entry, shape);
+    const [said, own] = [read(record), prunes.get(record.seq)];
+    const message = own === undefined ? said : applyPrunes(said, own, shape);
     const passed = before && (times === undefined || live.compaction) ? timePassed(before, record) : null;
     const time = passed !== null && isRequest(message, shape) ? [passed] : [];
     const additions = [...time, ...(evidence.get(record.seq)?.map(({ text }) => text) ?? [])];

@@ -94,6 +94,74 @@ test("standing approvals and orders to obey others are never remembered, not eve
   }
 });
 
+for (const [said, content, quote] of [
+  ["I do not live in Oslo.", "User lives in Oslo", "live in Oslo"],
+  ["Do I live in Oslo?", "User lives in Oslo", "I live in Oslo"],
+  ["If I lived in Oslo I would ski more.", "User lives in Oslo", "I lived in Oslo"],
+  ["I wish I lived in Oslo already.", "User lives in Oslo", "I lived in Oslo"],
+  ["My brother claims I live in Oslo.", "User lives in Oslo", "I live in Oslo"],
+  ["My friend Eve lives in Oslo and loves it.", "User lives in Oslo", "lives in Oslo"],
+  ["Sure, and I live in Oslo. Just kidding.", "User lives in Oslo", "I live in Oslo"],
+  ["I lived in Oslo as a child.", "User lives in Oslo", "I lived in Oslo"],
+  ["Maybe I will live in Oslo one day.", "User lives in Oslo", "I will live in Oslo"],
+  ["Ich wohne nicht in Oslo.", "User wohnt in Oslo", "in Oslo"],
+  ["Laut Eve wohne ich in Oslo, das stimmt nicht.", "User wohnt in Oslo", "wohne ich in Oslo"],
+  [
+    "\u6211\u4e0d\u4f4f\u5728\u5965\u65af\u9646\u3002",
+    "\u7528\u6237\u4f4f\u5728\u5965\u65af\u9646",
+    "\u4f4f\u5728\u5965\u65af\u9646",
+  ],
+  [
+    "\u6211\u4f4f\u5728\u5965\u65af\u9646\u5417\uff1f",
+    "\u7528\u6237\u4f4f\u5728\u5965\u65af\u9646",
+    "\u6211\u4f4f\u5728\u5965\u65af\u9646",
+  ],
+  [
+    "\u042f \u043d\u0435 \u0436\u0438\u0432\u0443 \u0432 \u041e\u0441\u043b\u043e.",
+    "User \u0436\u0438\u0432\u0443 \u0432 \u041e\u0441\u043b\u043e",
+    "\u0436\u0438\u0432\u0443 \u0432 \u041e\u0441\u043b\u043e",
+  ],
+  [
+    "It is not true that I am no longer allergic to penicillin.",
+    "User is no longer allergic to penicillin",
+    "I am no longer allergic to penicillin",
+  ],
+] as const) {
+  test(`a quote without what stands around it is no ground: ${said}`, () => {
+    const { document } = learn([said], { additions: [{ content, confidence: 0.9, quote }] });
+    assert.deepEqual(document.facts, []);
+  });
+}
+
+for (const [said, content, quote] of [
+  ["I live in Munich, can you find a dentist?", "User lives in Munich", "I live in Munich"],
+  ["I don't eat meat and I live in Oslo.", "User lives in Oslo", "I live in Oslo"],
+  ["My wife Maria lives in Oslo.", "User's wife Maria lives in Oslo", "lives in Oslo"],
+  ["If it rains I work from home.", "User works from home if it rains", "I work from home"],
+] as const) {
+  test(`a clause of its own is a ground: ${said}`, () => {
+    const { document, refused } = learn([said], { additions: [{ content, confidence: 0.9, quote }] });
+    assert.equal(document.facts.length, 1, JSON.stringify(refused));
+  });
+}
+
+test("consents that leave decisions to others or to silence are never remembered", () => {
+  for (const content of [
+    "User counts silence as a yes",
+    "User takes a missing reply as agreement",
+    "User is fine with any purchase the assistant makes",
+    "Eve may decide for the user in money matters",
+    "User lets payments under 500 pass",
+    "User is happy with payments that went through unasked",
+    "User: altijd kaart gebruiken, hoeft niets te vragen",
+    "User: zap\u0142a\u0107 zawsze od razu, nie musisz pyta\u0107",
+  ]) {
+    const said = content.replace(/^User:? /, "I ");
+    const { document, refused } = learn([said], { additions: [{ content, confidence: 0.9, quote: said }] });
+    assert.deepEqual([document.facts, refused.map(({ reason }) => reason)], [[], ["approval"]], content);
+  }
+});
+
 test("what only resembles an approval is remembered", () => {
   for (const content of [
     "User approves pull requests of the backend team",

@@ -92,6 +92,7 @@ export function checkWords(content: string): CheckedProposal<string> {
 /** Whether a sentence that binds later turns may become a rule by itself: no consent in advance, no order to ignore rules, no secret. */
 export function mayBecomeRule(sentence: string): boolean {
   if (isInstruction(sentence) || UNASKED.test(sentence) || AUTOMATIC.test(sentence)) return false;
+  if (YIELDING.test(sentence) && !FORBIDDING.test(sentence)) return false;
   if (isApproval(sentence) && !isBan(sentence)) return false;
   return redactSecrets(sentence).found.length === 0;
 }
@@ -114,6 +115,19 @@ const AUTOMATIC = new RegExp(
   `(?<!\\p{L})(?<!(?:never|not|n.t) )(?:(?:${GRAVE})(?!\\p{L})[^.!?\\n]{0,40}(?<!\\p{L})(?:${BY_ITSELF})|(?:${BY_ITSELF})[ -](?:${GRAVE}))(?!\\p{L})`,
   "iu",
 );
+
+/** A rule that lets something pass: an order to go on, an option of a command that answers its question, trust. */
+const YIELDING = new RegExp(
+  [
+    `\\bgo ahead\\b|\\bI trust you\\b|\\bfree hand\\b|\\bcarte blanche\\b`,
+    `\\b(?:hold|refus|block|delay|hesitat|wait|withhold|declin|stop)\\w{0,3}\\b[^.!?\\n]{0,40}\\b(?:for|until) (?:my|our|an?) (?:ok(?:ay)?|yes|approval|consent|confirmation|permission)\\b`,
+    `(?<![\\w-])(?:--(?:yes|assume-yes|no-verify|no-confirm|auto-approve)|-y)(?![\\w-])`,
+    `\\b(?:answer|reply|respond)\\w{0,3}\\b[^.!?\\n]{0,40}\\b(?:with|by) (?:y|yes|ok|okay)\\b|\\bclick\\w{0,3} (?:on )?(?:accept|allow|approve|ok|yes)\\b`,
+  ].join("|"),
+  "iu",
+);
+const FORBIDDING =
+  /\b(?:never|don'?t|do not|must not|may not|(?<!-)no)\b(?! (?:hold|refus|block|delay|hesitat|wait|withhold|declin|stop))/i;
 
 interface StorableSection {
   readonly text: string;
@@ -230,6 +244,11 @@ const FOREIGN_APPROVAL = [
   "(?<!\\p{L})sin (?:que |me |ninguna )?(?:pregunt|confirm|permiso|aprobaci\u00f3n|autorizaci\u00f3n|consult)",
   "(?<!\\p{L})(?:aprueb|aprob|autori[zc]|permit|acept)\\p{L}{0,6} (?:todos|todas|cada|cualquier)[^.!?\\n]{0,20} (?:pago|compra|transferencia|comando|orden|acci|eliminaci|cambio)",
   "(?<!\\p{L})(?:sig|segu|obede|ejecut)\\p{L}{0,6}[^.!?\\n]{0,30} (?:instrucciones|\u00f3rdenes)[^.!?\\n]{0,30} (?:p\u00e1ginas?|sitios?|web|correos?|documentos?|archivos?)(?!\\p{L})",
+  // Dutch, Polish, Italian, Portuguese, Swedish, Norwegian, Danish
+  "(?<!\\p{L})(?:zonder (?:het )?(?:me |mij |ons )?(?:te )?(?:vrag|overleg|bevestig|toestemming)|(?:hoeft|niet)[^.!?\\n]{0,20} te vragen)",
+  "(?<!\\p{L})(?:bez (?:pytania|potwierdz|zgody|pozwoleni)|nie (?:musisz|trzeba) pyta\u0107)",
+  "(?<!\\p{L})(?:senza (?:mai )?(?:chieder|conferm|autorizzaz|permesso)|sem (?:me |nos )?(?:perguntar|pedir|confirma|autoriza))",
+  "(?<!\\p{L})(?:utan att fr\u00e5ga|uten \u00e5 sp\u00f8rre|uden at sp\u00f8rge)",
   // Chinese
   "(?:\u65e0\u9700|\u7121\u9700|\u4e0d\u9700\u8981?|\u4e0d\u7528|\u4e0d\u5fc5|\u4e0d\u8981|\u522b|\u672a\u7ecf|\u672a\u7d93)[^\u3002\uff01\uff1f\\n]{0,6}(?:\u786e\u8ba4|\u78ba\u8a8d|\u8be2\u95ee|\u8a62\u554f|\u6279\u51c6|\u540c\u610f|\u8bb8\u53ef|\u8a31\u53ef)",
   "(?:\u5141\u8bb8|\u5141\u8a31|\u6279\u51c6|\u540c\u610f|\u6388\u6743|\u6388\u6b0a)[^\u3002\uff01\uff1f\\n]{0,12}(?:\u6240\u6709|\u4efb\u4f55|\u4e00\u5207|\u5168\u90e8)[^\u3002\uff01\uff1f\\n]{0,6}(?:\u4ed8\u6b3e|\u652f\u4ed8|\u8d2d\u4e70|\u8f6c\u8d26|\u547d\u4ee4|\u64cd\u4f5c|\u5220\u9664|\u66f4\u6539)",
@@ -261,6 +280,12 @@ const APPROVAL: readonly RegExp[] = [
   `\\b(?:do(?:es)?|follow\\w{0,3}|obey\\w{0,3}) (?:what|whatever|everything|anything)(?: that)? (?:it|they|the \\w{1,20}|(?:${SOURCE})|others)\\b[^.!?\\n]{0,10}\\b(?:says?|tells?|asks?|wants?|orders?)\\b`,
   `\\b(?:dislik|hat|doesn't (?:want|like|need)|annoyed by|tired of)\\w{0,4}\\b[^.!?\\n]{0,12}\\b(?:being|to be|getting) (?:asked|prompted|bothered|warned)\\b[^.!?\\n]{0,12}\\b(?:before|first|again|(?:for|to) (?:confirm\\w{0,6}|permission|approval|consent))\\b`,
   `\\b(?:say|answer|reply)(?: with)? (?:yes|ok|y)\\b[^.!?\\n]{0,60}\\b(?:${ASK})\\b`,
+  `\\b(?:silence|(?:no|missing) (?:reply|answer|response))\\b[^.!?\\n]{0,40}\\b(?:yes|agreement|consent|approval|ok(?:ay)?)\\b`,
+  `\\b(?:treat|take|consider|count|regard|see)\\w{0,3}\\b[^.!?\\n]{0,60}\\b(?:as (?:an? |my |our )?(?:yes|ok(?:ay)?|approval|consent|agreement|permission|confirmation|signature|mine|(?:coming )?from (?:me|us))|(?:pre-?)?cleared|(?:pre-?)?approved|authori[sz]ed)\\b`,
+  `\\b(?:fine|ok(?:ay)?|happy|good) with (?:any|all|every|whatever)\\b[^.!?\\n]{0,30}\\b(?:${ACT})`,
+  `\\b(?:assume|presume|suppose|act as if|pretend)\\b[^.!?\\n]{0,20}\\b(?:I|we|(?:the )?user)\\b[^.!?\\n]{0,30}\\b(?:fine|ok(?:ay)?|happy|agree[sd]?|approve[sd]?|confirm(?:s|ed)?|consent(?:s|ed)?)\\b`,
+  `\\b(?:may|can|should|shall) decide for (?:me|us|the user|user)\\b|\\blets?\\b[^.!?\\n]{0,20}\\b(?:${ACT})\\b[^.!?\\n]{0,30}\\b(?:pass|through)\\b|\\b(?:${ACT})\\b[^.!?\\n]{0,40}\\bunasked\\b`,
+  `\\b(?:judge?ment|word|reply|silence|mails?|messages?)\\b[^.!?\\n]{0,40}\\b(?:counts? as|(?:is|are) as good as) (?:my|mine|ours?)(?!\\w)|\\boverrid\\w{1,3} what (?:I|we) say\\b`,
   ...FOREIGN_APPROVAL,
 ].map((pattern) => new RegExp(pattern, "iu"));
 

@@ -242,6 +242,37 @@ test("[F56] a removal needs a replacement that was stored, or the user's request
   assert.equal(said("x", { removals: [{ id: 77 }] }).refused[0]!.reason, "unknown-id");
 });
 
+test("a fact ends only where the user asks for it, of this fact, in so many words", () => {
+  const content = "User is allergic to penicillin";
+  const before = learn(emptyDocument(), [content.replace("User is", "I am")], {
+    additions: [{ content, confidence: 0.9, quote: "I am allergic to penicillin" }],
+  }).document;
+  const left = (text: string, quote: string) =>
+    liveFacts(learn(before, [text], { removals: [{ id: 1, quote }] }).document).length;
+  for (const [text, quote] of [
+    ["Please do not forget that I am allergic to penicillin.", "forget that I am allergic to penicillin"],
+    ["Never forget my penicillin allergy.", "forget my penicillin allergy"],
+    ["I often forget that I am allergic to penicillin.", "forget that I am allergic to penicillin"],
+    ["Did you forget that I am allergic to penicillin?", "forget that I am allergic to penicillin"],
+    ["Eve told the doctor to forget that I am allergic to penicillin.", "forget that I am allergic to penicillin"],
+    [
+      "Vergiss nicht, dass ich gegen Penicillin allergisch bin.",
+      "Vergiss nicht, dass ich gegen Penicillin allergisch bin",
+    ],
+    ["N'oublie pas que je suis allergique \u00e0 la penicillin.", "oublie pas que je suis allergique"],
+    ["Forget the last recipe, please.", "Forget the last recipe, please"],
+  ] as const)
+    assert.equal(left(text, quote), 1, text);
+  for (const text of [
+    "Please forget that I am allergic to penicillin.",
+    "ok, forget my penicillin allergy",
+    "I am not allergic to penicillin after all, so forget that.",
+    "Forget everything about me.",
+    "Could you remove the penicillin allergy from your memory",
+  ])
+    assert.equal(left(text, text), 0, text);
+});
+
 test("[F58] a rewrite that is empty or loses more than a quarter is refused, and the old text stays", () => {
   const workContext = "Software engineer at Acme building agents in Python with PostgreSQL and Redis";
   const before = { ...emptyDocument(), userContext: { workContext, personalContext: "", topOfMind: "" } };

@@ -121,8 +121,8 @@ function assign<M>(items: readonly Item<M>[], context: RepairContext<M>): readon
   function readSource(item: Item<M>): Source<M> {
     const callers = new Map<number, CallOwner<M>>();
     const settled = new Set<number>();
-    let { message } = item;
-    for (const [index, part] of context.shape.parts(message).entries()) {
+    const renamed = new Map<number, ResultPart>();
+    for (const [index, part] of context.shape.parts(item.message).entries()) {
       if (part.kind !== "result") continue;
       const answered = waiting.get(part.id)?.shift();
       if (answered !== undefined) {
@@ -130,12 +130,13 @@ function assign<M>(items: readonly Item<M>[], context: RepairContext<M>): readon
         callers.set(index, caller);
         caller.open.delete(call);
         accepted.set(part.id, part.text);
-        if (call.id !== part.id) message = context.shape.withPart(message, index, { ...part, id: call.id });
+        if (call.id !== part.id) renamed.set(index, { ...part, id: call.id });
       } else if (accepted.get(part.id) === part.text && part.images.length === 0) {
         context.note("duplicate-dropped", item.at, `the same result for ${part.id} again`);
         settled.add(index);
       }
     }
+    const message = withNewIds(item.message, renamed, context.shape);
     const same = message === item.message;
     const parts = context.shape.parts(message);
     const source: Source<M> = { kind: "source", item: same ? item : { ...item, message }, parts, callers, settled };
@@ -148,21 +149,28 @@ function uniqueCalls<M>({ message, at }: Item<M>, { shape, note }: RepairContext
   const taken = new Set(shape.calls(message));
   const seen = new Set<string>();
   const calls: { givenId: string; call: CallPart }[] = [];
-  let unique = message;
+  const renamed = new Map<number, CallPart>();
+  const next = new Map<string, number>();
   for (const [index, part] of shape.parts(message).entries()) {
     if (part.kind !== "call") continue;
     let call = part;
-    for (let n = 2; seen.has(call.id); n++) {
+    for (let n = next.get(part.id) ?? 2; seen.has(call.id); n++) {
       if (!taken.has(`${part.id}-${n}`)) call = { ...part, id: `${part.id}-${n}` };
+      next.set(part.id, n);
     }
     seen.add(call.id);
     if (call !== part) {
       note("call-renamed", at, `a second call ${part.id} is now ${call.id}`);
-      unique = shape.withPart(unique, index, call);
+      renamed.set(index, call);
     }
     calls.push({ givenId: part.id, call });
   }
-  return { message: unique, calls };
+  return { message: withNewIds(message, renamed, shape), calls };
+}
+
+function withNewIds<M>(message: M, renamed: ReadonlyMap<number, Part>, shape: Shape<M>): M {
+  if (renamed.size > 0 && shape.withParts !== undefined) return shape.withParts(message, renamed);
+  return [...renamed].reduce((one, [index, part]) => shape.withPart(one, index, part), message);
 }
 
 /** The results of one caller, then whatever else stood in the messages behind it. */

@@ -255,7 +255,7 @@ export function joinContent<B>(
 export const idsIn = (parts: readonly Part[], kind: "call" | "result"): string[] =>
   parts.flatMap((part) => (part.kind === kind ? [part.id] : []));
 
-type EditingMembers = "parts" | "calls" | "answers" | "withPart" | "select";
+type EditingMembers = "parts" | "calls" | "answers" | "withPart" | "withParts" | "select";
 
 /** What follows from the parts, for a shape whose messages hold a string or blocks, one part to a block. */
 export function editingBlocks<B, M extends { readonly content: string | readonly B[] }>(reader: {
@@ -264,20 +264,18 @@ export function editingBlocks<B, M extends { readonly content: string | readonly
   edit(block: B, replacement: Part): B;
 }): Pick<Shape<M>, EditingMembers> {
   const { parts, blocks, edit } = reader;
+  const withParts = (message: M, replacements: ReadonlyMap<number, Part>): M => {
+    const content = edited(blocks(message), parts(message), replacements, edit);
+    if (content === null) return message;
+    const only = replacements.get(0);
+    return { ...message, content: typeof message.content === "string" && only?.kind === "text" ? only.text : content };
+  };
   return {
     parts,
     calls: (message) => idsIn(parts(message), "call"),
     answers: (message) => idsIn(parts(message), "result"),
-    withPart(message, index, replacement) {
-      const part = parts(message)[index];
-      assertReplaceable(part, replacement);
-      if (samePart(part, replacement)) return message;
-      if (typeof message.content === "string" && replacement.kind === "text") {
-        return { ...message, content: replacement.text };
-      }
-      const all = blocks(message);
-      return { ...message, content: all.with(index, edit(all[index]!, replacement)) };
-    },
+    withParts,
+    withPart: (message, index, replacement) => withParts(message, new Map([[index, replacement]])),
     select(message, indices) {
       if (typeof message.content === "string")
         return { ...message, content: indices.length > 0 ? message.content : "" };
@@ -295,17 +293,16 @@ export function editingSlots<M, S extends { readonly part: Part }>(reader: {
 }): Pick<Shape<M>, EditingMembers> {
   const { slots, edit, rebuild } = reader;
   const parts = (message: M) => slots(message).map(({ part }) => part);
+  const withParts = (message: M, replacements: ReadonlyMap<number, Part>): M => {
+    const changed = edited(slots(message), parts(message), replacements, edit);
+    return changed === null ? message : rebuild(message, changed);
+  };
   return {
     parts,
     calls: (message) => idsIn(parts(message), "call"),
     answers: (message) => idsIn(parts(message), "result"),
-    withPart(message, index, replacement) {
-      const all = slots(message);
-      const slot = all[index];
-      assertReplaceable(slot?.part, replacement);
-      if (samePart(slot!.part, replacement)) return message;
-      return rebuild(message, all.with(index, edit(slot!, replacement)));
-    },
+    withParts,
+    withPart: (message, index, replacement) => withParts(message, new Map([[index, replacement]])),
     select(message, indices) {
       const all = slots(message);
       return rebuild(
@@ -314,6 +311,22 @@ export function editingSlots<M, S extends { readonly part: Part }>(reader: {
       );
     },
   };
+}
+
+type PartEdit<B> = (one: B, to: Part) => B;
+
+/** Null: nothing differs from what stands there. */
+function edited<B>(all: readonly B[], parts: readonly Part[], by: ReadonlyMap<number, Part>, edit: PartEdit<B>) {
+  const list = [...all];
+  let isSame = true;
+  for (const [index, replacement] of by) {
+    const part = parts[index];
+    assertReplaceable(part, replacement);
+    if (samePart(part, replacement)) continue;
+    isSame = false;
+    if (index < list.length) list.splice(index, 1, edit(list[index] as B, replacement));
+  }
+  return isSame ? null : list;
 }
 
 /** Throws where a replacement would tear a message apart: that is a caller's mistake, never a matter of data. */

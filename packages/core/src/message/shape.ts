@@ -86,10 +86,11 @@ export interface Shape<M> {
   wireRole(message: M): Role;
   parts(message: M): readonly Part[];
   /**
-   * The same message with one part replaced; provider options, cache marks and sibling parts stay as they are.
+   * The same message with one part, or several at once, replaced; options, cache marks and sibling parts stay as they are.
    * The replacement is of the part's own kind, or a text that stands for an image, a file or another block.
    */
   withPart(message: M, index: number, replacement: Part): M;
+  withParts?(message: M, replacements: ReadonlyMap<number, Part>): M;
   /** The same message with only these parts, in this order. */
   select(message: M, indices: readonly number[]): M;
   /** Ids of the tool calls this message makes, in order. */

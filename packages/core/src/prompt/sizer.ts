@@ -132,18 +132,12 @@ export function createSizer<M extends object>(options: SizerOptions<M>): Sizer<M
 const NOTHING: PartSize = { text: 0, whole: 0 };
 
 function partSizes<M>(message: M, shape: Shape<M>, meter: Meter<M>): readonly PartSize[] {
-  // A picture has no text to count: it is as large as what the message loses without it.
-  const lost = (rest: M): number => Math.max(0, meter.message(message) - meter.message(rest));
-  return shape.parts(message).map((part, index): PartSize => {
-    if (part.kind === "image") return { text: 0, whole: lost(shape.withPart(message, index, EMPTY)) };
-    if (part.kind === "file" || part.kind === "other") return NOTHING;
-    const text = meter.text(part.kind === "call" ? part.input : part.text);
-    if (part.kind !== "result" || part.images.length === 0) return { text, whole: text };
-    return { text, whole: lost(shape.withPart(message, index, { ...part, text: "", images: [] })) };
+  const parts = shape.parts(message);
+  return meter.parts(message).map(({ text, images }, index): PartSize => {
+    const kind = parts[index]?.kind;
+    return kind === "file" || kind === "other" ? NOTHING : { text, whole: text + images };
   });
 }
-
-const EMPTY = { kind: "text", text: "" } as const;
 
 /*
  * The parts of a prompt that its view decides: entries with their sizes, the messages as their provider gets them, and

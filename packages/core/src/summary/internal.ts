@@ -10,4 +10,4 @@ export { chunkMessages, renderTranscript } from "./prompts/transcript.ts";
 export { mediaName, NOWHERE, originalsIn, RECALL, wordRoom } from "./render-lines.ts";
 export { editedState, mergePatch, withEdits } from "./state.ts";
 export { ownText } from "./tool-calls.ts";
-export { NO_QUOTES, quotable, quoteWork, splitQuotes } from "./work.ts";
+export { NO_QUOTES, quotable, quoteSteps, quoteWork, splitQuotes } from "./work.ts";

@@ -169,7 +169,16 @@ export function splitQuotes(text: string): readonly [words: string, quotes: stri
   return at === -1 ? [text, ""] : [text.slice(0, at), text.slice(at + 2)];
 }
 
-export function quoteWork(work: Work, { maxTokens, count, text }: QuoteOptions): QuotedWork {
+export function quoteWork(work: Work, options: QuoteOptions): QuotedWork {
+  const steps = quoteSteps(work, options);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** Yields after each text that was looked at. */
+export function* quoteSteps(work: Work, { maxTokens, count, text }: QuoteOptions): Generator<void, QuotedWork> {
   let left = maxTokens - count(`${WORK_HEADING}\n\n`);
   const quotes = new Map<WorkPart, string>();
   const texts = new Set<string>();
@@ -178,6 +187,7 @@ export function quoteWork(work: Work, { maxTokens, count, text }: QuoteOptions):
     if (said === null || texts.has(said)) continue;
     texts.add(said);
     const quote = quoteWithin(part, said, { room: left, count });
+    yield;
     if (quote === null) continue;
     left -= count(`${quote}\n`);
     quotes.set(part, quote);

@@ -267,14 +267,17 @@ function endOfOwn(plain: string, { paragraphs, isKnown = () => false }: OwnWords
   return plain.length;
 }
 
-/** The name of a file over its text, or a single word over a list. Greetings and words such as "Rules" are the user's own. */
+/** The name of a file over its text, or a heading over a list that addresses nobody. Greetings and words such as "Rules" are the user's own. */
 function isTitle(line: string, next: string): boolean {
   if (RULES.test(line) || TELLS.test(line) || next.trim() === "") return false;
-  return FILE_NAME.test(line) || (ONE_WORD.test(line) && /^(?:[-*+\u2022]|\d{1,2}[.)])\s/.test(next));
+  return (
+    FILE_NAME.test(line) || (HEADING.test(line) && !ADDRESSES.test(line) && /^(?:[-*+\u2022]|\d{1,2}[.)])\s/.test(next))
+  );
 }
 
 const FILE_NAME = /^[\w./-]{1,80}\.[a-z]{1,5}$/i;
-const ONE_WORD = /^[\p{L}\p{N}_-]{1,40}$/u;
+const HEADING = /^[\p{L}\p{N}][^.!?:\uff1a\n]{0,80}$/u;
+const ADDRESSES = /(?<!\p{L})(?:you|your|please|me|my|our|we|us|always|never|don't|bitte|immer|nie)(?!\p{L})/iu;
 
 function colonEnd(plain: string, start: number, end: number): number {
   const colon = plain.slice(start, end).search(/[:\uff1a](?=\s|$)/);
@@ -335,9 +338,22 @@ function hide(part: string): string {
   return part.replace(/[^\n]/g, NOT_OWN);
 }
 
+/** From the salutation of somebody by name to the words and the name that end a letter. */
+function hideLetter(text: string): string {
+  const from = SALUTATION.exec(text)?.index ?? text.length;
+  const end = CLOSING.exec(text.slice(from));
+  if (end === null) return text;
+  const to = from + end.index + end[0].length;
+  return text.slice(0, from) + hide(text.slice(from, to)) + text.slice(to);
+}
+
+const SALUTATION =
+  /^[ \t]*(?:hi|hello|hey|dear|hallo|liebe[rs]?|salut|bonjour|hola|ciao) \p{L}[\p{L}.' -]{0,40}[,!:][ \t]*$/imu;
+const CLOSING =
+  /^[ \t]*(?:best(?: regards| wishes)?|(?:kind |warm |with )?regards|cheers|sincerely|yours(?: \p{L}{1,12})?|thanks|love|lg|vg|mfg|viele gr\u00fc\u00dfe|cordialement|saludos)[,.!]?[ \t]*(?:\n[ \t]*)?\p{Lu}[\p{L}.' -]{0,40}$/imu;
+
 function masked(text: string, quotes: OwnWordsOptions["quotes"]): string {
-  const rest = text
-    .replace(/\r(?!\n)|[\u2028\u2029\u0085\v\f]/g, "\n")
+  const rest = hideLetter(text.replace(/\r(?!\n)|[\u2028\u2029\u0085\v\f]/g, "\n"))
     .replace(/(?:^|\n)[ \t]*(```|~~~)[\s\S]*?(?:\n[ \t]*\1|$)/g, hide)
     .replace(/(?:^|\n)(?:[ \t]*>| {4}|\t)[^\n]*/g, hide)
     .replace(SHELL, hide)

@@ -351,3 +351,36 @@ function lengthBefore(of: number, { entries }: PromptSize): number {
   const at = entries.findIndex(({ seq }) => seq !== null && seq >= of);
   return at < 0 ? entries.length : at;
 }
+
+// The window as a budget: what is reserved for the answer, and whether a prompt fits.
+
+/** The model's own limit on its answer, else an eighth of a small window and 4,096 tokens of a large one. */
+export function answerReserve(window: number, maxOutputTokens: number | null): number {
+  return maxOutputTokens ?? Math.min(4096, Math.floor(window / 8));
+}
+
+export interface Budget {
+  readonly window: number;
+  readonly reserve: number;
+  /** Largest request the provider takes, in bytes; null when there is no such limit. */
+  readonly maxBytes?: number | null;
+}
+
+export type Fit =
+  | { readonly kind: "fits"; readonly free: number }
+  | { readonly kind: "too-many-tokens"; readonly by: number }
+  | { readonly kind: "too-many-bytes"; readonly by: number };
+
+/** Before the first report the counter alone speaks; this much more is assumed. */
+export const UNREPORTED_MARGIN = 1.05;
+
+/** Whether a prompt leaves room for its answer, in tokens and in bytes. */
+export function fit(prompt: { readonly count: Count; readonly bytes?: number }, budget: Budget): Fit {
+  const { count, bytes = 0 } = prompt;
+  const tokens = count.source === "estimated" ? Math.ceil(count.tokens * UNREPORTED_MARGIN) : count.tokens;
+  const free = budget.window - budget.reserve - tokens;
+  if (free < 0) return { kind: "too-many-tokens", by: -free };
+  const maxBytes = budget.maxBytes ?? null;
+  if (maxBytes !== null && bytes > maxBytes) return { kind: "too-many-bytes", by: bytes - maxBytes };
+  return { kind: "fits", free };
+}

@@ -2,8 +2,7 @@
  * What fills the window, by name. The parts are as counted, brought to the count that the account gives, so that they
  * sum exactly to the one number everything else uses. Grouped as people know it: system prompt, history, tools.
  */
-import type { Count, CountSource } from "./account.ts";
-import type { Budget } from "./counter.ts";
+import type { Budget, Count, CountSource } from "./account.ts";
 
 const SYSTEM = ["base", "memory", "skills", "instructions", "unseen"] as const;
 const HISTORY = [

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { answerReserve, fit } from "./account.ts";
 import { breakdown, type PartName } from "./breakdown.ts";
-import { answerReserve, effectiveWindow, fit, learnedLimit, learnLimit, utf8Bytes } from "./counter.ts";
+import { effectiveWindow, learnedLimit, learnLimit } from "./counter.ts";
 
 test("the reserve is the model's own limit, else 4,096 or an eighth of the window", () => {
   assert.equal(answerReserve(200_000, 64_000), 64_000);
@@ -28,17 +29,6 @@ test("[F29] few tokens in many bytes don't fit a byte budget", () => {
   assert.deepEqual(fit({ count, bytes: 6_000_000 }, budget), { kind: "too-many-bytes", by: 1_000_000 });
   assert.equal(fit({ count, bytes: 5_000_000 }, budget).kind, "fits");
   assert.equal(fit({ count, bytes: 6_000_000 }, { ...budget, maxBytes: null }).kind, "fits");
-});
-
-test("[F29] bytes are those of UTF-8", () => {
-  fc.assert(
-    fc.property(
-      fc.string({ unit: fc.oneof(fc.string({ unit: "binary", maxLength: 2 }), fc.constant("\ud83d")) }),
-      (text) => {
-        assert.equal(utf8Bytes(text), Buffer.byteLength(text, "utf8"));
-      },
-    ),
-  );
 });
 
 test("[F23] a breakdown's parts sum exactly to the count and its groups to the window", () => {

@@ -91,6 +91,32 @@ test("a second count asks the counter nothing about messages it has seen", () =>
   assert.equal(asked, 101);
 });
 
+test("in steps at most one text is counted at a time, and what the steps have counted isn't counted again", () => {
+  fc.assert(
+    fc.property(fc.array(arbitraryMessage()), (messages) => {
+      let asked = 0;
+      const counter = (text: string) => {
+        asked += text.length > 2 ? 1 : 0;
+        return text.length;
+      };
+      const meter = createMeter(shape, { counter });
+      const schema = { name: "read" };
+      for (const _ of meter.steps(messages, [schema])) {
+        assert.ok(asked <= 1, `${asked}`);
+        asked = 0;
+      }
+      const sizes = messages.map((message) => meter.parts(message));
+      meter.messages(messages);
+      meter.tools([schema]);
+      assert.equal(asked, 0);
+      assert.deepEqual(
+        sizes.map((parts) => parts.length),
+        messages.map((parts) => parts.length),
+      );
+    }),
+  );
+});
+
 test("a message counts at least as much with one part more", () => {
   fc.assert(
     fc.property(arbitraryMessage(), arbitraryMessage(), (message, more) => {

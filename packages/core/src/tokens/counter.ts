@@ -3,8 +3,7 @@
  * (all of them: reasoning, tool calls, results, images, files, blocks we don't know) and the framing around them.
  * A meter remembers each message object's count, so that a call costs the new messages and not the thread.
  */
-import type { FilePart, Part, Shape } from "../message/shape.ts";
-import type { Count } from "./account.ts";
+import type { CallPart, FilePart, Part, Shape } from "../message/shape.ts";
 import { type ImageRule, imageTokens } from "./images.ts";
 
 /**
@@ -29,7 +28,7 @@ export function countMessage<M>(
   counter: CountText,
   rule: ImageRule = "anthropic",
 ): number {
-  return sum(sizeMessage(message, shape, { counter, imageRule: rule }));
+  return sum(atOnce(sizeMessage(message, shape, { counter, imageRule: rule })));
 }
 
 /** A message's tokens, images apart from the rest so that a breakdown can show them. */
@@ -49,6 +48,10 @@ export interface Meter<M> {
   message(message: M): number;
   /** The same, images apart. */
   size(message: M): MessageSize;
+  /** Of each part's own text and its pictures, by its place. Counted with the message, once. */
+  parts(message: M): readonly MessageSize[];
+  /** Counts what isn't counted yet, and yields after each text: so that others get a turn while much is counted. */
+  steps(messages: readonly M[], schemas?: readonly unknown[]): Generator<void, void>;
   messages(messages: readonly M[]): number;
   /** A system prompt or any other bare text, framing included. */
   system(text: string): number;
@@ -59,17 +62,16 @@ export interface Meter<M> {
 
 export function createMeter<M extends object>(shape: Pick<Shape<M>, "parts">, given: MeterOptions): Meter<M> {
   const options = { ...given, counter: sampled(given.counter) };
-  const counted = new WeakMap<object, MessageSize>();
+  const counted = new WeakMap<object, CountedMessage>();
   const schemas = new WeakMap<object, number>();
   const frame = options.frame ?? PLAIN_FRAME;
   const prefix = new PrefixSums<M>();
-  const size = (message: M): MessageSize => {
-    const tokens = counted.get(message);
-    if (tokens !== undefined) return tokens;
-    const fresh = sizeMessage(message, shape, options);
+  function* sizing(message: M): Generator<void, CountedMessage> {
+    const fresh = yield* sizeMessage(message, shape, options);
     counted.set(message, fresh);
     return fresh;
-  };
+  }
+  const size = (message: M): CountedMessage => counted.get(message) ?? atOnce(sizing(message));
   const tool = (schema: unknown): number => {
     if (typeof schema !== "object" || schema === null) return frame.call + options.counter(String(schema));
     const known = schemas.get(schema);
@@ -80,6 +82,14 @@ export function createMeter<M extends object>(shape: Pick<Shape<M>, "parts">, gi
   };
   return {
     size,
+    parts: (message) => size(message).parts,
+    *steps(messages, schemas = []) {
+      for (const message of messages) if (!counted.has(message)) yield* sizing(message);
+      for (const schema of schemas) {
+        tool(schema);
+        yield;
+      }
+    },
     message: (message) => sum(size(message)),
     messages: (messages) => prefix.total(messages, (message) => sum(size(message))),
     system: (text) => (text === "" ? 0 : frame.message + options.counter(text)),
@@ -112,30 +122,54 @@ function sum({ text, images }: MessageSize): number {
   return text + images;
 }
 
-function sizeMessage<M>(message: M, shape: Pick<Shape<M>, "parts">, options: MeterOptions): MessageSize {
+interface CountedMessage extends MessageSize {
+  readonly parts: readonly MessageSize[];
+}
+
+/** Yields after each text: a message may have thousands of parts. */
+function* sizeMessage<M>(
+  message: M,
+  shape: Pick<Shape<M>, "parts">,
+  options: MeterOptions,
+): Generator<void, CountedMessage> {
   const { counter, imageRule = "anthropic", frame = PLAIN_FRAME } = options;
+  const parts: MessageSize[] = [];
   let text = frame.message;
   let images = 0;
   for (const part of shape.parts(message)) {
-    if (part.kind === "image") images += imageTokens(part, imageRule);
-    else text += partTokens(part, counter, frame);
-    if (part.kind === "result") for (const image of part.images) images += imageTokens(image, imageRule);
+    const own = { text: part.kind === "image" ? 0 : ownTokens(part, counter), images: pictureTokens(part, imageRule) };
+    parts.push(own);
+    yield;
+    text += own.text + (part.kind === "call" ? yield* aroundCall(part, own.text, counter, frame) : 0);
+    if (part.kind === "result") text += frame.result;
+    images += own.images;
   }
-  return { text, images };
+  return { text, images, parts };
 }
 
-function partTokens(part: Exclude<Part, { kind: "image" }>, counter: CountText, frame: Frame): number {
+function atOnce<T>(work: Generator<void, T>): T {
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+function pictureTokens(part: Part, rule: ImageRule): number {
+  const pictures = part.kind === "image" ? [part] : part.kind === "result" ? part.images : [];
+  return pictures.reduce((tokens, picture) => tokens + imageTokens(picture, rule), 0);
+}
+
+function ownTokens(part: Exclude<Part, { kind: "image" }>, counter: CountText): number {
   switch (part.kind) {
     case "text":
+    case "result":
       return counter(part.text);
     // The signature is a proof, not prompt text: providers bill the thinking it stands for. Redacted thinking has no
     // text of its own, so there the sealed data is the only measure of it.
     case "reasoning":
       return part.text === "" && part.signature !== null ? Math.ceil(part.signature.length / 6) : counter(part.text);
     case "call":
-      return frame.call + counter(part.name) + inputTokens(part.input, counter, frame);
-    case "result":
-      return frame.result + counter(part.text);
+      return counter(part.input);
     case "file":
       return fileTokens(part, counter);
     case "other":
@@ -143,16 +177,26 @@ function partTokens(part: Exclude<Part, { kind: "image" }>, counter: CountText, 
   }
 }
 
-function inputTokens(input: string, counter: CountText, frame: Frame): number {
-  const text = frame.inputs === "json" ? input : withoutEscapes(input);
-  return (frame.argument === 0 ? 0 : frame.argument * argumentsIn(input)) + counter(text);
+/** What a call counts beyond its input: frames and its name, less the escapes that its model never reads. */
+function* aroundCall(
+  { name, input }: CallPart,
+  own: number,
+  counter: CountText,
+  frame: Frame,
+): Generator<void, number> {
+  const frames = frame.call + (frame.argument === 0 ? 0 : frame.argument * argumentsIn(input));
+  const named = frames + counter(name);
+  yield;
+  if (frame.inputs === "json" || !input.includes("\\")) return named;
+  const read = counter(withoutEscapes(input));
+  yield;
+  return named + read - own;
 }
 
 const CONTROLS: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", b: "\b", f: "\f" };
 
 /** JSON text with its escapes resolved: a file written by a call is read line by line, not as one line with `\\n`. */
 function withoutEscapes(json: string): string {
-  if (!json.includes("\\")) return json;
   return json.replace(/\\(?:u([0-9a-fA-F]{4})|([^u]))/g, (_, hex: string | undefined, char: string) =>
     hex === undefined ? (CONTROLS[char] ?? char) : String.fromCharCode(Number.parseInt(hex, 16)),
   );
@@ -277,53 +321,6 @@ function samplesOf(text: string): string[] {
     const start = Math.floor(index * stride);
     return text.slice(start, start + SAMPLE);
   });
-}
-
-// The window as a budget: what is reserved for the answer, whether a prompt fits, and what fills it. The parts of a
-// breakdown sum exactly to the count; the groups add what is free and reserved, and sum exactly to the window.
-
-/** The model's own limit on its answer, else an eighth of a small window and 4,096 tokens of a large one. */
-export function answerReserve(window: number, maxOutputTokens: number | null): number {
-  return maxOutputTokens ?? Math.min(4096, Math.floor(window / 8));
-}
-
-export interface Budget {
-  readonly window: number;
-  readonly reserve: number;
-  /** Largest request the provider takes, in bytes; null when there is no such limit. */
-  readonly maxBytes?: number | null;
-}
-
-export type Fit =
-  | { readonly kind: "fits"; readonly free: number }
-  | { readonly kind: "too-many-tokens"; readonly by: number }
-  | { readonly kind: "too-many-bytes"; readonly by: number };
-
-/** Before the first report the counter alone speaks; this much more is assumed. */
-export const UNREPORTED_MARGIN = 1.05;
-
-/** Whether a prompt leaves room for its answer, in tokens and in bytes. */
-export function fit(prompt: { readonly count: Count; readonly bytes?: number }, budget: Budget): Fit {
-  const { count, bytes = 0 } = prompt;
-  const tokens = count.source === "estimated" ? Math.ceil(count.tokens * UNREPORTED_MARGIN) : count.tokens;
-  const free = budget.window - budget.reserve - tokens;
-  if (free < 0) return { kind: "too-many-tokens", by: -free };
-  const maxBytes = budget.maxBytes ?? null;
-  if (maxBytes !== null && bytes > maxBytes) return { kind: "too-many-bytes", by: bytes - maxBytes };
-  return { kind: "fits", free };
-}
-
-/** Bytes of a text as it goes over the wire (UTF-8; a lone surrogate is replaced by three bytes). */
-export function utf8Bytes(text: string): number {
-  let bytes = text.length;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code < 0x80) continue;
-    bytes += code < 0x800 ? 1 : 2;
-    // A pair is four bytes in all: its second half adds none of its own.
-    if (code >= 0xd800 && code <= 0xdbff && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00) at += 1;
-  }
-  return bytes;
 }
 
 /**

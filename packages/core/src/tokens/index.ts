@@ -1,23 +1,23 @@
 export type {
   Account,
+  Budget,
   Calibration,
   Count,
   CountSource,
   EntrySize,
+  Fit,
   ImpossibleReport,
   PromptSize,
   Report,
   Resume,
   Settled,
 } from "./account.ts";
-export { createAccount } from "./account.ts";
+export { answerReserve, createAccount } from "./account.ts";
 export type { Breakdown, Group, PartName } from "./breakdown.ts";
 export { breakdown } from "./breakdown.ts";
 export type {
-  Budget,
   EffectiveWindow,
   Endpoint,
-  Fit,
   Frame,
   LearnedLimit,
   LearnedLimits,
@@ -25,5 +25,5 @@ export type {
   Meter,
   MeterOptions,
 } from "./counter.ts";
-export { answerReserve, type CountText, charsPerToken, createMeter, effectiveWindow } from "./counter.ts";
+export { type CountText, charsPerToken, createMeter, effectiveWindow } from "./counter.ts";
 export type { ImageRule } from "./images.ts";

@@ -4,6 +4,7 @@
  */
 
 import { createMeter } from "@palimpsest/core/tokens";
+import { inTurns } from "palimpsest/internal/threads";
 import { exactCounterFor } from "palimpsest/models";
 import { ProblemError } from "../http/problem.ts";
 import { fieldsOf } from "../http/read-json.ts";
@@ -124,6 +125,7 @@ async function estimate<M extends object>(
   const { count: counter, prior, imageRule, frame } = await exactCounterFor({ model: target.model });
   const meter = createMeter(vendor.shape, { counter, imageRule, frame });
   const { system, tools } = request;
+  await inTurns(meter.steps(messages, tools));
   const fixed = (system === "" ? 0 : meter.system(system)) + meter.tools(tools);
   return Math.ceil((fixed + meter.messages(messages)) * prior);
 }

@@ -1,9 +1,21 @@
 /** Reads what came with a request: the body up to its limit, as JSON or text, and checks it and the query. */
 import { errorText, normalized } from "@palimpsest/core/internal/text";
 import { beginsZip } from "palimpsest/internal/import";
+import { inTurns } from "palimpsest/internal/threads";
 import type { z } from "zod";
 import { ProblemError } from "./problem.ts";
-import { assertShallow, parseJson } from "./read-json.ts";
+import {
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COMMA,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  parseJson,
+  pastSpace,
+  QUOTE,
+  STEP,
+  stringEnd,
+} from "./read-json.ts";
 import type { Route } from "./route.ts";
 
 export interface BodyLimits {
@@ -163,3 +175,52 @@ function problemOf(name: string): string | null {
 
 /** Room for the ending of what is made of it. */
 const MOST_NAME = 200;
+
+/* The form of a body, from its bytes: a parser that meets millions of open brackets takes seconds. */
+
+/** Throws a `ProblemError` if the bytes are a list or an object of JSON and nested too deep; other bytes pass. */
+export async function assertShallow(bytes: Buffer, nesting: number): Promise<void> {
+  const first = bytes[pastSpace(bytes, 0)];
+  if (first !== OPEN_BRACE && first !== OPEN_BRACKET) return;
+  const problem = await inTurns(shapeProblem(bytes, nesting));
+  if (problem === "too-deep") throw new ProblemError(400, problem, `the body is nested deeper than ${nesting} levels`);
+  if (problem === "too-many-values")
+    throw new ProblemError(
+      400,
+      problem,
+      `a message, or another item of the body, holds more than ${MOST_VALUES} values, or the body has more than ${MOST_FIELDS} fields`,
+    );
+}
+
+/** Of one message or tool: what is done with it is done at once. */
+const MOST_VALUES = 50_000;
+/** Of the body itself. */
+const MOST_FIELDS = 1000;
+
+/** Ends at the first level or value too many. Of text that is no JSON it says what it likes. */
+function* shapeProblem(bytes: Buffer, mostLevels: number): Generator<void, "too-deep" | "too-many-values" | null> {
+  let depth = 0;
+  let pause = STEP;
+  let [fields, values] = [0, 0];
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte === QUOTE) at = stringEnd(bytes, at) - 1;
+    else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+      depth += 1;
+      if (depth > mostLevels) return "too-deep";
+      if (depth === ITEM_DEPTH) values = 0;
+    } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth -= 1;
+    else if (byte === COMMA) {
+      if (depth === 1) fields += 1;
+      if (depth >= ITEM_DEPTH) values += 1;
+      if (fields >= MOST_FIELDS || values >= MOST_VALUES) return "too-many-values";
+    }
+    if (at < pause) continue;
+    pause = at + STEP;
+    yield;
+  }
+  return null;
+}
+
+/** Of a message in the body's list of messages. */
+const ITEM_DEPTH = 3;

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { assertShallow, parseJson, parseSteps, repeatedName } from "./read-json.ts";
+import { assertShallow } from "./input.ts";
+import { parseJson, parseSteps, repeatedName } from "./read-json.ts";
 
 function parsedInSlices(bytes: Buffer, step: number): unknown {
   const steps = parseSteps(bytes, step);
@@ -53,6 +54,18 @@ test("as deep as allowed passes, one level more is refused, brackets in words an
   await assert.rejects(assertShallow(nested(201), 200), { code: "too-deep" });
   await assertShallow(Buffer.from(JSON.stringify([`\\"${"[".repeat(500)}`])), 200);
   await assertShallow(Buffer.from(`RIFF${"[".repeat(500)}`), 200);
+});
+
+test("a message of very many values and a body of very many fields are refused, very many messages are not", async () => {
+  const shaped = (value: unknown) => assertShallow(Buffer.from(JSON.stringify(value)), 200);
+  const values = Array.from({ length: 30_000 }, (_, index) => ({ n: index, a: 1 }));
+  const fields = Object.fromEntries(values.map((_, index) => [`k${index}`, index]));
+  const tooMany = { code: "too-many-values" };
+  await assert.rejects(shaped({ messages: [{ role: "user", content: values }] }), tooMany);
+  await assert.rejects(shaped({ messages: [{ role: "user", a: fields, b: fields }] }), tooMany);
+  await assert.rejects(shaped(fields), tooMany);
+  await shaped({ messages: [...values, ...values, ...values], input: values.map(({ n }) => n), metadata: fields });
+  await shaped({ messages: [{ role: "user", content: ",".repeat(60_000) }] });
 });
 
 test("a body of nothing but open brackets is refused by its first ones", async () => {

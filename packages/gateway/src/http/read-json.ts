@@ -1,11 +1,9 @@
 /**
- * JSON from a request's bytes. Nesting is limited by a scan before anything is parsed, because a parser that meets
- * millions of open brackets takes seconds. A long text is parsed in slices, so that others get their turn in between; what
+ * JSON from a request's bytes. A long text is parsed in slices, so that others get their turn in between; what
  * comes out is what `JSON.parse` gives.
  */
 import { isRecord } from "@palimpsest/core/internal/text";
 import { inTurns } from "palimpsest/internal/threads";
-import { ProblemError } from "./problem.ts";
 
 /** Bytes up to which a text is parsed at once. */
 export const AT_ONCE = 2 * 1024 * 1024;
@@ -15,49 +13,23 @@ export async function parseJson(bytes: Buffer): Promise<unknown> {
   return bytes.length <= AT_ONCE ? JSON.parse(bytes.toString()) : inTurns(parseSteps(bytes));
 }
 
-/** Throws a `ProblemError` if the bytes are a list or an object of JSON and nested too deep; other bytes pass. */
-export async function assertShallow(bytes: Buffer, nesting: number): Promise<void> {
-  const first = bytes[pastSpace(bytes, 0)];
-  if (first !== OPEN_BRACE && first !== OPEN_BRACKET) return;
-  if (await inTurns(deeperThan(bytes, nesting)))
-    throw new ProblemError(400, "too-deep", `the body is nested deeper than ${nesting} levels`);
-}
-
 /** A name that stands twice in one object, at any depth and however it is spelled; null: none does. Expects an object's JSON. */
 export function repeatedName(bytes: Buffer): Promise<string | null> {
   return inTurns(repeatedSteps(bytes));
 }
 
-const QUOTE = 0x22;
-const COMMA = 0x2c;
+export const QUOTE = 0x22;
+export const COMMA = 0x2c;
 const COLON = 0x3a;
-const OPEN_BRACKET = 0x5b;
+export const OPEN_BRACKET = 0x5b;
 const BACKSLASH = 0x5c;
 const LETTER_U = 0x75;
-const CLOSE_BRACKET = 0x5d;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
+export const CLOSE_BRACKET = 0x5d;
+export const OPEN_BRACE = 0x7b;
+export const CLOSE_BRACE = 0x7d;
 
 /** Bytes that are looked at or parsed in one step. */
-const STEP = 256 * 1024;
-
-/** Ends at the first level too many. Of text that is no JSON it says what it likes. */
-function* deeperThan(bytes: Buffer, most: number): Generator<void, boolean> {
-  let depth = 0;
-  let pause = STEP;
-  for (let at = 0; at < bytes.length; at += 1) {
-    const byte = bytes[at];
-    if (byte === QUOTE) at = stringEnd(bytes, at) - 1;
-    else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
-      depth += 1;
-      if (depth > most) return true;
-    } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth -= 1;
-    if (at < pause) continue;
-    pause = at + STEP;
-    yield;
-  }
-  return false;
-}
+export const STEP = 256 * 1024;
 
 function* repeatedSteps(bytes: Buffer): Generator<void, string | null> {
   const open: (Set<string> | null)[] = []; // the names of each open object; null for a list

@@ -20,7 +20,7 @@ import { NO_RULES, readRules, recognizeRules } from "@palimpsest/core/internal/l
 import { mayBecomeRule } from "@palimpsest/core/internal/memory";
 import { sizesOf } from "@palimpsest/core/internal/prompt";
 import { standingSentences, typedSteps } from "@palimpsest/core/internal/recall";
-import { NOWHERE, ownText, quotable, quoteWork, wordRoom } from "@palimpsest/core/internal/summary";
+import { NOWHERE, ownText, quotable, quoteSteps, wordRoom } from "@palimpsest/core/internal/summary";
 import { errorText } from "@palimpsest/core/internal/text";
 import type { MessageRecord, RuleList, Rung } from "@palimpsest/core/log";
 import type { Prompt } from "@palimpsest/core/prompt";
@@ -171,16 +171,12 @@ export async function summaryJob<M>(
   const count = sizes.text;
   const loaded = await quotedMessages(covered, thread, quotes);
   const pins = gatherPins(covered, thread, loaded);
-  const text = (seq: number, part: number): string | null => {
+  const text = ({ seq, part }: { readonly seq: number; readonly part: number }): string | null => {
     const message = loaded.get(seq);
     const written = message === undefined ? null : ownText(shape.parts(message)[part]);
     return written === null || covered.own.shown.includes(written) ? null : written;
   };
-  const work = quoteWork(covered.own.hidden, {
-    maxTokens: cut.quoteTokens,
-    count,
-    text: ({ seq, part }) => text(seq, part),
-  });
+  const work = await inTurns(quoteSteps(covered.own.hidden, { maxTokens: cut.quoteTokens, count, text }));
   const lines = stateLines(thread.head().state);
   const input = { ...covered, pins, quotes: work, lines, originals: originals?.() ?? NOWHERE };
   const format = policy.summaryFormat;

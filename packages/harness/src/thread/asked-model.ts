@@ -14,7 +14,7 @@ import { type DraftTable, drafting, draftTable } from "../compaction/drafts.ts";
 import type { CompactionEvent, OnCompactionEvent, Summarization } from "../compaction/summarization.ts";
 import type { SummaryWriter } from "../compaction/summarize.ts";
 import { readQuotes } from "../compaction/summary.ts";
-import { pace } from "../long-work.ts";
+import { inTurns } from "../long-work.ts";
 import type { Usage } from "../models/facts.ts";
 import type { ModelCounter } from "../models/tokenizers.ts";
 import { type FixedRequest, type PromptOpening, type SentFixed, thoughtBinder } from "./fixed-request.ts";
@@ -193,25 +193,24 @@ export function endingWithRequest<M>(messages: readonly M[], shape: Shape<M>): r
   return role === "user" || role === "tool" ? messages : repair(messages, shape, LAST_RULE).messages;
 }
 
-/** Fewer new messages are sized with the prompt. */
+/** Fewer new messages are sized with the prompt, unless they have more characters than this. */
 const FEW = 20;
+const LONG = 50_000;
 
 /** The meter remembers what it has sized: the prompt that is built next finds it there. */
 function sizingInTurns<M extends object>(
-  { view }: ThreadLog<M>,
+  { view, live }: ThreadLog<M>,
   meter: AskedModel<M>["meter"],
   sized: number,
 ): () => Promise<void> {
   let known = sized;
   return async () => {
     const entries = view();
-    if (entries.length - known > FEW) {
-      const steps = pace();
-      for (const { message } of entries) {
-        meter.size(message);
-        if (steps.isDue()) await steps.turn();
-      }
-    }
+    const isLong =
+      live()
+        .tail.slice(-FEW)
+        .reduce((sum, { body }) => sum + body.length, 0) > LONG;
+    if (isLong || entries.length - known > FEW) await inTurns(meter.steps(entries.map(({ message }) => message)));
     known = entries.length;
   };
 }

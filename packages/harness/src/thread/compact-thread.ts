@@ -16,7 +16,7 @@ import { withLease } from "../stores/leases.ts";
 import type { Store } from "../stores/store.ts";
 import { openCompactor } from "./asked-model.ts";
 import { livePrompt } from "./live-prompt.ts";
-import { type SizedThread, sizedThread } from "./sized-thread.ts";
+import { type SizedThread, sizedThread, sizeInTurns } from "./sized-thread.ts";
 import { openStoredThread, type ThreadLog } from "./thread.ts";
 import { type ThreadDeps, threadDeps } from "./writer.ts";
 
@@ -49,6 +49,7 @@ export async function compactThread(
     const { thread } = opened;
     const sizer = await sizerFor(thread, sized, deps.store);
     const signal = request.signal === undefined ? lost : AbortSignal.any([request.signal, lost]);
+    await sizeInTurns(thread, sizer.meter);
     const prompt = livePrompt(thread, sizer);
     return compactorFor({ thread, counter: sized.counter, prompt }, deps, options).compact({
       ...request,

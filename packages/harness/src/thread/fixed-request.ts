@@ -31,6 +31,14 @@ export function sizeFixed<M>(given: FixedRequest, meter: Meter<M>, hash: Hash): 
   return named(parts, [system, tools]);
 }
 
+/** Counts long tools ahead, so that others get their turns meanwhile, and before and after what is done then. */
+export function* fixSteps<M>(given: FixedRequest, meter: Meter<M>, fix: () => void): Generator<void, void> {
+  if ("tools" in given && JSON.stringify(given.tools ?? []).length > 50_000) yield* meter.steps([], given.tools);
+  yield;
+  fix();
+  yield;
+}
+
 /** As it is sent, and its size. */
 export interface SentFixed extends Pick<FixedSize, "hash" | "parts"> {
   readonly parameters: RequestParameters;

@@ -4,7 +4,7 @@
  */
 import { coveredIn, extractState, quote, renderState, storedSummary } from "@palimpsest/core/internal/compaction";
 import { erase, erasedState, isQuoted, summaryEdits, withoutEchoes } from "@palimpsest/core/internal/log";
-import { originalsIn, ownText, quotable, quoteWork, splitQuotes, withEdits } from "@palimpsest/core/internal/summary";
+import { originalsIn, ownText, quotable, quoteSteps, splitQuotes, withEdits } from "@palimpsest/core/internal/summary";
 import type {
   CompactionRecord,
   Erasure,
@@ -87,11 +87,13 @@ async function rebuilt(record: CompactionRecord, context: Rebuilding): Promise<S
     ...covered,
     userTurns,
     pins: pinned.flatMap((seq) => (quoted.has(seq) ? [quote(seq, quoted.get(seq)!, shape)] : [])),
-    quotes: quoteWork(covered.own.hidden, {
-      maxTokens: size(quotes),
-      count: size,
-      text: ({ seq, part }) => writtenIn(quoted.get(seq), part, shape),
-    }),
+    quotes: await inTurns(
+      quoteSteps(covered.own.hidden, {
+        maxTokens: size(quotes),
+        count: size,
+        text: ({ seq, part }) => writtenIn(quoted.get(seq), part, shape),
+      }),
+    ),
     lines: stateLines(erasedState(head.state, erasure) ?? head.state),
     originals: originalsIn(before),
   };

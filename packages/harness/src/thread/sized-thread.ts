@@ -12,6 +12,7 @@ import { type Dialect, rulesOf, type Shape, shapeOf } from "@palimpsest/core/mes
 import { createSizer, type FixedSize, type Prompt, type Sizer } from "@palimpsest/core/prompt";
 import { createMeter, type Meter } from "@palimpsest/core/tokens";
 import { stateChainOf } from "../compaction/state-chain.ts";
+import { inTurns } from "../long-work.ts";
 import { exactCounterFor, type ModelCounter } from "../models/tokenizers.ts";
 import type { Store, ThreadLoad } from "../stores/store.ts";
 import { sentBefore } from "./fixed-request.ts";
@@ -52,15 +53,26 @@ export async function sizedThread(store: Store, load: ThreadLoad, asker?: Asker)
   const parts = knownParts(load);
   const beside = parts === null ? await asker?.beside(load) : undefined;
   const request = beside === undefined ? requestOf(load) : { system: beside.system, tools: beside.tools };
+  const thread = copyInMemory(store, load, shape);
+  await sizeInTurns(thread, meter, request.tools);
   const fixed = fixedSize(parts ?? beside?.parts ?? fixedParts(request, meter));
   const sizer = createSizer({ shape, rules: rulesOf(dialect), meter, fixed });
-  const thread = copyInMemory(store, load, shape);
   const prompt = livePrompt(thread, sizer);
   const { prior } = counter;
   const { factors } = load.head;
   const resumed = { prompt: sizeOf(prompt()), factors, priorOf: () => prior, window: null };
   sizer.countOn({ account: resumeAccount(recentReports(records, model), resumed), model, prior });
   return { thread, dialect, counter, sizer, request, prompt };
+}
+
+/** Ahead of a prompt, which then finds all of it counted. */
+export function sizeInTurns<M>(
+  thread: Pick<ThreadLog<M>, "view">,
+  meter: Meter<M>,
+  tools: readonly unknown[] = [],
+): Promise<void> {
+  const messages = thread.view().map(({ message }) => message);
+  return inTurns(meter.steps(messages, tools));
 }
 
 function recentReports(records: readonly LogRecord[], model: string): readonly UsageRecord[] {

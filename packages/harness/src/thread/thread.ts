@@ -10,7 +10,7 @@ import type { Shape } from "@palimpsest/core/message";
 import type { Prompt } from "@palimpsest/core/prompt";
 import type { CompactRequest } from "../compaction/compactor.ts";
 import { FloorError } from "../compaction/summarization.ts";
-import { inTurns, pace } from "../long-work.ts";
+import { inTurns } from "../long-work.ts";
 import { NO_USAGE, readUsage, type Usage } from "../models/facts.ts";
 import type { HeldLease } from "../stores/store.ts";
 import {
@@ -21,7 +21,7 @@ import {
   type UsageInput,
   windowAfter,
 } from "./asked-model.ts";
-import { fixedChange } from "./fixed-request.ts";
+import { fixedChange, fixSteps } from "./fixed-request.ts";
 import type { ThreadActs } from "./handle.ts";
 import {
   type Batch,
@@ -170,10 +170,9 @@ function threadOn<M extends object>(log: StoredLog<M>, { before, leases, opened 
     prompt: ({ fixed, signal } = {}) =>
       calls.next(async () => {
         await log.catchUp();
-        const steps = pace();
         const { options, fix, size } = open.model;
-        if (fixed !== undefined) fix(options.fixedFor(fixed));
-        if (steps.isDue()) await steps.turn();
+        const fixing = fixed && fixSteps(fixed, options.meter, () => fix(options.fixedFor(fixed)));
+        if (fixing !== undefined) await inTurns(fixing);
         await size();
         const outcome = options.compacts === "by-itself" ? await compactDue(open, stopOf(open, signal)) : null;
         return askNow(open, outcome);

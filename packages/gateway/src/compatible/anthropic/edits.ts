@@ -1,6 +1,6 @@
 /** What a request asks of Anthropic's own server beside an answer: to hold its thread, to clear or summarize what is old. Pure. */
 
-import { applyPrune } from "@palimpsest/core/internal/log";
+import { applyPrunes } from "@palimpsest/core/internal/log";
 import { isRecord } from "@palimpsest/core/internal/text";
 import type { PruneEntry } from "@palimpsest/core/log";
 import { type AnthropicMessage, anthropicShape } from "@palimpsest/core/message";
@@ -364,9 +364,7 @@ export function editedMessages(
     const shown = left.map((message, seq) => ({ seq, message }));
     const { entries } = clearToolUses(shown, edit, { tokens, count });
     const byTarget = Map.groupBy(entries, (entry) => entry.target);
-    return left.map((message, seq) =>
-      (byTarget.get(seq) ?? []).reduce((one, entry) => applyPrune(one, entry, anthropicShape), message),
-    );
+    return left.map((message, seq) => applyPrunes(message, byTarget.get(seq) ?? [], anthropicShape));
   }, messages);
 }
 
@@ -384,10 +382,7 @@ async function shownIn(store: Store, threadId: string): Promise<readonly ShownMe
   for await (const { record } of store.records(threadId, query)) {
     if (record.kind !== "message" || record.dialect !== "anthropic") continue;
     const said = JSON.parse(record.body) as AnthropicMessage;
-    const message = (byTarget.get(record.seq) ?? []).reduce(
-      (one, entry) => applyPrune(one, entry, anthropicShape),
-      said,
-    );
+    const message = applyPrunes(said, byTarget.get(record.seq) ?? [], anthropicShape);
     shown.push({ seq: record.seq, message });
   }
   return shown;
