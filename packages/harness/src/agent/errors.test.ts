@@ -55,6 +55,8 @@ test("an option that isn't one, and tools as a list, are refused by name", () =>
   });
   assert.throws(made({ tools: [{ name: "read" }] }), { code: "bad-options", message: /takes an object/ });
   assert.throws(made({ compaction: false }, createDeepAgent), { code: "bad-options" });
+  for (const rules of ["Never x.", null, [1], { agnt: ["Never x."] }, { agent: "Never x." }, { user: ["Never x."] }])
+    assert.throws(made({ rules }, createDeepAgent), { code: "bad-options", message: /`rules` takes a list/ });
 });
 
 test("openStore without a path or an address says what it takes", async () => {

@@ -55,8 +55,8 @@ export interface DeepAgentOptions extends AgentOptions {
   readonly contextTools?: boolean | undefined;
   /** What it remembers of its users, made by `createMemory(...)`; without it nothing is learned or recalled across threads. */
   readonly memory?: Middleware | Pick<Memory, "middleware">;
-  /** Rules that hold in all its threads: of the agent, of each user, of files such as AGENTS.md. */
-  readonly rules?: StandingRulesOptions | undefined;
+  /** Rules that hold in all its threads: of the agent (a plain list is that, too), of each user, of files such as AGENTS.md. */
+  readonly rules?: StandingRulesOptions | readonly string[] | undefined;
   /** Folders, a shell, stored tool outputs and skills; without it the agent has no files. */
   readonly files?: DeepFilesOptions;
 }

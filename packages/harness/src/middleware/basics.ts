@@ -7,6 +7,7 @@ import { aiSdkShape, type Repair } from "@palimpsest/core/message";
 import { tool } from "ai";
 import { z } from "zod/v4";
 import { pendingIn } from "../agent/approval.ts";
+import { AgentError } from "../agent/errors.ts";
 import type { Middleware } from "../agent/run.ts";
 import { rulesInFiles } from "../thread/rule-files.ts";
 import { type TitleLimits, titleOf } from "../thread/title.ts";
@@ -152,8 +153,25 @@ export interface StandingRulesOptions {
   readonly files?: readonly string[] | undefined;
 }
 
+const TEXTS = z.array(z.string()).readonly().optional();
+const RULES = z.strictObject({
+  agent: TEXTS,
+  user: z
+    .custom<StandingRulesOptions["user"]>((given) => given === undefined || typeof given === "function")
+    .optional(),
+  files: TEXTS,
+});
+
+function readOptions(given: StandingRulesOptions | readonly string[]): StandingRulesOptions {
+  const { data } = RULES.safeParse(Array.isArray(given) ? { agent: given } : given);
+  if (data !== undefined) return data;
+  const shape = '["Never ..."], or { agent: [...], user: (userId) => [...], files: ["AGENTS.md"] }';
+  throw new AgentError("bad-options", `\`rules\` takes a list of sentences, or an object with such lists: ${shape}.`);
+}
+
 /** Internal: `rules` of the deep agent. Copies rules into the thread's log, so that replay and `verify` need nothing else; older copies end. */
-export function standingRules({ agent = [], user = () => [], files = [] }: StandingRulesOptions): Middleware {
+export function standingRules(given: StandingRulesOptions | readonly string[]): Middleware {
+  const { agent = [], user = () => [], files = [] } = readOptions(given);
   return {
     name: "rules",
     async beforeAgent({ thread, deps, commit }) {

@@ -56,6 +56,11 @@ test("rules of the agent, the user and a file are in the thread's log and its pr
   assert.equal((await verify(threadDeps(store), "t")).kind, "whole");
 });
 
+test("a plain list is the agent's own rules", async () => {
+  assert.match(await asked(["Never push to main."]), /- Never push to main\./);
+  assert.deepEqual(await inForce(), ["agent: Never push to main."]);
+});
+
 test("an unchanged origin writes nothing with the next run", async () => {
   const sources = { agent: ["Never push to main."] };
   await asked(sources);
