@@ -8,6 +8,7 @@ import { createAgent } from "../agent/agent.ts";
 import type { AgentEvent } from "../agent/events.ts";
 import { createDeepAgent } from "../home/create-deep-agent.ts";
 import { openSqlite } from "../stores/sqlite.ts";
+import { undo, withWriter } from "../thread/acts.ts";
 import { createThread, threadDeps } from "../thread/threads.ts";
 import { forgetEverywhere } from "./erase-message.ts";
 import { fileStorage } from "./file-storage.ts";
@@ -277,6 +278,23 @@ test("a thread that was taken over while memory was read ends the run: it is not
   const { end } = await agent.stream({ threadId: "t", prompt: "hello there" }).result;
   assert.equal(end.kind === "failed" && end.code, "lease-lost");
   assert.equal(events.includes("memory-failed"), false);
+});
+
+test("a thread that others have written to meanwhile is read again: it is not told as trouble with memory", async () => {
+  const kit = open();
+  await kit.service.add(OWN, { content: "User is a baker" });
+  await kit.ask("t", "I like green tea");
+  await kit.ask("t", `hello there friend${", the weather is fine".repeat(100)}`);
+  await kit.ask("t", "and again");
+  await kit.agent.compact("t", { keep: { type: "messages", value: 2 } });
+  assert.equal((await withWriter(kit.deps, "t", (writer) => undo(writer))).kind, "done");
+  await kit.service.add(OWN, { content: "User lives in Bergen" });
+  await kit.ask("t", "hello there again");
+  assert.match(kit.prompts.at(-1)!.system, /Bergen/);
+  assert.deepEqual(
+    kit.events.filter(({ type }) => type === "memory-failed"),
+    [],
+  );
 });
 
 let count = 0;

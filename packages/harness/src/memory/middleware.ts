@@ -11,6 +11,7 @@ import { charsPerToken } from "@palimpsest/core/tokens";
 import { LeaseLostError } from "../agent/errors.ts";
 import type { PromptSection } from "../agent/fixed-part.ts";
 import type { Middleware, Run } from "../agent/run.ts";
+import { ClaimRefused } from "../stores/leases.ts";
 import { evidenceBudget, gatherEvidence, stillThere } from "./evidence.ts";
 import type { MemoryQueue } from "./queue.ts";
 import type { Repository } from "./repository.ts";
@@ -183,12 +184,12 @@ async function readDocument(run: Run, { repository }: MemoryMiddlewareOptions): 
   return repository.view(checked.scope);
 }
 
-/** A lost lease is the run's affair and ends it; everything else is only memory's. */
+/** A lost lease ends the run, and a refused claim lets it begin anew: those are its affair. Everything else is only memory's. */
 async function attempt<T>(run: Run, work: () => Promise<T>, otherwise: T): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof LeaseLostError) throw error;
+    if (error instanceof LeaseLostError || error instanceof ClaimRefused) throw error;
     const reason = errorText(error);
     run.emit({ type: "memory-failed", threadId: run.threadId, reason });
     return otherwise;
