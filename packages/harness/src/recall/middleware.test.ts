@@ -35,6 +35,30 @@ test("recall finds what a compaction has hidden, not its own echo, and recall_re
   assert.match(String(ends[1]?.output), /user: The launching code word is quicksilver-77, and it must be said twice\./);
 });
 
+test("in a small window an answer leaves out the lowest ranked hits, and is not cut where the best one stands", async () => {
+  const shown: string[] = [];
+  const kit = deepAgentKit(
+    ({ prompt }) => {
+      const last = prompt.at(-1)!;
+      if (last.role === "tool") shown.push(textOf(last as never));
+      const pier = /cost of the lamp at pier (\d+)/.exec(last.role === "user" ? textOf(last as never) : "");
+      return pier === null
+        ? `You said: "${textOf(last as never)}" I keep everything said here; ask me about any of it.`
+        : { calls: [{ name: "recall", input: { query: `lamp pier ${pier[1]} cost` } }] };
+    },
+    { window: 3_000 },
+  );
+  for (let note = 1; note <= 30; note += 1) {
+    const prompt = `Note ${note}: the lamp at pier ${note} was repaired by Olaf on day ${note} of the month, at a price of ${note * 13} crowns, in rain.`;
+    await kit.agent.generate({ threadId: "t", prompt });
+  }
+  for (const pier of [5, 9]) {
+    await kit.agent.generate({ threadId: "t", prompt: `What was the cost of the lamp at pier ${pier}?` });
+    assert.match(shown.at(-1)!, new RegExp(`a price of ${pier * 13} crowns`));
+    assert.doesNotMatch(shown.at(-1)!, /cut here/);
+  }
+});
+
 test("a message longer than one reading is read on where it stopped, to its last word", async () => {
   const long = Array.from({ length: 900 }, (_, n) => `line ${n}`).join("\n");
   const kit = agentKit(

@@ -3,15 +3,16 @@
  * reads any range of it word for word. Both say that they answer from history, so that search doesn't find its own echo.
  */
 
+import { fixedTokens } from "@palimpsest/core/internal/prompt";
 import { tool } from "ai";
 import { z } from "zod/v4";
-import type { Middleware } from "../agent/run.ts";
+import type { Middleware, Run } from "../agent/run.ts";
 import { describeTool } from "../tool-facts.ts";
 import { findText, readText } from "./answers.ts";
 import { RECALL_FACTS } from "./catch-up.ts";
 
 export interface RecallOptions {
-  /** Most tokens of one answer, roughly. */
+  /** Most tokens of one answer, roughly; a small window allows less. */
   readonly tokens?: number;
   /** `user`: the agent may also search the user's other threads. */
   readonly scope?: "thread" | "user";
@@ -39,7 +40,7 @@ export function recall({ tokens = 2000, scope = "thread", corrected }: RecallOpt
         metadata: describeTool(RECALL_FACTS.recall),
         execute: ({ query }) =>
           findText(run.deps, run.threadId, query, {
-            tokens,
+            tokens: Math.min(tokens, roomIn(run)),
             scope,
             except: run.question,
             corrected: corrected && ((hits) => corrected(hits, run)),
@@ -51,8 +52,18 @@ export function recall({ tokens = 2000, scope = "thread", corrected }: RecallOpt
         inputSchema: RANGE,
         metadata: describeTool(RECALL_FACTS.recall_read),
         execute: ({ from, to = from, offset = 0 }) =>
-          readText(run.deps, run.threadId, { from, to, offset, characters: tokens * 4 }),
+          readText(run.deps, run.threadId, { from, to, offset, characters: Math.min(tokens, roomIn(run)) * 4 }),
       }),
     }),
   };
 }
+
+/** A longer answer would be cut on arrival, and in the middle, whatever stands there. */
+function roomIn(run: Run): number {
+  return Math.max(LEAST, Math.floor((run.window() - fixedTokens(run.prompt())) * SHARE));
+}
+
+/** Of what system prompt and tools leave of the window: the rest is for summary, question and what is said next. */
+const SHARE = 1 / 4;
+/** The best hit fits in all the same. */
+const LEAST = 300;
