@@ -163,14 +163,11 @@ async function standsThere<M extends object>(
  * in a fork: nobody waits, and nothing is written between the messages of another request.
  */
 
-/** It goes another way than the thread; another request holds the thread; the thread has moved on since the answer. */
-type ForkReason = "other-way" | "held" | "moved-on";
-
 /** The thread of a request, held from before its messages are written until its answer is. */
 export interface ClaimedThread<M> {
   readonly outcome: "new" | "extended" | "forked";
-  /** Why the thread was forked; null if it wasn't. */
-  readonly fork: ForkReason | null;
+  /** Why a fork: it goes another way; another request holds the thread; the thread has moved on since the answer. */
+  readonly fork: "other-way" | "held" | "moved-on" | null;
   readonly id: string;
   /** How many of the request's messages it already has. */
   readonly known: number;
@@ -278,7 +275,7 @@ export async function claimMatch<M extends object>(
 async function claimFork<M extends object>(
   from: string,
   { at, known }: { readonly at: number; readonly known: number },
-  reason: ForkReason,
+  reason: NonNullable<ClaimedThread<M>["fork"]>,
   { deps, claim }: ClaimContext<M>,
 ): Promise<ClaimedThread<M> | null> {
   const as = `c-${deps.ids()}`;

@@ -21,7 +21,6 @@ type Line = { thread: string } & ({ header: ThreadHeader; head: Head } | Chained
 
 /** Every format there ever was, and which bodies were erased in its threads. */
 const FORMATS = [
-  { version: 1, redacted: [4, 11] },
   { version: 2, redacted: [4, 8, 11] },
   { version: 3, redacted: [4, 8, 11] },
 ];

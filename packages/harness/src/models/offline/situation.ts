@@ -58,7 +58,7 @@ const UPLOADED = /\n\n\(Uploaded: [^)\n]*\)$/;
 const STANDING = /^\[Standing rules[^\]\n]*\]\n(?:- [^\n]*\n)*\n*/;
 
 /** Nor is the line that says how long ago the message before was. */
-const TIME_PASSED = /\s*\[\d+ (?:hours|days) after the message before: [\d :-]+ UTC\]\s*/;
+const TIME_PASSED = /(?<!\s)\s*\[\d+ (?:hours|days) after the message before: [\d :-]+ UTC\]/;
 
 const BLOCK = /<memory>\n((?:(?!<memory>\n)[\s\S])*?)<\/memory>/g;
 
