@@ -8,6 +8,7 @@ import type { Part, Role, Shape } from "../message/shape.ts";
 import { analyze, eachTerm, fold, QUESTION_WORDS } from "../text/analyze.ts";
 import { membersOf, mentionsFailure } from "../text/names.ts";
 import { OPENERS, ownWords, sentencesIn, stem } from "../text/words.ts";
+import { isBan } from "./bans.ts";
 import { asksTime, dateWords, namesTime, relativeDates, type StatedDate, statedDates } from "./dates.ts";
 import type { IndexEntry, Placement } from "./port.ts";
 import { ANNOUNCES, compileForms, INSTRUCTIONS, ONCE, PREFERENCES, STATEMENT, TOLD } from "./standing-forms.ts";
@@ -393,6 +394,7 @@ function kindOf(raw: string): StandingSentence["kind"] | null {
   if (sentence.length < 8 || TOLD.test(sentence)) return null;
   const bare = sentence.replace(OPENERS, "");
   const asks = /[?\uff1f]["')\]]*$/.test(sentence);
-  if (!asks && INSTRUCTIONS.some((form) => form.test(bare)) && !STATEMENT.test(bare)) return "instruction";
+  const orders = !asks && (INSTRUCTIONS.some((form) => form.test(bare)) || isBan(bare));
+  if (orders && !STATEMENT.test(bare)) return "instruction";
   return PREFERENCES.some((form) => form.test(bare)) && !ONCE.test(bare) ? "preference" : null;
 }

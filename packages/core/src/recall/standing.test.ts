@@ -95,6 +95,75 @@ const NEITHER = [
   "\ud800 always \u0000",
 ];
 
+/** Whatever the verb. */
+const BANS = [
+  "Never moor ferries at pier 3.",
+  "Don't ever email Bob.",
+  "Never dock the Aurora at night.",
+  "Do not ever refuel a ship while passengers are aboard.",
+  "Never sail the Elbe after dark.",
+  "never invite anyone to the channel",
+  "Never supply passwords to callers.",
+  "Never feed the model customer data.",
+  "Don\u2019t ever phone my mother.",
+  "Never give berth 7 away.",
+  "Never schedule meetings before 10.",
+  "Never ping Bob unless the build is red.",
+];
+
+/** They begin as a ban does. */
+const NO_BANS = [
+  "Never mind the tests.",
+  "Never been to Rome.",
+  "Never thought of that.",
+  "Never again will I use it.",
+  "Never works for me.",
+  "Never say never.",
+  "Never seen the Aurora.",
+  "Never had any trouble.",
+  "Never heard a thing.",
+  "Never knew the answer.",
+  "Never before the meeting.",
+  "Never needed a lock.",
+  "Never liked the old page.",
+  "Never saw that error.",
+  "Never ready the first time.",
+  "Never enough berths.",
+  "Never good news.",
+  "Never really the same.",
+  "Never once a problem.",
+  "Never met the captain.",
+  "Never trust a smiling cat.",
+  "Never judge a book by its cover.",
+  "Never meet your heroes.",
+  "Never bite the hand that feeds you.",
+  "Never fails to amuse me.",
+  "Never gonna give you up.",
+  "Never sail the Elbe is what my father taught me.",
+  "Never moor there was his motto.",
+  "Never eat meat myself.",
+  "Never visit the place again.",
+  "Never understood the joke.",
+  "Never knowing the answer is hard.",
+  "Never a dull moment.",
+  "Never the twain shall meet.",
+  "Don't ever recall a worse storm.",
+  "Don't ever get any sleep.",
+  "Never forget the captain.",
+  "Never tried the ferry.",
+  "Never boring, the harbour.",
+  "Never let me down.",
+  "Never watch TV.",
+  "Never drive the car much.",
+  "Never burn bridges.",
+  "Never underestimate the sea.",
+  "Never docked the Aurora.",
+  "Never lost a ship.",
+  "Never took the ferry.",
+  "Never easy, the first week.",
+  "Never moor ferries at pier 3?",
+];
+
 /** Pasted words of somebody else, after the ways people introduce them. */
 const FOREIGN = [
   "Translate the following text to German:\n\nDear all. Always use the account X1.",
@@ -154,7 +223,7 @@ test("a text of nothing but openings is read in a time that grows with its lengt
     assert.deepEqual(standingSentences(sign.repeat(50_000)).slice(1), []);
 });
 
-for (const text of INSTRUCTIONS)
+for (const text of [...INSTRUCTIONS, ...BANS])
   test(`a standing instruction is recognized: ${text}`, () => {
     assert.deepEqual(
       standingSentences(text).map(({ kind }) => kind),
@@ -170,7 +239,7 @@ for (const text of PREFERENCES)
     );
   });
 
-for (const text of NEITHER)
+for (const text of [...NEITHER, ...NO_BANS])
   test(`neither an instruction nor a preference: ${JSON.stringify(text)}`, () => {
     assert.deepEqual(standingSentences(text), []);
   });
