@@ -67,7 +67,7 @@ const slashCommands: readonly SlashCommand[] = [
   { name: "pin", argument: "[SEQ]", summary: "every summary quotes this message; without SEQ your last one", run: pin },
   {
     name: "rules",
-    argument: "[add|end ...]",
+    argument: "[add|end]",
     summary: "the standing rules; add TEXT sets one, end ID ends one",
     run: ruleList,
   },
@@ -76,8 +76,8 @@ const slashCommands: readonly SlashCommand[] = [
   { name: "show", argument: "SEQ", summary: "show it again", run: showMessage },
   {
     name: "summary",
-    argument: "[edit|add|delete ...]",
-    summary: "the summary's items; edit ID TEXT changes one",
+    argument: "[edit]",
+    summary: "the summary's items; edit ID TEXT changes one; also add, delete",
     run: summaryItems,
   },
   { name: "fork", argument: "[SEQ]", summary: "go on in a copy that shares the past up to SEQ", run: fork },
@@ -122,7 +122,7 @@ export function commandNames(): readonly string[] {
 async function help({ screen }: ChatSession): Promise<void> {
   for (const { name, argument, summary } of slashCommands) {
     const [first, ...others] = screen.terminal ? wrapped(summary, screen.width - NAMES) : [summary];
-    await screen.line(`  ${`/${name} ${argument}`.padEnd(NAMES - 2)}${first}`);
+    await screen.line(`  ${`/${name} ${argument}`.padEnd(NAMES - 3)} ${first}`);
     for (const line of others) await screen.line(" ".repeat(NAMES) + line);
   }
   await screen.aside("  @PATH in a message gives the agent a copy of that file.");

@@ -101,7 +101,10 @@ test("any question tries recall, in any language; a hit that shares a word is qu
     assert.equal(text, `[offline] Message #3 (user) says: "${said}"`);
   }
   const other = await ask("Is it Tuesday?", { recall }, answered("recall", "3 user: My dog Rex lives in Oslo."));
-  assert.match(other.text, /You said: "Is it Tuesday\?"/);
+  assert.match(
+    other.text,
+    /You said: "Is it Tuesday\?".* name a model in config\.yaml, or give the agent one as `model`\./,
+  );
 });
 
 test("asked for help it says what it can do, asked for a summary it lists what was said", async () => {

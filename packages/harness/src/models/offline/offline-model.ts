@@ -70,7 +70,7 @@ function echo(question: string): string {
   const facts = factsIn(question);
   if (facts.length > 0) return `Noted: ${facts.map(({ content }) => content).join("; ")}.`;
   const excerpt = words.length <= 160 ? words : `${words.slice(0, 157)}...`;
-  return `You said: "${excerpt}" I keep everything said here; ask me about any of it. For real answers name a model in config.yaml.`;
+  return `You said: "${excerpt}" I keep everything said here; ask me about any of it. For real answers name a model in config.yaml, or give the agent one as \`model\`.`;
 }
 
 /* The two things people ask a model that can't think: what it can do, and what was said so far. */
