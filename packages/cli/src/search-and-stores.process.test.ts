@@ -125,7 +125,10 @@ test("a store that isn't there, can't be reached or has no driver is named witho
   const at = desk(t);
   const nowhere = at.file("nowhere.db");
   assert.match((await at.run("store", "copy", nowhere, at.file("b.db"))).stderr, /no database at .*nowhere\.db/);
-  assert.match((await at.run("threads", "--store", nowhere)).stderr, /^No threads in that store yet\.$/m);
+  for (const more of [[], ["--all"]]) {
+    const { code, stderr } = await at.run("threads", ...more, "--store", nowhere);
+    assert.deepEqual([code, /There is no store at .*nowhere\.db\./.test(stderr)], [1, true]);
+  }
   assert.ok(!existsSync(nowhere));
   assert.equal((await at.run("store", "copy", nowhere, nowhere)).code, 2);
   for (const url of ["postgres://me:hidden-word@127.0.0.1:1/none", "mysql://me:hidden-word@127.0.0.1/none"]) {

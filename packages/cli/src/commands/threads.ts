@@ -11,7 +11,7 @@ import * as threads from "palimpsest/internal/thread-operations";
 import { everyUser } from "palimpsest/stores";
 import type { CommandRun, Context, Input } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
-import { type Acts, acting, performing, print } from "../home/acts.ts";
+import { type Acts, acting, hasNamedStore, performing, print } from "../home/acts.ts";
 import { ask, canAsk, isYes, leftNotes, ownHomeNote, requireThreadId, withHome } from "../home/home.ts";
 import { everyThread, listThreads, matcherOf } from "../home/list-threads.ts";
 import { inTree, type TreeRow, table, titleCell } from "../terminal/table.ts";
@@ -37,7 +37,7 @@ async function listedRows(options: ListOptions, acts: Acts): Promise<readonly Li
   if (!all && !sizes) return everyThread(acts, { limit, olderThan });
   const { context } = acts;
   if (context === null) throw new UsageError("--all and --sizes look into a home: leave --server out.");
-  if (!(await context.located.hasStore())) return [];
+  if (!(await hasNamedStore(context))) return [];
   return withHome(context, async (home) => {
     const rows: ListedRow[] = [];
     for (const summary of await listThreads(home.store, { limit, all, olderThan })) {

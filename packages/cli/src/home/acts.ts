@@ -128,13 +128,20 @@ function localActs(context: Context, wording: Wording): { readonly acts: Acts; c
           // An operation with `needs` also takes a home that is closed.
           if (!(await needsStore(operation, context))) return operation.run(closed as unknown as Home, input, given);
           if ("thread" in input) await requireThread(context, String(input["thread"]), open);
-          else if (empty !== undefined && !(await located.hasStore())) return empty;
+          else if (empty !== undefined && !(await hasNamedStore(context))) return empty;
           const home = await open();
           return operation.run(home, input, { ...given, ...(await options?.(context, home)) });
         }),
     },
     close: async () => (await opening)?.close(),
   };
+}
+
+/** A home without a store is empty; a store that was named and isn't there is a mistake. */
+export async function hasNamedStore({ located, store }: Context): Promise<boolean> {
+  const isThere = await located.hasStore();
+  if (!isThere && store !== null) throw new Failure("missing", `There is no store at ${store}.`);
+  return isThere;
 }
 
 async function needsStore({ needs }: Pick<Operation, "needs">, { located }: Context): Promise<boolean> {
