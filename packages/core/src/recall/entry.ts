@@ -7,11 +7,10 @@ import type { ToolFacts } from "../message/rules.ts";
 import type { Part, Role, Shape } from "../message/shape.ts";
 import { analyze, eachTerm, fold, QUESTION_WORDS } from "../text/analyze.ts";
 import { membersOf, mentionsFailure } from "../text/names.ts";
-import { OPENERS, ownWords, sentencesIn, stem } from "../text/words.ts";
-import { isBan } from "./bans.ts";
+import { ownWords, sentencesIn, stem } from "../text/words.ts";
 import { asksTime, dateWords, namesTime, relativeDates, type StatedDate, statedDates } from "./dates.ts";
 import type { IndexEntry, Placement } from "./port.ts";
-import { ANNOUNCES, compileForms, INSTRUCTIONS, ONCE, PREFERENCES, STATEMENT, TOLD } from "./standing-forms.ts";
+import { ANNOUNCES, compileForms, LIST_MARK, MAX_SENTENCE, standingKind } from "./standing-forms.ts";
 import { splitUnits } from "./units.ts";
 
 export interface EntrySource {
@@ -331,15 +330,15 @@ export const STANDING_TERM = "@standing";
 /** Held by those of them that a person typed in this thread: only these are shown as instructions. */
 export const TYPED_TERM = "@typed";
 
-const [MAX_SENTENCE, MAX_READ] = [400, 50_000] as const;
+const MAX_READ = 50_000;
 
 /** In the order they stand. */
 export function standingSentences(text: string): StandingSentence[] {
   const read = text.slice(0, MAX_READ);
-  const plain = ownWords(read, { quotes: "all", paragraphs: "strict", isKnown: (one) => kindOf(one) !== null });
+  const plain = ownWords(read, { quotes: "all", paragraphs: "strict", isKnown: (one) => standingKind(one) !== null });
   const found: StandingSentence[] = [];
   for (const { start, end } of sentencesIn(plain)) {
-    const kind = kindOf(plain.slice(start, end));
+    const kind = standingKind(plain.slice(start, end));
     if (kind !== null) found.push({ kind, text: read.slice(start, end).replace(LIST_MARK, "").trim() });
   }
   return found;
@@ -384,17 +383,4 @@ function speakerName(message: unknown): string | null {
   return typeof name === "string" && name.trim() !== "" && (role === "user" || role === "assistant")
     ? name.trim()
     : null;
-}
-
-const LIST_MARK = /^\s*(?:[-*+\u2022]|\d{1,2}[.)])\s+/;
-
-function kindOf(raw: string): StandingSentence["kind"] | null {
-  if (raw.length > MAX_SENTENCE) return null;
-  const sentence = raw.replace(LIST_MARK, "").trim();
-  if (sentence.length < 8 || TOLD.test(sentence)) return null;
-  const bare = sentence.replace(OPENERS, "");
-  const asks = /[?\uff1f]["')\]]*$/.test(sentence);
-  const orders = !asks && (INSTRUCTIONS.some((form) => form.test(bare)) || isBan(bare));
-  if (orders && !STATEMENT.test(bare)) return "instruction";
-  return PREFERENCES.some((form) => form.test(bare)) && !ONCE.test(bare) ? "preference" : null;
 }

@@ -4,8 +4,26 @@
  * which nothing but the user's own words is left, without the openers of a sentence.
  */
 
+import { OPENERS } from "../text/words.ts";
+import { isBan } from "./bans.ts";
+
+export const MAX_SENTENCE = 400;
+export const LIST_MARK = /^\s*(?:[-*+\u2022]|\d{1,2}[.)])\s+/;
+
+/** What a sentence of a person asks for beyond this turn; null: nothing. */
+export function standingKind(raw: string): "instruction" | "preference" | null {
+  if (raw.length > MAX_SENTENCE) return null;
+  const sentence = raw.replace(LIST_MARK, "").trim();
+  if (sentence.length < 8 || TOLD.test(sentence)) return null;
+  const bare = sentence.replace(OPENERS, "");
+  const asks = /[?\uff1f]["')\]]*$/.test(sentence);
+  const orders = !asks && (INSTRUCTIONS.some((form) => form.test(bare)) || isBan(bare));
+  if (orders && !STATEMENT.test(bare)) return "instruction";
+  return PREFERENCES.some((form) => form.test(bare)) && !ONCE.test(bare) ? "preference" : null;
+}
+
 /** Somebody else's rule, or one that is only spoken about. */
-export const TOLD =
+const TOLD =
   /\b(?:he|she|they|it|people|everyone|everybody|docs?|documentation|guide|book|article|teacher|boss|manager|mom|mother|dad|father|doctor|friends?|linter|compiler|error|message|sign|notice|grandmother|grandfather) (?:always |often |usually |used to )?(?:said|says|say|told|tells|tell|states?|stated|recommends?|recommended|suggests?|suggested|warns?|warned|wrote|writes)\b|\b(?:is|are|was) (?:a|an|the|good|bad|common|best|sound|terrible|great) (?:\w+ ){0,2}(?:advice|practice|rule|idea|motto|saying|principle|tip|mistake)\b/i;
 
 /** Somebody else's text comes with the next message. */
@@ -48,7 +66,7 @@ const LASTING =
 const ANSWERS =
   "(?:answers?|responses?|replies|reply|messages?|outputs?|explanations?|summaries|summary|code(?: (?:samples|examples|blocks|snippets))?|snippets|examples|commits?|commit messages|pull requests|prs|tests|emails?|reports|documents|documentation|comments|translations|functions|files|scripts)";
 
-export const INSTRUCTIONS: readonly RegExp[] = [
+const INSTRUCTIONS: readonly RegExp[] = [
   `^${PLEASE}(?:al{1,2}ways|never(?: ever)?|don'?t ever|do not ever|under no circumstances(?: should you)?) ${DO}`,
   `^${FROM_NOW},? ${ORDER}`,
   `^(?:(?:always|never) )?${NEGATIVE} (?:ever )?(?:${VERBS}|using|adding|writing|giving|saying|asking|calling|including|suggesting|repeating|putting|making|starting|ending|formatting|touching|changing|committing|pushing|apologizing)\\b.*\\b(?:again|any ?more|ever|${FROM_NOW})[.!]*$`,
@@ -113,14 +131,14 @@ export const INSTRUCTIONS: readonly RegExp[] = [
 ].map((form) => new RegExp(form, "iu"));
 
 /** `Always use HTTPS is what they taught us`, `Never give up`: no word to the assistant. */
-export const STATEMENT =
+const STATEMENT =
   /^(?:always|never) (?:be yourself|give up|say never|stop learning|look (?:back|on)|read the comments|work[a-z]* (?:with|for) (?:children|animals))|^(?:always|never) [a-z]+(?: [a-z]+){0,3} (?:is|was|are|were|sounds|seems|has been|worked|works|became)\b/i;
 
 /** "I'd prefer" chooses for once; "I prefer" lasts. */
 const PREFER =
   "i (?:really |generally |usually |much |always |strongly |personally |definitely |still |typically |normally |also |do )*prefere?\\b";
 
-export const PREFERENCES: readonly RegExp[] = [
+const PREFERENCES: readonly RegExp[] = [
   `^(?:well,? |personally,? |generally,? |in general,? |usually,? |overall,? |as always,? )?${PREFER}`,
   `\\b(?:and|but|so|because|since|as|though|although) ${PREFER}`,
   "\\bi(?:'d| would) (?:much )?rather you (?:always|never|didn't)\\b",
@@ -145,7 +163,7 @@ export const PREFERENCES: readonly RegExp[] = [
 ].map((form) => new RegExp(form, "iu"));
 
 /** For this once. */
-export const ONCE =
+const ONCE =
   /\b(?:for now|this time|just this once|today|tonight|tomorrow|right now|at the moment|on this one|not to (?:say|answer|be transferred)|prefer (?:the|this|that) (?:\w+ )?(?:one|option|first|second|third|former|latter|cheapest|flight|seat|date))\b/i;
 
 /** Compiles the forms, one in a step: their first two uses take 0.4 s of CPU in all, which nobody should wait for at a stretch. */
