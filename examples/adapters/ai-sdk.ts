@@ -1,6 +1,5 @@
 // The AI SDK's own loop on a thread: `generateText` runs the model and the tools as ever, each step sends what fits the
 // window, and the log keeps every word. The model here is a scripted one; yours goes in its place.
-
 import { scriptedModel } from "@palimpsest/testing";
 import { generateText, isStepCount, jsonSchema, tool, wrapLanguageModel } from "ai";
 import { compactionMiddleware, threadSettings } from "palimpsest/ai-sdk";
@@ -17,13 +16,12 @@ const sound = tool({
 });
 const CALL = { name: "sound", input: {} };
 
-const turns = 40;
-for (let turn = 1; turn <= turns; turn++) {
+for (let turn = 1; turn <= 40; turn++) {
   // The same request again, after a crash, says nothing twice and goes on from the last whole step.
   const thread = threadSettings({
     store,
     threadId: "voyage",
-    requestId: `turn-${turn}`,
+    requestId: `turn${turn}`,
     window: 4_000,
     tools: { sound },
   });
