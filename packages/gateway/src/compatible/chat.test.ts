@@ -56,6 +56,24 @@ test("a new thread gets the user's first words as its title, without what the cl
   assert.equal((await served.home.store.head(thread!))!.state["title"], "When does the tide turn?");
 });
 
+test("a client that names its thread and sends only what is new gets the whole conversation to the provider", async (t) => {
+  const served = await beforeProvider(t, numbered);
+  const client = clientOf(served);
+  const say = (content: string) =>
+    client.chat.completions.create(
+      { model: "gpt", messages: [user(content)] },
+      { headers: { "X-Palimpsest-Thread": "ada" } },
+    );
+  await say("I am Ada.");
+  await say("Who am I?");
+  const sent = served.provider.requests.at(-1)!.body!["messages"] as readonly { readonly content: unknown }[];
+  assert.deepEqual(
+    sent.map(({ content }) => content),
+    ["I am Ada.", "answer 0", "Who am I?"],
+  );
+  assert.deepEqual(await said(served, "ada"), ["I am Ada.", "answer 0", "Who am I?", "answer 1"]);
+});
+
 test("an edit and an answer asked for again go on in forks, and nothing is lost", async (t) => {
   const served = await beforeProvider(t, numbered);
   const client = clientOf(served);

@@ -76,8 +76,13 @@ export async function promptNow<M extends object>(
       const shown = await carried(parsed, claimed, { view, messages });
       return { messages: shown, counted, as: "view", view: { ...view, hidden: true }, cuts: cutsIn(counted) };
     }
+    // A client that names its thread may send only what is new: then the conversation is in the log alone.
+    const isOnlyNew = claimed.known === 0 && claimed.outcome !== "new";
     const isOurs =
-      asked?.place != null || isViewSent(policy, view) || (!view.hidden && hasOtherThoughts(parsed, counted.messages));
+      asked?.place != null ||
+      isOnlyNew ||
+      isViewSent(policy, view) ||
+      (!view.hidden && hasOtherThoughts(parsed, counted.messages));
     if (!isOurs) return passed;
     const shown = await carried(parsed, claimed, { view, messages: counted.messages });
     return { messages: shown, counted, as: "view", view, cuts: cutsIn(counted) };
