@@ -28,7 +28,7 @@ import { type StoreHealth, storeHealth } from "./server/request-store.ts";
 export type GatewayOptions = GatewaySettings & (GatewayOfHome | GatewayOfParts);
 
 interface GatewayOfHome {
-  /** An open home; whoever opened it closes it after the gateway. */
+  /** An open home; the caller closes it after the gateway. */
   readonly home: Home;
 }
 
@@ -51,7 +51,7 @@ interface GatewaySettings {
 }
 
 export interface Gateway {
-  /** For a server of your own. It can't know the connection, so it lets nobody in without a key. */
+  /** For a server of your own. It can't know the connection, so every request needs a key. */
   readonly fetch: (request: Request) => Promise<Response>;
   /** Where the configuration says, unless told otherwise. Refuses an address that others can reach while there are no keys. */
   listen(
@@ -119,7 +119,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       const { gateway } = await home.settings();
       const grace = gateway.shutdown_grace_seconds * 1000;
       for (const server of servers) server.drain();
-      // As long as anything is answered, whoever asks is told that it closes.
+      // While answers are still under way, new requests are told that the gateway closes.
       await Promise.all([runs.close(grace), answers.ended(grace)]);
       for (const abandon of abandoning.splice(0)) abandon();
       await answers.ended(LAST_WORDS_MS);

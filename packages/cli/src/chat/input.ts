@@ -180,6 +180,6 @@ export interface Activity {
   readonly phase: Phase;
   /** `thinking`, a tool and what it was given. */
   readonly doing: string;
-  /** How full the window is; empty while nobody knows. */
+  /** How full the window is; empty while unknown. */
   readonly budget: string;
 }

@@ -7,7 +7,7 @@ export interface EditorState {
   readonly cursor: number;
   /** What the characters that stand for pastes stand for, in order. */
   readonly pastes: readonly string[];
-  /** Files that pasted text mentions, of this line and of earlier ones: nobody has typed them. */
+  /** Files that pasted text mentions, of this line and of earlier ones. They were not typed. */
   readonly pastedMentions: readonly string[];
   /** What was erased last by a key that erases more than one character. */
   readonly killed: string;
@@ -89,7 +89,7 @@ export function taken(state: EditorState): EditorState {
 export const KEPT = 500;
 const UNDO_STEPS = 100;
 
-/** Private-use characters: nobody types them. */
+/** Private-use characters, which no keyboard sends. */
 const FIRST = 0x10_0000;
 const STANDING_IN = /[\u{100000}-\u{10fffd}]/gu;
 const LONG_LINES = 8;
@@ -111,7 +111,7 @@ function applied(state: EditorState, key: Key): EditorState {
   if (key.kind === "paste") {
     const { folded, pastes } = fold(key.text, state.pastes);
     const pastedMentions = [...state.pastedMentions, ...mentionedPaths(key.text)];
-    // Nobody typed it: what is pasted at the beginning of a line is text, as `//` is, and no command.
+    // Pasted text at the beginning of a line is text, as `//` is, and no command.
     const isCommand = state.text.slice(0, state.cursor).trim() === "" && /^\s*\/[a-z]+(?:\s|$)/.test(key.text);
     return inserted({ ...state, pastes, pastedMentions }, isCommand ? `/${folded.trimStart()}` : folded);
   }

@@ -71,7 +71,7 @@ class MarkdownWriter {
     return this.#tableEnds() + this.#word() + this.#reset();
   }
 
-  /** The lines of a table are kept until one comes that is none. */
+  /** The lines of a table are kept until a line comes that isn't part of it. */
   #tableTakes(char: string, starts: boolean): string {
     if (starts) this.#table.push("");
     this.#lineStart = char === "\n";

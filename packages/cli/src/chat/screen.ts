@@ -1,6 +1,6 @@
 /**
  * What a chat looks like: the answer as it comes, tool calls folded to a line each, a mark where a compaction happened,
- * and what goes on meanwhile. Reads events and writes text; asks nobody anything.
+ * and what goes on meanwhile. Reads events and writes text; asks no questions.
  */
 import type { AgentEvent, StepUsage } from "palimpsest";
 import { budgetText } from "../terminal/budget-bar.ts";

@@ -189,7 +189,7 @@ function parserOptions(options: Readonly<Record<string, CommandOption>>): ParseA
   );
 }
 
-/* The options of a command: how each is written, and what becomes of it. */
+/* The options of a command: how each is written and parsed. */
 
 export type CommandOption = Flag | Text | Whole | List;
 

@@ -6,7 +6,7 @@ import { errorCode } from "@palimpsest/core/internal/text";
 /** The command line itself is wrong: exit code 2. */
 export class UsageError extends PalimpsestError<"usage"> {
   static override readonly kind = "UsageError";
-  /** A word nobody knows and the ones it may have been meant for. */
+  /** An unknown word and the known ones that it may have been meant for. */
   readonly unknown: { readonly word: string; readonly known: readonly string[] } | null;
 
   constructor(message: string, unknown: UsageError["unknown"] = null) {

@@ -282,7 +282,7 @@ async function readFiles(paths: readonly string[], problems: string[]): Promise<
   return inputs;
 }
 
-/** Of the user that the command is for, and of nobody else. */
+/** Only those of the user that the command is for. */
 async function ownThreads(context: Context, named: readonly string[], bounds: Bounds): Promise<EvalInput[]> {
   for (const id of named) requireThreadId(id);
   if (!(await context.located.hasStore())) {

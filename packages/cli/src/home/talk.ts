@@ -125,7 +125,7 @@ export function compactionProgress({ output, verbose }: Context): (event: Compac
   };
 }
 
-/* Asking a person about a tool call: what they are shown of it, what their answer means, and what is said when nobody is there. */
+/* Asking a person about a tool call: what they are shown of it, what their answer means, and what is said when no person is there to answer. */
 
 export type CallVerdict = "yes" | "no" | "always";
 
@@ -145,7 +145,7 @@ interface AskedCall {
 }
 
 /**
- * The call with all of its arguments: nobody should allow what they haven't seen. Of a long one the beginning and the end
+ * The call with all of its arguments: a person should see all that they allow. Of a long one the beginning and the end
  * are shown, and how much is left out: the end must not hide behind what fills the screen.
  */
 export function askedText({ name, input, reason = null }: AskedCall): string {

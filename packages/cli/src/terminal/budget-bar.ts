@@ -1,6 +1,6 @@
 /**
  * Draws what fills the window: one bar, and one line per part, at any width from 40 columns, readable without color.
- * A part has one sign and one color for ever, so that two bars can be compared.
+ * A part always has the same sign and color, so that two bars can be compared.
  */
 import type { Breakdown, PartName } from "@palimpsest/core/tokens";
 import { columns, grouped } from "./text.ts";

@@ -43,7 +43,7 @@ export function createOutput({ stdout, stderr, env, onClosed }: OutputOptions): 
   stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (isClosed(error)) onClosed();
   });
-  // Nobody is left to tell.
+  // The reader has left.
   stderr.on("error", () => {});
   let passing = "";
   const clear = () => {

@@ -37,12 +37,12 @@ export interface RequestFacts {
 
 /** What the store says of the keys that came with it. */
 export interface KeyFacts {
-  /** Whether any key was ever made: from then on nobody comes in without one. */
+  /** Whether a key was ever made. From then on a key is required. */
   readonly exist: boolean;
   readonly presented: "none" | "several" | "unknown" | PresentedKey;
   /** The user that a forwarded provider's key stands for; null where none came with it, or none are forwarded. */
   readonly providerUser: string | null;
-  /** A browser sends a cookie whoever made the page: it proves nothing about who asks. Without this a header brought it. */
+  /** True if the key came as a cookie. A browser sends cookies for pages of any origin, so a cookie alone proves nothing. */
   readonly carriedBy?: "cookie";
 }
 
@@ -151,7 +151,7 @@ export function isProviderUser({ userId, key }: Caller): boolean {
   return key === userId;
 }
 
-/** Where there are no keys, everything is the person's own: nobody else is there to be named. */
+/** Without keys there is one user, and every request is theirs. */
 export function mayAct({ userId, role, key }: Caller, other: string): boolean {
   return other === userId || (key !== null && role !== "user");
 }
@@ -173,7 +173,7 @@ function isLoopbackHost(host: string | null): boolean {
   return host !== null && isLoopback(host.replace(/:\d{1,5}$/, ""));
 }
 
-/** `http://a:1` as `a:1`; an origin that is none (`null`, a file) is nobody's. */
+/** `http://a:1` as `a:1`; null for an origin without a host (`null`, a file). */
 function hostOf(origin: string): string | null {
   return /^https?:\/\/([^/?#@]+)$/i.exec(origin)?.[1]?.toLowerCase() ?? null;
 }
@@ -251,7 +251,7 @@ function anyKey(headers: Headers): "none" | "unknown" {
   return credentials(headers).length === 0 ? "none" : "unknown";
 }
 
-/** What came as `Authorization: Bearer` and `x-api-key`, whoever's keys they are. */
+/** The values of `Authorization: Bearer` and `x-api-key`, ours or a provider's. */
 export function credentials(headers: Headers): string[] {
   const bearer = /^Bearer +(\S+)$/i.exec(headers.get("authorization") ?? "")?.[1];
   return [bearer, headers.get("x-api-key")].filter((text) => text != null && text !== "") as string[];

@@ -42,7 +42,7 @@ export function requestPlaces({ home, limits, strangers }: PlaceDeps): RequestPl
       if (!isStranger(caller)) return taken(limits.take(accountOf(caller), expected), KEYS);
       const place = taken(strangers.take(asked.address), STRANGERS);
       if (!(await hasThreads(caller.userId))) return place;
-      // Nothing is written for strangers: whoever has threads was accepted before.
+      // Nothing is written for strangers: a user who has threads was accepted before.
       strangers.accept(caller.userId);
       place.release();
       return taken(limits.take(accountOf(caller), expected), KEYS);
@@ -243,7 +243,7 @@ export class RequestLimits {
       account = newAccount(now);
       this.#accounts.set(key, account);
     }
-    // A clock that was set back makes nobody wait longer than a minute, or an hour for tokens.
+    // If the clock was set back, the wait is at most a minute, or an hour for tokens.
     account.until = Math.min(Math.max(account.until, now), now + MINUTE_MS);
     account.tokensUntil = Math.min(Math.max(account.tokensUntil, now), now + HOUR_MS);
     return account;
@@ -350,7 +350,7 @@ export function networkOf(address: string | null): string {
 /*
  * Limits that several gateways count together: once a second each books what was used there and learns what stands on the
  * account. Over a minute this is exact; within a second a key may get on each gateway what that one doesn't know to be used
- * up elsewhere. A store that doesn't answer holds nobody up: each gateway then counts for itself until it does.
+ * up elsewhere. While the store doesn't answer, requests pass and each gateway counts for itself.
  */
 
 const SETTLE_MS = 1000;

@@ -8,7 +8,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 /** A working day and a bit. */
 const SESSION_MS = 12 * 3_600_000;
 
-/** Of those that one key has ended. Forgetting the oldest helps nobody: more of them are only made with the key itself. */
+/** Ended sessions that are remembered per key. Forgetting the oldest is safe: only the key itself can make more of them. */
 const ENDED_AT_MOST = 10_000;
 
 export interface NewSession {

@@ -279,7 +279,7 @@ export interface ServerThread<M> {
   readonly withheld: readonly string[];
   /** More tokens than this are compacted before the provider is asked; null: as configured. */
   readonly threshold: number | null;
-  /** `forever`: its answer is made to the end, whoever hears it. */
+  /** `forever`: its answer is made to the end, with or without listeners. */
   readonly lasts: "while-heard" | "forever";
   /** `none`: tools of ours can't be offered; absent: they can. */
   readonly tools?: "none";
@@ -287,7 +287,7 @@ export interface ServerThread<M> {
   readonly unread?: Error | null;
   /** Answers without the provider; null if the provider is asked. */
   readonly instead: ((begun: Omit<AnswerStart, "flight">, thread: OpenThread<M>) => Promise<void>) | null;
-  /** Once its words are written: what its answer is called, and what becomes of it. */
+  /** Called once the request's words are written. Names the answer and says how it is kept. */
   begin(begun: AnswerStart): Promise<NamedAnswer<M>>;
 }
 

@@ -10,7 +10,7 @@ import type { SharedRuns } from "palimpsest/stores";
 import { type After, afterTime } from "../http/event-stream.ts";
 
 export interface Flight {
-  /** Aborts when nobody is left to hear the answer, or it is given up. */
+  /** Aborts when the last listener has left or the answer is given up. */
   readonly abandoned: AbortSignal;
   abandon(): void;
   head(status: number, headers: Readonly<Record<string, string | string[]>>): void;
@@ -24,10 +24,10 @@ export interface Flight {
   isHeard(): boolean;
 }
 
-/** How long an answer goes on that nobody hears. */
+/** How long an answer goes on without a listener. */
 const GRACE_MS = 5_000;
 
-/** `forever`: it goes on to its end, whoever hears it. */
+/** `forever`: it goes on to its end, with or without listeners. */
 export function createFlight(graceMs: number | "forever" = GRACE_MS, after: After = afterTime): Flight {
   const abandoned = new AbortController();
   const clients = new Set<ClientConnection>();

@@ -1,6 +1,6 @@
 /**
  * Decides which thread a request belongs to, from what it is known by and what the store has. Every outcome says how many
- * of the request's messages the thread holds already: only the rest is written. Pure: whoever calls it has asked the store.
+ * of the request's messages the thread holds already: only the rest is written. Pure: the caller has asked the store.
  */
 
 import { createHash, hash as digest } from "node:crypto";
@@ -58,7 +58,7 @@ export function match(request: RequestFingerprint, { candidates, run, named, gro
     deepest(request, candidates) ??
     (run && { candidate: run, depth: run.depth, more: unanswered(request, run, run.depth) });
   if (best !== null) return joining(request, best);
-  // Whoever names a thread may send only what is new.
+  // A client that names its thread may send only what is new.
   if (named !== null) return { kind: "extended", thread: named, known: 0, instead: null };
   if (groupThread !== null && request.sideCall === "likely") return { kind: "passed", reason: "side-call" };
   return { kind: "new", parent: groupThread };
@@ -174,7 +174,7 @@ export function chainOf<M>(messages: readonly M[], options: ChainOptions<M>): Ch
   }
 }
 
-/** The same in steps of one message, of a long one in several, for whoever does other work between two of them. */
+/** The same in steps of one message, several for a long one, so that the caller can do other work between two steps. */
 export function* chainSteps<M>(
   messages: readonly M[],
   { shape, secret, from = START }: ChainOptions<M>,

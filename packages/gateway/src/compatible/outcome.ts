@@ -216,7 +216,7 @@ interface Money {
   readonly saved: number;
 }
 
-/** Null: nobody knows the prices. Without a report the tokens that were left out count as if the cache had held them. */
+/** Null if the prices are unknown. Without a report the tokens that were left out count as if the cache had held them. */
 export function moneyOf(saved: number, usage: Usage | null, prices: TokenPrices | null): Money | null {
   if (prices === null) return null;
   const cached = { input: 0, output: 0, cacheRead: 1, cacheWrite: 0 };
@@ -299,7 +299,7 @@ interface KeptFacts {
 export function recentRequests(
   most: { readonly ofUser: number; readonly ofAll: number } = { ofUser: MOST_OF_USER, ofAll: MOST },
 ): RecentRequests {
-  /** Whoever asked last stands last. */
+  /** Ordered by the last request, oldest first. */
   const users = new Map<string, KeptFacts[]>();
   let number = 0;
   let size = 0;

@@ -86,7 +86,7 @@ async function streamThrough<M extends object>(
       await handOn(bytes);
     }
   } catch (error) {
-    // The provider broke off, or nobody hears it any more: what came is kept, and the client sees that it isn't all.
+    // The provider broke off or the client left: what came is kept, and the client sees that it isn't all.
     how = "broken";
     if (error instanceof UpstreamError) parsed.call.failed(error);
   }
@@ -212,7 +212,7 @@ async function appendAnswer<M extends object>(
 
 /*
  * An answer's bytes, as long as they are not too many and, in a stream, go on saying something: a provider that sends
- * nothing but comments would hold its client's place for ever.
+ * nothing but comments would hold its client's place without end.
  */
 
 export interface AnswerBounds {

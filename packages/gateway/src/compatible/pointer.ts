@@ -1,6 +1,6 @@
 /**
  * Ids that say themselves where they point: a place in a thread, signed under the gateway's secret together with whose it
- * is and what it is for. Nobody can make one up, and none needs a table. Pure, but for the look whether its thread is
+ * is and what it is for. It can't be forged and needs no table. Pure, but for the look whether its thread is
  * still there: an id of another user, of a deleted thread and one that was edited are all the same "not found".
  */
 import { timingSafeEqual } from "node:crypto";

@@ -20,7 +20,7 @@ const SWITCH = ["on", "off"] as const;
 
 export interface RequestPolicy {
   readonly mode: (typeof MODES)[number];
-  /** Who makes a prompt shorter that gets too long: this gateway, the vendor by parameters of its own, nobody. */
+  /** Who shortens a prompt that is too long: this gateway, the vendor by its own parameters, or neither. */
   readonly compaction: (typeof COMPACTIONS)[number];
   /** Whether hidden turns that matter are shown with the question. */
   readonly evidence: (typeof SWITCH)[number];
@@ -96,7 +96,7 @@ export interface ViewChanges {
   readonly added: boolean;
 }
 
-/** Whose messages are sent. Erased words stay erased and added ones stay added, whoever compacts. */
+/** Whose messages are sent. Erased words stay erased and added ones stay added under every policy. */
 export function isViewSent(
   policy: Pick<RequestPolicy, "mode" | "compaction">,
   { hidden, erased, added }: ViewChanges,
@@ -126,9 +126,9 @@ export function bindsThoughts({ entry, model }: ProviderTarget): boolean {
 
 export interface ProviderKey {
   readonly key: string;
-  /** `forwarded`: the client's own credential, which is meant for the vendor itself and nobody else. */
+  /** `forwarded`: the client's own credential, which is sent to the vendor only. */
   readonly by: "named" | "forwarded";
-  /** It is all that its caller has shown: nobody else's money may be spent for them. */
+  /** The caller showed no other credential, so requests may not be charged to the operator's account. */
   readonly only: boolean;
 }
 
@@ -168,7 +168,7 @@ export function targetOf(
   };
 }
 
-/** A forwarded key is its vendor's; `openai-compatible` is whoever the operator says, not OpenAI. */
+/** A forwarded key is its vendor's; `openai-compatible` is the server that the operator configured, not OpenAI. */
 function isFor(
   { by }: ProviderKey,
   { providers }: Pick<Vendor<never>, "providers">,

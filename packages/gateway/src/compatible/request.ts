@@ -43,7 +43,7 @@ export interface ParsedRequest<M extends object> {
   readonly policy: RequestPolicy;
   /** What it says about server-side state; null if nothing. */
   readonly held: ServerThread<M> | null;
-  /** Tools of ours in its `tools`; null if nobody asked for them. */
+  /** Tools of ours in its `tools`; null if they are off. */
   readonly ownTools: OwnTools | null;
   readonly startedAt: Date;
   /** SHA-256 of the body; null if not computed. */
@@ -314,7 +314,7 @@ export function keyIn({ providerKey, headers, caller }: CompatibleCall): Provide
   return { key: providerKey, by: headers.has("x-provider-key") ? "named" : "forwarded", only: isProviderUser(caller) };
 }
 
-/** An admin is the operator, and whoever brings the provider's own key spends that one: they may use the whole account. */
+/** An admin and a caller with the provider's own key may use the whole account at the provider. */
 export function ownsAccount(call: CompatibleCall, { key }: Pick<ProviderTarget, "key">): boolean {
   return isAdmin(call) || (key !== null && keyIn(call)?.key === key);
 }

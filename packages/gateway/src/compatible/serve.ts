@@ -133,7 +133,7 @@ function noting(
 
 const COLON = 58;
 
-/** Of paths that anybody may make up there are too many. */
+/** Paths with their own label. All others share one: clients could invent any number of them. */
 const ROUTES: ReadonlySet<string> = new Set([
   "/chat/completions",
   "/messages",
@@ -305,7 +305,7 @@ type EmbeddingOptions = Pick<ThreadDeps, "embedder" | "onEmbedding">;
 interface ConversationEmbedding {
   /** For a search; nothing for who has shown only a provider's key: the operator doesn't pay for them. */
   of(caller: Caller): Promise<EmbeddingOptions>;
-  /** Nobody waits for it, and it never throws. */
+  /** Not awaited; never throws. */
   behind(deps: Pick<ThreadDeps, "store" | "tools">, threadId: string, caller: Caller): Promise<void>;
   /** Waits for what was said last, ten seconds at most. */
   close(): Promise<void>;

@@ -245,7 +245,7 @@ function hiding({ status, headers, body }: UpstreamAnswer, secrets: readonly str
   return { status, headers: others, body: hidden() };
 }
 
-/** A provider that answers has accepted the key that it was asked with. What some give to anybody is read with GET. */
+/** A provider that answers has accepted the key that it was asked with. Some answer a GET without any key, so a GET proves nothing. */
 export async function provenBy(call: CompatibleCall, asked: Promise<UpstreamAnswer>): Promise<UpstreamAnswer> {
   const answer = await asked;
   if (call.method === "POST" && answer.status >= 200 && answer.status < 300) call.accepted();
@@ -274,7 +274,7 @@ export function requestBytes(
   if (model === target.model && messages === undefined && tools === undefined) return kept;
   const spans = fieldSpans(kept);
   const named = spans.get("model")!;
-  // Whoever names a conversation may have nothing to add to it, and not all have tools: then the field isn't there yet.
+  // `input` and `tools` may be absent: a client that names a conversation may add nothing to it.
   const replaced = (name: string, value: unknown) => {
     const text = JSON.stringify(value);
     const written = spans.get(name);

@@ -1,4 +1,4 @@
-// Hostile files in a thread of their own: what they may take, and that nobody waits for them.
+// Hostile files in a thread of their own: their limits, and that other requests don't wait for them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { excelBomb, pdfFile } from "../../test/documents.ts";

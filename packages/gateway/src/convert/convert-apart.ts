@@ -1,6 +1,6 @@
 /**
  * Conversion in a process of its own, so that no file can keep the others waiting or end them: it is stopped when it has
- * taken its time or memory, or when nobody waits for it any more. Not a thread: one that runs out of memory may end the whole
+ * taken its time or memory, or when its client has left. Not a thread: one that runs out of memory may end the whole
  * process. A few at once, one of each user; the others wait for their turn.
  */
 import { type ChildProcess, fork } from "node:child_process";

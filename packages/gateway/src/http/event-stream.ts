@@ -30,7 +30,7 @@ export const afterTime: After = (ms, act) => {
 
 /** So often a proxy sees that the connection lives. */
 const COMMENT_MS = 15_000;
-/** Nobody reads so slowly. */
+/** No client that still reads is this slow. */
 const UNREAD_MS = 60_000;
 
 export const EVENT_STREAM_HEADERS = {
@@ -66,7 +66,7 @@ export function eventStreamBody(
   const leave = (): void => {
     if (isOver) return;
     finish();
-    // It may wait for its next event, so nobody waits for it.
+    // Not awaited: it may be waiting for its next event.
     void pieces.return?.();
     onLeave();
   };

@@ -29,7 +29,7 @@ export function notFound(what: string): ProblemError {
   return new ProblemError(404, "missing", `there is no ${what}`);
 }
 
-/** Whoever asked has gone: nobody reads this, but the log and the metrics must not take it for a failure of ours. */
+/** The client has left and reads no answer. The code keeps the log and the metrics from counting it as our failure. */
 export function clientLeft(): ProblemError {
   return new ProblemError(499, "client-left", "the client has closed the connection");
 }
@@ -64,7 +64,7 @@ export function problemOf(error: unknown, audience: "operator" | "user" = "user"
   return { status: 500, code, message: "something failed here; the log has it under the request id" };
 }
 
-/** A store that is away for a while, or takes nothing for now: whoever asks again later is answered. Null: it is something else. */
+/** The store is unreachable or read-only for now; a later request may succeed. Null if the error has another cause. */
 function storeProblem(error: unknown): HttpProblem | null {
   const code = storeCodeOf(error);
   const message = code === null ? undefined : STORE[code];

@@ -105,7 +105,7 @@ export function pathNames(path: string): string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
 }
 
-/* Pieces that the routes' schemas share. What comes in is strict: a field nobody knows is refused. */
+/* Pieces that the routes' schemas share. Input is strict: an unknown field is refused. */
 
 export const thread = z.string().describe("A thread's id.");
 

@@ -1,4 +1,4 @@
-/** The lab in a thread of its own, so that nobody else waits for it. One at a time: the next waits for its turn. */
+/** Runs the lab in a worker thread, so that other requests don't wait for it. One run at a time; the next one queues. */
 import { Worker } from "node:worker_threads";
 import type { LabAnswer, LabProgress, LabRequest } from "./play.ts";
 

@@ -19,7 +19,7 @@ export interface ChangesDeps {
 
 type Row = ReturnType<typeof threadRow> & { readonly run: string | null };
 
-/** Whoever looks sees a change within about so long. */
+/** Readers see a change after about this time at the latest. */
 const EVERY_MS = 1000;
 /** Only what was changed last can have changed since. */
 const NEWEST = 100;

@@ -32,7 +32,7 @@ const requestBody = z.strictObject({
 
 type ChatCall = Pick<Call<unknown, z.output<typeof requestBody>>, "home" | "meter" | "providerKey" | "body">;
 
-/** How a chat's run is shown to whoever comes later. */
+/** How a chat's run is shown to clients that come later. */
 interface Shown {
   readonly options: UIStreamOptions;
   readonly attendance: Attendance | null;
@@ -149,7 +149,7 @@ async function startedChat(
     user: home.userId,
     thread: request.id,
     model,
-    // Whoever says something new doesn't wait for an answer that they stopped reading.
+    // A new message doesn't wait for an answer that its author stopped reading.
     multitask: "interrupt",
     streams: true,
     meter,

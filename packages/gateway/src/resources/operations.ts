@@ -77,7 +77,7 @@ function optionsOf(call: Call<Given, Given>, given: Given, { runs, requests }: O
   return {
     signal,
     forget: requests.forget,
-    // A dry run costs tokens of nobody's thread: it isn't counted.
+    // A dry run is not charged to a thread, so it isn't counted.
     onCompaction: given["dryRun"] === true ? () => {} : meter.event,
     runOn: async (userId, id) => (runs.on(userId, id) ?? (await runs.elsewhere(userId, id)))?.facts.id ?? null,
     assertEnds(role) {
@@ -103,7 +103,7 @@ function located(error: unknown, query: z.ZodObject): unknown {
 
 type Given = Readonly<Record<string, unknown>>;
 
-/** The thread must be the caller's; a number that is none names nothing. */
+/** The thread must be the caller's; an invalid number names nothing. */
 async function fromPath(call: Call<Given, Given>, named: ReadonlySet<string>, input: z.ZodObject): Promise<Given> {
   const given: Record<string, unknown> = {};
   for (const name of named) {

@@ -37,7 +37,7 @@ export function homeRuns({ home, log, health, ...deps }: HomeRunsOptions): Runs 
 
 function sharingOf(home: Home, holder: string): RunSharing {
   const threadsOf = (userId: string) => home.forUser(userId);
-  // Whoever has it for one user has it for all.
+  // A process that has it for one user has it for all.
   return new RunSharing({ holder, threadsOf, sharedOf: (userId) => threadsOf(userId).store.shared! });
 }
 

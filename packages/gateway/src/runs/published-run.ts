@@ -38,7 +38,7 @@ export class PublishedRun {
   /** The database has forgotten what was written: it is written from the first event that is still kept. */
   #isForgotten = false;
 
-  /** `streams`: whoever asked reads it as it comes. */
+  /** `streams`: the client reads it as it comes. */
   constructor(run: GatewayRun, streams: boolean, deps: PublishDeps) {
     this.run = run;
     this.#deps = deps;

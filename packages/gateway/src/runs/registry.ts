@@ -14,7 +14,7 @@ export interface RunOrder {
   readonly thread: string;
   readonly model: string | null;
   readonly multitask: Multitask;
-  /** Whether whoever asks reads it as it comes. */
+  /** Whether the client reads it as it comes. */
   readonly streams: boolean;
   /** Told of everything that happens. */
   readonly meter: { event(event: AgentEvent): void };
@@ -99,7 +99,7 @@ export class Runs {
     return (await this.#deps.sharing?.find(userId, id)) ?? null;
   }
 
-  /** Its words were erased: nobody reads them here either. */
+  /** Its words were erased and can't be read here either. */
   async forget(run: SeenRun): Promise<void> {
     if (run instanceof GatewayRun) this.#kept.remove(run);
     await this.#deps.sharing?.forget(run);
@@ -155,7 +155,7 @@ export class Runs {
     };
   }
 
-  /** A run that nobody reads any more counts like any other. */
+  /** A run without readers counts like any other. */
   #count(run: GatewayRun): void {
     const { user } = run.facts;
     const add = (more: number) => {
@@ -205,7 +205,7 @@ export class Runs {
   }
 }
 
-/** For a thread that another process holds: as long as a lease that nobody renews, and some. */
+/** How long to wait for a thread that another process holds: a little longer than a lease that isn't renewed. */
 const LEASE_WAIT_MS = 45_000;
 /** What a run that was stopped has to write down what was said so far. */
 const STOPPING_MS = 5_000;
@@ -220,7 +220,7 @@ async function endedWithin(runs: readonly GatewayRun[], ms: number, after: After
   await Promise.race([Promise.all(runs.map(({ ended }) => ended)), late]).finally(stop);
 }
 
-/* What becomes of a run that is asked for while its thread may have one already. One pure decision. */
+/* Decides what to do with a new run of a thread that may already have one. Pure. */
 
 /**
  * `reject`: refused while another is under way. `wait`: after it, in the order of asking. `fork`: on a fork of the thread

@@ -124,7 +124,7 @@ async function closeDead(id: string, { last }: RunPage, deps: RemoteDeps): Promi
   const outcome: Outcome = { result, problem: null, base: null, wrote: heard.seq !== null, stoppedBy: null };
   const event = JSON.stringify({ type: "run-end", end: result.end });
   const batch = { first: last + 1, events: [event] };
-  // Whoever closes it writes what was heard, and nobody else does.
+  // Only the process that closes it writes what was heard.
   if ((await runs.end(id, { holder: null, batch, outcome: JSON.stringify(outcome) })) === "lost") return;
   wake(id);
   await keepHeard(threads, threadId, heard).catch(() => {});

@@ -22,7 +22,7 @@ const TTL_MS = 30_000;
 /** A run that has ended is told of for so long. */
 const KEPT_MS = 5 * 60_000;
 const SWEEP_MS = 60_000;
-/** How often one looks again: for what a run said, for what is asked of one's own; where one is woken, both less often. */
+/** How often to poll: for a run's events, and for requests to our own runs. Less often where the store can notify. */
 const LOOK = { events: 250, asked: 1000, events_woken: 2000, asked_woken: 10_000 };
 /** Wake-ups are sent together, ten times a second at most. */
 const WAKE_MS = 100;
@@ -53,7 +53,7 @@ export class RunSharing {
     this.#every(SWEEP_MS, () => runs.sweep(KEPT_MS));
   }
 
-  /** `streams`: whoever asked reads it as it comes. */
+  /** `streams`: the client reads it as it comes. */
   publish(run: GatewayRun, streams: boolean): void {
     const { sharedOf, holder } = this.#deps;
     const { id, user } = run.facts;
@@ -162,7 +162,7 @@ export class RunSharing {
   }
 
   #wake(id: string): void {
-    // Nobody listens: they look by themselves.
+    // No listeners here: other processes poll.
     if (this.#listener === null) return;
     this.#told.add(id);
     if (this.#isTelling) return;

@@ -169,7 +169,7 @@ export interface SeenRun {
   readonly stoppedBy: StoppedBy | null;
   /** The numbers of the oldest event that is kept and of the newest; 0: none yet. */
   readonly kept: { readonly first: number; readonly last: number };
-  /** What comes behind this number, as it comes. `lost`: its process is gone, and nobody knows more. */
+  /** What comes behind this number, as it comes. `lost`: its process is gone, and no more is known. */
   events(after: number): AsyncGenerator<readonly LoggedEvent[], "ended" | "gone" | "lost">;
   /** It may take a while until a run of another instance has heard of it. */
   stop(by: StoppedBy): Promise<void> | void;
@@ -265,7 +265,7 @@ export class EventLog {
   append(event: string): void {
     this.#events.push(event);
     this.#bytes += sizeOf(event);
-    // The newest stays, however large it is: whoever reads along has to see it.
+    // The newest stays, however large it is: clients that read along must see it.
     while (this.#bytes > this.#most && this.last > this.#first) this.#dropFirst();
   }
 
@@ -304,7 +304,7 @@ export type LogSlice =
   | { readonly kind: "events"; readonly events: readonly LoggedEvent[] }
   /** The reader is too far behind: `first` is the oldest that is kept. */
   | { readonly kind: "gone"; readonly first: number }
-  /** Nobody can have seen that one yet. */
+  /** No client can have seen that event yet. */
   | { readonly kind: "ahead"; readonly last: number };
 
 /** Some hundred thousand words, or a few very large tool outputs. */

@@ -301,7 +301,7 @@ function factsOf(
   { userHeader, hosts }: Pick<AppDeps, "userHeader" | "hosts">,
 ): RequestFacts {
   const { headers, method } = c.req.raw;
-  // Without a server of ours nobody knows what the connection is.
+  // Without a server of ours the connection is unknown.
   const address = c.env.incoming?.socket.localAddress;
   return {
     method,
@@ -334,7 +334,7 @@ function namedUser(headers: Headers, other: string | null): string | null {
   return ours !== null && theirs !== null && ours !== theirs ? "" : (ours ?? theirs);
 }
 
-/** A header arrives as bytes; a user's name may be any text. What is no text names nobody, which is refused. */
+/** A header arrives as bytes; a user's name may be any text. Bytes that are no text are refused. */
 function asUtf8(header: string | null): string | null {
   if (header === null) return null;
   const text = Buffer.from(header, "latin1").toString("utf8");

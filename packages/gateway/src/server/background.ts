@@ -1,4 +1,4 @@
-/** Deletes threads that nobody changed for `gateway.retention_days`, of every user, with all that goes with them. */
+/** Deletes threads that were not changed for `gateway.retention_days`, of every user, with everything that belongs to them. */
 
 import { randomUUID } from "node:crypto";
 import { deleteInHome } from "palimpsest/internal/assistant";
@@ -37,7 +37,7 @@ interface SweepingOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** Keeps a home free of threads that nobody changed for so many days. */
+/** Deletes threads from a home that were not changed for so many days. */
 export function sweepingOf(home: Home, days: number, { clock, onSwept, onError }: SweepingOptions): Sweeping {
   const sweep = async () => {
     const { deleted } = await deleteOldThreads(home, new Date(clock().getTime() - days * DAY_MS));
@@ -123,7 +123,7 @@ export function tenths(): (event: IndexingEvent) => Omit<IndexLine, "time"> | nu
  */
 
 export interface WorkerOptions {
-  /** An open home; whoever opened it closes it after the worker. */
+  /** An open home; the caller closes it after the worker. */
   readonly home: Home;
   /** A line of what happens, as far as `log_level` asks for it. */
   readonly log?: (line: string) => void;

@@ -122,7 +122,7 @@ export class GatewayError extends PalimpsestError<"keys-needed" | "cannot-listen
 interface KeptOpen {
   /** What came with it; requests with the same are looked at once. */
   readonly credential: string;
-  /** Whether it would still be let in. Throws if nobody can tell. */
+  /** Whether it would still be let in. Throws if that can't be determined. */
   readonly holds: () => Promise<boolean>;
   readonly cut: () => void;
 }

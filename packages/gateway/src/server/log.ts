@@ -14,7 +14,7 @@ export interface RequestLine {
   readonly key: string | null;
   /** The code of a refusal. */
   readonly code?: string;
-  /** What nobody planned for, for whoever runs the server; clients don't get it. */
+  /** Unexpected errors, for the operator; clients don't get them. */
   readonly error?: string;
 }
 

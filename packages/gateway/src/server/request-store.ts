@@ -92,7 +92,7 @@ async function inTime(
   try {
     return await within(silenceMs + records.length, name, working);
   } catch (error) {
-    // Nobody else would give it back, and the thread would be held until its time is up.
+    // Otherwise the lease would stay until it expires.
     if (name === "acquireLease" || name === "appendFirst")
       void working.then(
         (late) => giveBack(store, late),

@@ -5,7 +5,7 @@ import { Download } from "../http/download.ts";
 import { type BodyOptions, EVENT_STREAM_HEADERS, EventStream, eventStreamBody } from "../http/event-stream.ts";
 import { Headed, NOTHING, type Route, Stream } from "../http/route.ts";
 
-/** A stream holds its place until its last piece, or until nobody reads it any more. */
+/** A stream holds its place until its last piece is sent or its reader has left. */
 export function responseOf(route: Route, answer: unknown, connection: BodyOptions): Response {
   const { release } = connection;
   const status = route.status ?? 200;
@@ -32,7 +32,7 @@ export function responseOf(route: Route, answer: unknown, connection: BodyOption
   });
 }
 
-/** As it comes; its place is free when it has been read, or nobody reads it any more. */
+/** As it comes; its place is free when it was read to the end or its reader has left. */
 export function released(body: ReadableStream<Uint8Array>, release: () => void): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   return new ReadableStream<Uint8Array>(

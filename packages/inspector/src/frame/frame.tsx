@@ -119,7 +119,7 @@ function openPalette(): void {
 
 const SEARCH_OPENS_MS = 1500;
 
-/** Ctrl-K everywhere; one letter or digit where nobody types. */
+/** Ctrl-K works everywhere; single letters and digits only outside of text fields. */
 function useKeys(): void {
   useEffect(() => {
     let searchedAt = Number.NEGATIVE_INFINITY;
@@ -138,7 +138,7 @@ function useKeys(): void {
       }
       const { find } = place.value.query;
       if (event.key.length === 1 && find !== undefined && event.timeStamp - searchedAt < SEARCH_OPENS_MS) {
-        // The field isn't there yet, and whoever typed / types on.
+        // The field isn't there yet, and more keys may follow the slash.
         event.preventDefault();
         go("threads", null, { find: find + event.key });
         return;

@@ -82,7 +82,7 @@ export function moves(): readonly Action[] {
   }));
 }
 
-/** So many at once; whoever types on finds the others. */
+/** The most rows shown at once; typing more finds the others. */
 const MOST_THREADS = 20;
 
 /** Each by its title and its id, the newest change first. */

@@ -1,4 +1,4 @@
-/** The window as one line: how full it is, and a segment for each part, named to whoever can't see it. */
+/** The window as one line: how full it is, and a segment for each part, named for screen readers. */
 import { grouped } from "../text/format.ts";
 import { type ContextFacts, edgeOf, fullnessWords, segmentsOf } from "./bar.ts";
 import { WindowEnd } from "./window-bar.tsx";

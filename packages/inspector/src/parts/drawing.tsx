@@ -7,7 +7,7 @@ interface Drawing {
   readonly children: readonly (Drawing | string)[];
 }
 
-/** `label` says to whoever can't see it what it shows. */
+/** `label` describes the drawing to screen readers. */
 export function Drawn({ drawing, label }: { readonly drawing: Drawing; readonly label: string }) {
   const { tag, attributes, children } = drawing;
   return h(tag, { ...attributes, "aria-label": label }, ...children.map(elementOf));

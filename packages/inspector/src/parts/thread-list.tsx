@@ -59,7 +59,7 @@ export function heightOfThreads(count: number): number {
   return HEADS + FRAME + FULL_ROW * Math.max(LEAST_ROWS, count);
 }
 
-/** Above the list with facts; the rows say the same to whoever can't see the columns. */
+/** Above the list with facts; the rows say the same to screen readers. */
 export function ThreadHeads() {
   return (
     <div class="threads full thread-heads dim small" aria-hidden="true">

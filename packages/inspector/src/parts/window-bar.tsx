@@ -5,7 +5,7 @@ import { type ContextFacts, edgeOf, segmentsOf } from "./bar.ts";
 interface WindowBarProps {
   readonly context: ContextFacts;
   readonly size: "large" | "small";
-  /** What it shows, for whoever can't see it. */
+  /** What it shows, for screen readers. */
   readonly label: string;
 }
 

@@ -6,7 +6,7 @@ export type Inline =
   | { readonly kind: "text" | "code"; readonly text: string }
   | { readonly kind: "strong" | "emphasis" | "strike"; readonly inlines: readonly Inline[] }
   | { readonly kind: "link"; readonly address: string; readonly inlines: readonly Inline[] }
-  /** `address` is whatever the text says. Whoever draws it decides what may be loaded. */
+  /** `address` is unchecked text. The renderer decides what may be loaded. */
   | { readonly kind: "picture"; readonly address: string; readonly alt: string };
 
 export function inlinesOf(text: string, depth = 0): readonly Inline[] {

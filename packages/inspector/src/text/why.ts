@@ -16,7 +16,7 @@ export interface EntryFacts {
 export interface Why {
   readonly label: string;
   readonly sentence: string;
-  /** `hot`: something stands there that nobody said so; `quiet`: there is nothing to explain. */
+  /** `hot`: the text was changed or added; `quiet`: there is nothing to explain. */
   readonly tone: "quiet" | "plain" | "hot";
 }
 

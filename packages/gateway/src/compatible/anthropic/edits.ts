@@ -254,7 +254,7 @@ function entriesFor(use: ToolUseFacts, edit: ClearToolUses): readonly PruneEntry
   return [cleared, { target: call.seq, part: call.part, replacement: NO_INPUT, reason: "long-input" }];
 }
 
-/** Of an image nobody knows the tokens before it is sent; so many are the usual. */
+/** Assumed tokens of an image: the real number is unknown before it is sent. */
 const IMAGE_TOKENS = 1000;
 
 function freedBy(use: ToolUseFacts, edit: ClearToolUses, count: (text: string) => number): number {

@@ -123,7 +123,7 @@ interface Placed extends Omit<BlockFinding, "secret"> {
 async function withRequest(parsed: HeldMessages, { asked, found, place, all }: Placed): Promise<HeldMessages> {
   const { request, body, call } = parsed;
   const messages = found.kind === "block" ? found.rest : all;
-  // What a thread begins with is its own: whoever goes on with it doesn't send it again.
+  // A thread keeps its own beginning: a client that goes on with it doesn't send it again.
   const own = asked.thread !== null || place !== null ? { leading: [], messages } : {};
   const read: VendorRequest<AnthropicMessage> = { ...request, ...own, reference: null };
   if (asked.thread?.type !== "continue") return { ...parsed, request: read };

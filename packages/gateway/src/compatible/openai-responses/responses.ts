@@ -235,7 +235,7 @@ async function compactionIn(
   return summary === null ? [] : [compactionItem(header, { ...told!, text: summary.text }, { secret, id: told!.id })];
 }
 
-/** One without an answer is being made elsewhere, or was when whoever made it stopped. */
+/** A response without an answer is in progress in another process, or that process stopped before its end. */
 async function statusOf(
   { answer, pointer }: FoundResponse,
   { store, owner }: { readonly store: Store; readonly owner: string },
@@ -261,8 +261,8 @@ async function usageOf(store: Store, threadId: string, of: number): Promise<Json
 }
 
 /*
- * A response as a stream, for whoever lost it or comes later: the very events while they are in memory, with their numbers;
- * else events made from what the log has, numbered so that whoever asks for what comes after one misses nothing.
+ * A response as a stream, for clients that lost it or come later: the very events while they are in memory, with their numbers;
+ * else events made from what the log has, numbered so that a client that asks for what follows a number misses nothing.
  */
 
 const STREAM = { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache" };

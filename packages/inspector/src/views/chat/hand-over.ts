@@ -1,4 +1,4 @@
-/** What a thread that is only just being opened is to be asked first: by whoever made it. */
+/** The first message of a thread that is just being opened, handed over by the view that made it. */
 import type { NewRun } from "palimpsest/client";
 
 const runs = new Map<string, NewRun>();

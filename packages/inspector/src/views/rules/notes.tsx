@@ -1,4 +1,4 @@
-/** The notes of a thread, each with its revision: whoever writes one says which revision was read. */
+/** The notes of a thread, each with its revision: a write names the revision that was read. */
 import { useState } from "preact/hooks";
 import { useAnswer } from "../../api/answer.ts";
 import { type ApiProblem, type AskAnswer, ask } from "../../api/ask.ts";

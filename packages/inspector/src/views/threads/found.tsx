@@ -11,7 +11,7 @@ import { coverWords } from "../../text/cover-words.ts";
 import { ago, grouped, visible } from "../../text/format.ts";
 import { MissingWords, WhyNothing } from "./why-not.tsx";
 
-/** Nobody wants an answer to half a word. */
+/** Waits until typing pauses, so that half a word isn't searched. */
 const PAUSE_MS = 180;
 
 const MOST_HITS = 100;

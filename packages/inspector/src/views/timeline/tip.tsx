@@ -1,4 +1,4 @@
-/** What stands under the pointer on the chart. Whoever uses keys hears the same from the slider. */
+/** What stands under the pointer on the chart. The slider says the same to keyboard and screen-reader users. */
 import { dollars, grouped, percent, visible } from "../../text/format.ts";
 import { type MarkFacts, type RequestPoint, requestFrom } from "./curve.ts";
 

@@ -107,7 +107,7 @@ export function EntryList({ threadId, label, entries, chosen, onChoose, picking 
   );
 }
 
-/** Where it stands below the list, whoever taps an entry wants to see it. */
+/** Where the detail stands below the list, a tap on an entry scrolls to it. */
 function showDetail(): void {
   if (!matchMedia("(max-width: 1000px)").matches) return;
   requestAnimationFrame(() => document.querySelector(".detail")?.scrollIntoView({ block: "start" }));

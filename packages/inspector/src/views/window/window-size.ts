@@ -37,7 +37,7 @@ function within(size: number, { least, most }: SizeRange): number {
   return Math.min(Math.max(size, least), most);
 }
 
-/** To two figures or so: nobody wants to try 7,913 tokens. */
+/** Rounded to about two figures, as 7,900 rather than 7,913 tokens. */
 function rounded(size: number): number {
   const step = 10 ** Math.max(1, Math.floor(Math.log10(Math.max(size, 1))) - 1);
   return Math.round(size / step) * step;
