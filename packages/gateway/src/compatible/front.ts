@@ -36,6 +36,8 @@ export interface BodyReading<M> {
   readonly body: JsonFields;
   /** Items of the list that were read and found good before. */
   readonly checked: CheckedMessages | null;
+  /** The body's bytes, with one `null` in place of the items that were found good before. */
+  readonly fresh: Buffer;
   digest(): Promise<string>;
   /** What `chainOf` gives for the messages that `leading` items stand before. The next body may begin with them. */
   chain(request: ReadMessages<M>, secret: Secret): Promise<Chained>;
@@ -86,6 +88,7 @@ export function frontMemory(leastBytes = LEAST_BYTES): FrontMemory {
       return {
         body,
         checked: known && { from: known.leading, to: known.leading + known.front.items.length },
+        fresh: known?.fresh ?? bytes,
         digest: async () => digestOf(bytes, isLong ? conversation() : null, await hash()),
         async chain(request, secret) {
           const span = isLong ? conversation() : null;
@@ -225,6 +228,8 @@ interface Front {
 interface BodyWithFront<F extends Front> {
   readonly body: JsonFields;
   readonly front: F;
+  /** All bytes but the front's, with `null` in its place. */
+  readonly fresh: Buffer;
   /** Where the front stands: items of the list before it, and the whole conversation's bytes. */
   readonly leading: number;
   readonly conversation: ByteSpan;
@@ -299,18 +304,18 @@ function bodyAround<F extends Front>(
   { front, at, leading }: FrontPlace<F>,
   field: string,
 ): BodyWithFront<F> | null {
-  const rest = Buffer.concat([bytes.subarray(0, at), NULL, bytes.subarray(at + front.bytes.length)]);
+  const fresh = Buffer.concat([bytes.subarray(0, at), NULL, bytes.subarray(at + front.bytes.length)]);
   // More than is parsed at once: reading the whole body gives others their turns.
-  if (rest.length > AT_ONCE) return null;
-  const body: Record<string, unknown> = JSON.parse(rest.toString());
+  if (fresh.length > AT_ONCE) return null;
+  const body: Record<string, unknown> = JSON.parse(fresh.toString());
   // A list that stands there twice is the second one.
-  if ([...fieldStarts(rest)].filter(({ name }) => name === field).length !== 1) return null;
+  if ([...fieldStarts(fresh)].filter(({ name }) => name === field).length !== 1) return null;
   const list = body[field];
   if (!Array.isArray(list) || list[leading] !== null) return null;
   body[field] = list.slice(0, leading).concat(front.items, list.slice(leading + 1));
   const shift = front.bytes.length - NULL.length;
-  const end = beforeSpace(rest, valueEnd(rest, listStart(rest, field)!) - 1) + shift;
-  return { body, front, leading, conversation: { start: at, end } };
+  const end = beforeSpace(fresh, valueEnd(fresh, listStart(fresh, field)!) - 1) + shift;
+  return { body, front, fresh, leading, conversation: { start: at, end } };
 }
 
 const NULL = Buffer.from("null");

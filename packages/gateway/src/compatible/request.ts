@@ -89,7 +89,7 @@ export async function parseRequest<M extends object>(
   assertMessages(body[field], deps.settings.gateway.request_messages);
   const { model } = body;
   if (typeof model !== "string" || model === "") throw new ProblemError(400, "invalid", "the request names no model");
-  const unclear = await unclearIn(bytes, Object.keys(body));
+  const unclear = await unclearIn(reading.fresh, Object.keys(body));
   if (unclear !== null) throw new ProblemError(400, "invalid", unclear);
   const target = targetFor(call, deps, { vendor, model });
   await assertNamesOwn(call, deps, { target, bytes, body });
