@@ -13,7 +13,7 @@
  * Rows named ours* and the rivals at several settings: the best of a sweep is flattered, ours stands at its defaults.
  * `segments`: the parts of a session that each fitted one window when it was recorded; pruning was tuned on the first.
  */
-import { type Prices, RELATIVE_PRICES } from "@palimpsest/core/pricing";
+import { type Prices, RELATIVE_PRICES } from "@palimpsest/core/internal/pricing";
 import type { Played, Policy, Transcript } from "@palimpsest/lab";
 import { ours, RECALL_HITS } from "@palimpsest/lab/internal/replay";
 import { summarizationFromOptions } from "../packages/harness/src/compaction/summarization.ts";

@@ -2,8 +2,8 @@
  * What counting costs after one new message in a thread of 10,000, against counting them all again: ours exactly, and
  * LangChain's own estimate, which its summarizing uses. Interleaved in one run: `npm run bench -- count [--messages N] [--json]`.
  */
-import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
-import { createMeter } from "@palimpsest/core/tokens";
+import { type OpenAiMessage, openaiShape } from "@palimpsest/core/internal/message";
+import { createMeter } from "@palimpsest/core/internal/tokens";
 import { counterFor, type ModelCounter } from "palimpsest/models";
 import { exactCounterFor } from "../packages/harness/src/models/tokenizers.ts";
 import { type Bench, quantile } from "./bench.ts";

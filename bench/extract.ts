@@ -4,16 +4,10 @@
  * `npm run bench -- extract FILE [--tokens 4000] [--rolls 20]`
  */
 
-import { RECALL } from "@palimpsest/core/internal/summary";
-import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
-import {
-  extractSummary,
-  type NumberedMessage,
-  renderSummary,
-  SECTIONS,
-  type SummaryState,
-} from "@palimpsest/core/summary";
-import { charsPerToken } from "@palimpsest/core/tokens";
+import { type OpenAiMessage, openaiShape } from "@palimpsest/core/internal/message";
+import type { NumberedMessage, SummaryState } from "@palimpsest/core/internal/summary";
+import { extractSummary, RECALL, renderSummary, SECTIONS } from "@palimpsest/core/internal/summary";
+import { charsPerToken } from "@palimpsest/core/internal/tokens";
 import { termsIn } from "../packages/core/src/text/analyze.ts";
 import { failingLines, namesIn } from "../packages/core/src/text/names.ts";
 import { type Bench, quantile } from "./bench.ts";

@@ -13,7 +13,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { emptyDocument, type Fact, type MemoryDocument, renderMemory } from "@palimpsest/core/memory";
+import { emptyDocument, type Fact, type MemoryDocument, renderMemory } from "@palimpsest/core/internal/memory";
 import { type EvidenceRequest, storeStorage } from "palimpsest";
 import { withWriter } from "palimpsest/internal/threads";
 import { type FullStore, openSqlite } from "palimpsest/stores";

@@ -12,9 +12,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openaiRules } from "@palimpsest/core/internal/message";
-import { forRequest, type OpenAiMessage, openaiShape, repair, violations } from "@palimpsest/core/message";
-import { answerReserve, createMeter, type Meter } from "@palimpsest/core/tokens";
+import type { OpenAiMessage } from "@palimpsest/core/internal/message";
+import { forRequest, openaiRules, openaiShape, repair, violations } from "@palimpsest/core/internal/message";
+import { answerReserve, createMeter, type Meter } from "@palimpsest/core/internal/tokens";
 import { type AgentTally, playTranscript } from "../packages/adapters-langchain/test/play-transcript.ts";
 import { exactCounterFor } from "../packages/harness/src/models/tokenizers.ts";
 import { misbehavingWriter, SUMMARIZERS, type SummarizerName } from "../packages/harness/test/playback/summarizers.ts";

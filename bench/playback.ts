@@ -6,8 +6,9 @@
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { convert, type Dialect, type OpenAiMessage, rulesOf, type Shape, shapeOf } from "@palimpsest/core/message";
-import { answerReserve, createMeter } from "@palimpsest/core/tokens";
+import type { Dialect, OpenAiMessage, Shape } from "@palimpsest/core/internal/message";
+import { convert, rulesOf, shapeOf } from "@palimpsest/core/internal/message";
+import { answerReserve, createMeter } from "@palimpsest/core/internal/tokens";
 import { openUnder } from "@palimpsest/testing/internal/thread-writer";
 import { withWriter } from "palimpsest/internal/threads";
 import { openSqlite } from "palimpsest/stores";

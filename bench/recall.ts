@@ -9,11 +9,10 @@
  * `--only ours` leaves out the peers and the 10,000 turns. `--leave-one-out` measures each dialog with the constants that are best
  * on the others.
  */
-import { indexEntry, MemoryIndex, renderHits, search } from "@palimpsest/core/recall";
+import { indexEntry, MemoryIndex, renderHits, search } from "@palimpsest/core/internal/recall";
 import { RANKING, type RankOptions } from "../packages/core/src/recall/rank.ts";
 import { exactCounter } from "../packages/harness/src/models/tokenizers.ts";
-import type { Bench, BenchOptions } from "./bench.ts";
-import { onHeldOut, quantile, remembering } from "./bench.ts";
+import { type Bench, type BenchOptions, onHeldOut, quantile, remembering } from "./bench.ts";
 import { type Dialog, FIELDS, type Question, readDialogs, type Turn } from "./locomo.ts";
 import { loadPeers, type Searcher } from "./recall-peers.ts";
 

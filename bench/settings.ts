@@ -4,11 +4,9 @@
  * `npm run bench -- settings [--window N] [--turns N] [--json]`.
  */
 
-import type { Keep, Policy, Threshold } from "@palimpsest/core/compaction";
-import { isCeilings } from "@palimpsest/core/internal/compaction";
-import { openaiRules } from "@palimpsest/core/internal/message";
-import { type OpenAiMessage, type Shape, shapeOf } from "@palimpsest/core/message";
-import { answerReserve, charsPerToken, createMeter } from "@palimpsest/core/tokens";
+import { isCeilings, type Keep, type Policy, type Threshold } from "@palimpsest/core/internal/compaction";
+import { type OpenAiMessage, openaiRules, type Shape, shapeOf } from "@palimpsest/core/internal/message";
+import { answerReserve, charsPerToken, createMeter } from "@palimpsest/core/internal/tokens";
 import { summarizationFromOptions } from "../packages/harness/src/compaction/summarization.ts";
 import { brokenSettings } from "../packages/harness/test/playback/settings-judge.ts";
 import { inUnit, playSettings, type SettingsReport } from "../packages/harness/test/playback/settings-playback.ts";

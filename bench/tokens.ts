@@ -9,8 +9,8 @@
  *   charsOver4   the same question for the usual estimate: the last report and characters / 4 for what was added since;
  *                `answerReported` takes the answer as the provider reported it, as ours does, and the rest by characters
  */
-import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
-import { type Account, type Count, createAccount, createMeter, type EntrySize } from "@palimpsest/core/tokens";
+import { type OpenAiMessage, openaiShape } from "@palimpsest/core/internal/message";
+import { type Account, type Count, createAccount, createMeter, type EntrySize } from "@palimpsest/core/internal/tokens";
 import { counterFor } from "palimpsest/models";
 import { exactCounterFor } from "../packages/harness/src/models/tokenizers.ts";
 import { type Bench, onHeldOut, quantile } from "./bench.ts";

@@ -1,8 +1,16 @@
 // A store of your own: the log on a Map. It passes the suite that SQLite and PostgreSQL pass (@palimpsest/testing/conformance).
-import type { ChainedRecord, Head, ThreadHeader } from "@palimpsest/core/log";
 import { createDeepAgent } from "palimpsest";
 import { offlineModel } from "palimpsest/models";
-import type { AppendBatch, AppendResult, Lease, Store, StoredRecord } from "palimpsest/stores";
+import type {
+  AppendBatch,
+  AppendResult,
+  ChainedRecord,
+  Head,
+  Lease,
+  Store,
+  StoredRecord,
+  ThreadHeader,
+} from "palimpsest/stores";
 import * as driver from "palimpsest/stores/driver";
 
 interface Thread {

@@ -1,26 +1,16 @@
-// The engine's search over messages of your own: BM25 in which neighbors share their words, so that an answer is found
-// by the words of its question. Pure, in memory; a store keeps the same index on disk.
-import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
-import { createSnippets, indexableText, indexEntry, MemoryIndex, search } from "@palimpsest/core/recall";
+// Search in messages of your own, without a store: neighbors share their words, so that an answer is found by the words
+// of its question. Pure, in memory, no model; a store keeps the same index on disk.
+import { createMessageCompactor } from "palimpsest/messages";
 
 const said = [
-  "Where did we moor the Marigold?",
-  "At pier 7, behind the fish market.",
-  "And what does the harbor master charge?",
-  "Twelve crowns a night, paid in the morning.",
+  { role: "user", content: "Where did we moor the Marigold?" },
+  { role: "assistant", content: "At pier 7, behind the fish market." },
+  { role: "user", content: "And what does the harbor master charge?" },
+  { role: "assistant", content: "Twelve crowns a night, paid in the morning." },
 ];
 
-const index = new MemoryIndex();
-for (const [place, content] of said.entries()) {
-  const origin = place % 2 === 0 ? "user" : "model";
-  const message: OpenAiMessage = { role: origin === "user" ? "user" : "assistant", content };
-  const text = indexableText(message, openaiShape, { origin });
-  const at = new Date(place * 60_000).toISOString();
-  if (text !== null) index.put({ threadId: "harbor", seq: place }, indexEntry({ ...text, at }));
-}
-
-const question = "Marigold moored";
-const result = await search(index, { kind: "thread", threadId: "harbor" }, question, { limit: 2 });
-const snippet = createSnippets(question);
-for (const { doc } of result.kind === "found" ? result.hits : [])
-  console.log(`#${doc.seq} ${doc.speaker}: ${snippet(said[doc.seq]!).text}`);
+const compactor = createMessageCompactor<(typeof said)[number]>({ window: 8_000 });
+await compactor.prompt(said);
+const found = await compactor.search("Marigold moored", { limit: 2 });
+if (found.kind === "found")
+  for (const { place, message } of found.hits) console.log(`#${place} ${message.role}: ${message.content}`);

@@ -1,10 +1,9 @@
 // The engine alone, without I/O: whose messages these are, what a provider would refuse in them, and the same
 // conversation in another provider's form. Runs in a browser, too.
-import * as message from "@palimpsest/core/message";
+import type { OpenAiMessage } from "@palimpsest/core";
+import { convert, detectDialect, forRequest, repair, rulesOf, shapeOf, violations } from "@palimpsest/core";
 
-const { detectDialect, forRequest, rulesOf, shapeOf } = message;
-
-const messages: message.OpenAiMessage[] = [
+const messages: OpenAiMessage[] = [
   { role: "user", content: "How deep is the harbor?" },
   {
     role: "assistant",
@@ -23,8 +22,8 @@ console.log(`${dialect}: ${reason}`);
 
 const shape = shapeOf("openai");
 const rules = forRequest(rulesOf("openai"));
-for (const { rule } of message.violations(messages, shape, rules)) console.log("would be refused:", rule);
+for (const { rule } of violations(messages, shape, rules)) console.log("would be refused:", rule);
 
-const repaired = message.repair(messages, shape, rules).messages;
-message.assertValid(repaired, shape, rules);
-console.log(JSON.stringify(message.convert(repaired, "openai", "anthropic").at(-1)));
+const repaired = repair(messages, shape, rules).messages;
+console.log(`left: ${violations(repaired, shape, rules).length}`);
+console.log(JSON.stringify(convert(repaired, "openai", "anthropic").at(-1)));

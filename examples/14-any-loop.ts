@@ -1,6 +1,6 @@
 // Any loop: your own client and your own messages (here OpenAI's), on a thread that outlives the process. Say what
 // happened, send what comes back, report what it counted, and recover when the provider finds it too long.
-import { type OpenAiMessage, shapeOf } from "@palimpsest/core/message";
+import { type OpenAiMessage, shapeOf } from "@palimpsest/core";
 import { openThread } from "palimpsest/session";
 import { openSqlite } from "palimpsest/stores";
 

@@ -26,14 +26,6 @@ test("every public value is used in an example or a guide, but for those that ar
   assert.deepEqual(namesNotShown(workspace, shownCode(root)), excepted, advice);
 });
 
-test("the root of core has a namespace for each of its subpaths", () => {
-  const core = workspace.packages.find(({ name }) => name === "@palimpsest/core")!;
-  const subpaths = [...core.exports.keys()].map((path) => path.slice(2)).filter((path) => !/^$|\//.test(path));
-  const index = workspace.files.find(({ path }) => path === core.exports.get("."))!.text;
-  const namespaces = [...index.matchAll(/export \* as (\w+)/g)].map(([, name]) => name!);
-  assert.deepEqual(namespaces.sort(), subpaths.sort());
-});
-
 const sources = (files: Record<string, string>): Workspace => ({
   packages: [],
   files: Object.entries(files).map(([path, text]) => ({ path, package: null, text })),

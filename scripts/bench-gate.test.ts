@@ -1,8 +1,7 @@
 // What the gate lets pass, and that the data it runs on is the same each time and shaped like the real thing.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openaiRules } from "@palimpsest/core/internal/message";
-import { openaiShape, violations } from "@palimpsest/core/message";
+import { openaiRules, openaiShape, violations } from "@palimpsest/core/internal/message";
 import { generatedDialogs } from "../bench/gate/dialogs.ts";
 import { judge } from "../bench/gate/judge.ts";
 import { generatedSession } from "../bench/gate/session.ts";

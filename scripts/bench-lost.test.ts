@@ -1,7 +1,7 @@
 // The judge of what a prompt still says of hidden messages: the same for everybody, and with no code of a pruner or summary.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { OpenAiMessage } from "@palimpsest/core/message";
+import type { OpenAiMessage } from "@palimpsest/core/internal/message";
 import { toldIn } from "../bench/playback/lost.ts";
 
 const ask: OpenAiMessage = { role: "user", content: "Please cancel reservation ZX81Q2. I will not travel this year." };

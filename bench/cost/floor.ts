@@ -2,8 +2,8 @@
  * What a session would cost at least while everything but tool results stays: each result is read once, and gone for nothing
  * as soon as it is answered. No policy that keeps what the model wrote itself can be cheaper, whatever it is set to.
  */
-import { openaiShape } from "@palimpsest/core/message";
-import type { Prices } from "@palimpsest/core/pricing";
+import { openaiShape } from "@palimpsest/core/internal/message";
+import type { Prices } from "@palimpsest/core/internal/pricing";
 import type { Transcript } from "@palimpsest/lab";
 
 export function floorWithoutResults({ turns, meter, fixedTokens }: Transcript, prices: Prices): number {

@@ -2,8 +2,8 @@
  * The sessions and dialogs that the cost bench prices: a session as a whole and in the segments that fitted one window when
  * it was recorded, dialogs each by itself.
  */
-import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
-import { charsPerToken, createMeter } from "@palimpsest/core/tokens";
+import { type OpenAiMessage, openaiShape } from "@palimpsest/core/internal/message";
+import { charsPerToken, createMeter } from "@palimpsest/core/internal/tokens";
 import type { Transcript, Turn } from "@palimpsest/lab";
 import { fitTo } from "../../packages/lab/src/replay/transcript.ts";
 import { readData } from "../bench.ts";

@@ -2,8 +2,8 @@
  * A coding session as an agent lives it, made up from a seed: requests, searches, reads, edits, failing and passing tests,
  * pauses of the user, and what a provider would have reported. One JSON line per message, the layout of recorded sessions.
  */
-import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
-import { createMeter } from "@palimpsest/core/tokens";
+import { type OpenAiMessage, openaiShape } from "@palimpsest/core/internal/message";
+import { createMeter } from "@palimpsest/core/internal/tokens";
 import { exactCounter } from "../../packages/harness/src/models/tokenizers.ts";
 import { type SeededRandom, seeded } from "../../packages/lab/src/eval/random.ts";
 import { makeProject, type Project } from "./project.ts";

@@ -2,7 +2,7 @@
  * The summarization middleware of LangChain and of DeepAgents, as published, each as a player: messages are said to it, and
  * before every answer it shows the request it would send. Nothing of theirs is re-implemented.
  */
-import type { OpenAiMessage } from "@palimpsest/core/message";
+import type { OpenAiMessage } from "@palimpsest/core/internal/message";
 import { type Loaded, loadPeers } from "../peers/load.ts";
 import type { FakeSummarizer } from "./fake-summarizer.ts";
 

@@ -3,7 +3,7 @@
  * rules of its own: a message is lost when neither one of its names nor the beginning of one of its sentences stands
  * anywhere in the prompt.
  */
-import type { OpenAiMessage } from "@palimpsest/core/message";
+import type { OpenAiMessage } from "@palimpsest/core/internal/message";
 
 export interface Told {
   /** Messages that the prompt doesn't hold as they were said. */

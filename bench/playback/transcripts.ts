@@ -2,7 +2,7 @@
  * The conversations of a transcript file, in any format that can be imported, as messages of one dialect.
  */
 import { readFileSync } from "node:fs";
-import { convert, type Dialect, detectDialect } from "@palimpsest/core/message";
+import { convert, type Dialect, detectDialect } from "@palimpsest/core/internal/message";
 import { readConversations } from "palimpsest/import";
 import { BenchInputError } from "../bench.ts";
 

@@ -2,7 +2,7 @@
  * An embedder of known quality in place of a real one, which can't be asked here: `quality` is the chance that a message of the evidence is
  * nearer to its question than one that isn't; 0.5 knows nothing. The same on every machine.
  */
-import type { IndexedDoc, SearchOptions } from "@palimpsest/core/recall";
+import type { IndexedDoc, SearchOptions } from "@palimpsest/core/internal/recall";
 import type { SearchedThread } from "../../packages/lab/src/eval/question-data.ts";
 import { BenchInputError } from "../bench.ts";
 

@@ -2,7 +2,7 @@
  * What the map of a thread shows for questions that ask for an order or a summary: how much of their evidence stands in the ranges
  * it lists, and how much of the thread those ranges cover, by which the first figure must be read. Pure.
  */
-import { search } from "@palimpsest/core/recall";
+import { search } from "@palimpsest/core/internal/recall";
 import { COURSE_SEARCH, mapText } from "../../packages/core/src/recall/render.ts";
 import { createThreadMap } from "../../packages/core/src/recall/thread-map.ts";
 import type { SearchedThread } from "../../packages/lab/src/eval/question-data.ts";

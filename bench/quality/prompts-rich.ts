@@ -2,7 +2,7 @@
  * A stand-in for a good model's summary that knows what the judge asks: within 1,500 tokens the beginnings of the user's
  * requests, newest first, and the names, paths and numbers that stand in most messages of the assistant. Printed apart.
  */
-import type { OpenAiMessage } from "@palimpsest/core/message";
+import type { OpenAiMessage } from "@palimpsest/core/internal/message";
 import { readable } from "@palimpsest/lab/internal/eval";
 import type { FakeSummarizer } from "../playback/fake-summarizer.ts";
 

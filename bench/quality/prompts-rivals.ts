@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
+import { type OpenAiMessage, openaiShape } from "@palimpsest/core/internal/message";
 import type { Policy, View } from "@palimpsest/lab";
 import type { NamedSender } from "@palimpsest/lab/internal/eval";
 import { groupStart } from "../../packages/lab/src/replay/summarize.ts";

@@ -1,6 +1,7 @@
 /** The data files of the search bench, each recognized by its form: what `eval` reads, and recorded sessions. */
+
+import type { OpenAiMessage } from "@palimpsest/core/internal/message";
 import { isRecord } from "@palimpsest/core/internal/text";
-import type { OpenAiMessage } from "@palimpsest/core/message";
 import {
   type ExactHistory,
   fromSession,

@@ -2,7 +2,7 @@
  * What a reader of a guide has already: a store, a model, a person's request, functions of the application, and what an
  * earlier program of the page imported. A name that a guide should import itself doesn't belong here.
  */
-import type { Shape } from "@palimpsest/core/message";
+import type { Shape } from "@palimpsest/core/internal/message";
 import type { ChatInit, LanguageModel, ToolSet, UIMessage } from "ai";
 import type { ChatCompletionMessageParam } from "openai/resources";
 import type { Agent } from "palimpsest";

@@ -2,8 +2,8 @@
  * One thread of a graph, kept in step with the graph's state: what is new is appended, and a state that went another way (an
  * edit, a checkpoint gone back to) goes on in a fork, so that the model is shown what the state says and the log keeps both.
  */
-import { parseHeader } from "@palimpsest/core/log";
-import { type LangChainMessage, shapeOf } from "@palimpsest/core/message";
+import { parseHeader } from "@palimpsest/core/internal/log";
+import { type LangChainMessage, shapeOf } from "@palimpsest/core/internal/message";
 import { heldText } from "palimpsest/internal/stores";
 import { continuations, continueThread, type NamedConversation, writeWhereItStands } from "palimpsest/internal/threads";
 import { type OpenedThread, type OpenThread, type OpenThreadOptions, openThread } from "palimpsest/session";

@@ -9,7 +9,7 @@ import {
   SystemMessage,
   ToolMessage,
 } from "@langchain/core/messages";
-import { type LangChainMessage, shapeOf } from "@palimpsest/core/message";
+import { type LangChainMessage, shapeOf } from "@palimpsest/core/internal/message";
 import { givenMessage, shownMessages } from "./messages.ts";
 
 const shape = shapeOf("langchain");

@@ -3,7 +3,7 @@
  * `toDict` makes of them does. A message that wasn't changed comes back as the very object that was given.
  */
 import { type BaseMessage, mapStoredMessagesToChatMessages, type StoredMessage } from "@langchain/core/messages";
-import type { LangChainMessage } from "@palimpsest/core/message";
+import type { LangChainMessage } from "@palimpsest/core/internal/message";
 
 /** A message of the state, ready for the log. */
 export interface GivenLangChainMessage {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { AIMessage, type BaseMessage, HumanMessage, mapChatMessagesToStoredMessages } from "@langchain/core/messages";
 import { MemorySaver } from "@langchain/langgraph";
-import { charsPerToken } from "@palimpsest/core/tokens";
+import { charsPerToken } from "@palimpsest/core/internal/tokens";
 import { createAgent, tool } from "langchain";
 import { openSqlite, type Store } from "palimpsest/stores";
 import { replay, threadDeps, verify } from "palimpsest/threads";

@@ -4,7 +4,7 @@
  */
 import type { AIMessage } from "@langchain/core/messages";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
-import type { LangChainMessage } from "@palimpsest/core/message";
+import type { LangChainMessage } from "@palimpsest/core/internal/message";
 import { type AgentMiddleware, createMiddleware, type Runtime } from "langchain";
 import type { OpenThreadOptions } from "palimpsest/session";
 import { openSqlite, type Store } from "palimpsest/stores";

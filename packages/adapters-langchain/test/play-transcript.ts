@@ -7,17 +7,9 @@ import { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import type { ChatResult } from "@langchain/core/outputs";
 import { MemorySaver } from "@langchain/langgraph";
-import { openaiRules } from "@palimpsest/core/internal/message";
-import {
-  convert,
-  forRequest,
-  type LangChainMessage,
-  type OpenAiMessage,
-  openaiShape,
-  repair,
-  violations,
-} from "@palimpsest/core/message";
-import { answerReserve, createMeter } from "@palimpsest/core/tokens";
+import type { LangChainMessage, OpenAiMessage } from "@palimpsest/core/internal/message";
+import { convert, forRequest, openaiRules, openaiShape, repair, violations } from "@palimpsest/core/internal/message";
+import { answerReserve, createMeter } from "@palimpsest/core/internal/tokens";
 import { createAgent, createMiddleware } from "langchain";
 import { exactCounterFor } from "palimpsest/models";
 import { openSqlite } from "palimpsest/stores";

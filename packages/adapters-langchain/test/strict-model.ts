@@ -3,8 +3,8 @@ import { randomUUID } from "node:crypto";
 import { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { AIMessage, type BaseMessage, mapChatMessagesToStoredMessages } from "@langchain/core/messages";
 import type { ChatResult } from "@langchain/core/outputs";
-import { forRequest, type LangChainMessage, rulesOf, shapeOf, violations } from "@palimpsest/core/message";
-import { charsPerToken, createMeter } from "@palimpsest/core/tokens";
+import { forRequest, type LangChainMessage, rulesOf, shapeOf, violations } from "@palimpsest/core/internal/message";
+import { charsPerToken, createMeter } from "@palimpsest/core/internal/tokens";
 
 export interface StrictModelOptions {
   /** What it accepts; more is answered with an error as providers word it. */

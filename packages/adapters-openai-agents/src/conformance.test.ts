@@ -1,6 +1,6 @@
 import { Agent, type AgentInputItem, Runner } from "@openai/agents-core";
 import { assistantMessage, modelResponder, ScriptedModel } from "@openai/agents-core/testing";
-import { charsPerToken } from "@palimpsest/core/tokens";
+import { charsPerToken } from "@palimpsest/core/internal/tokens";
 import { threadConformance } from "@palimpsest/testing/conformance";
 import { PalimpsestSession } from "./palimpsest-session.ts";
 

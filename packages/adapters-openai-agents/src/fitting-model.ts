@@ -3,7 +3,7 @@
  * itself adds is seen only here. Below the runner, so that nothing of it is stored: the session keeps every item whole.
  */
 import type { AgentInputItem, Model, ModelRequest, StreamEvent } from "@openai/agents-core";
-import type { ResponsesItem } from "@palimpsest/core/message";
+import type { ResponsesItem } from "@palimpsest/core/internal/message";
 import { type FittingOptions, fittingCalls } from "palimpsest/internal/ai-sdk";
 import { fromResponsesItem, toResponsesItem } from "./items.ts";
 import { RULES } from "./rules.ts";

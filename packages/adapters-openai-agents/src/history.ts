@@ -5,9 +5,9 @@ import {
   type SessionHistoryMutation,
   UserError,
 } from "@openai/agents-core";
-import { readMessage } from "@palimpsest/core/internal/message";
-import type { MessageRecord } from "@palimpsest/core/log";
-import { type ResponsesMessage, responsesItems, responsesTurns, shapeOf } from "@palimpsest/core/message";
+import type { MessageRecord } from "@palimpsest/core/internal/log";
+import type { ResponsesMessage } from "@palimpsest/core/internal/message";
+import { readMessage, responsesItems, responsesTurns, shapeOf } from "@palimpsest/core/internal/message";
 import type { Continuation } from "palimpsest/internal/threads";
 import type { Store } from "palimpsest/stores";
 import type { RecordInput } from "palimpsest/threads";

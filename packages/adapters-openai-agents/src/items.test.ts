@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AgentInputItem } from "@openai/agents-core";
-import { shapeOf } from "@palimpsest/core/message";
+import { shapeOf } from "@palimpsest/core/internal/message";
 import { fromResponsesItem, toResponsesItem } from "./items.ts";
 
 const output = (given: unknown): AgentInputItem =>

@@ -4,7 +4,7 @@
  * renamed; items that only the SDK knows are carried whole. What was edited on the way (pruned, clamped) comes back edited.
  */
 import type { AgentInputItem } from "@openai/agents-core";
-import type { ResponsesItem } from "@palimpsest/core/message";
+import type { ResponsesItem } from "@palimpsest/core/internal/message";
 
 type ItemFields = Readonly<Record<string, unknown>>;
 

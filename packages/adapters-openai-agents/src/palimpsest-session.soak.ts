@@ -1,6 +1,6 @@
 import { test } from "node:test";
 import { setTracingDisabled } from "@openai/agents-core";
-import { charsPerToken } from "@palimpsest/core/tokens";
+import { charsPerToken } from "@palimpsest/core/internal/tokens";
 import { openSqlite } from "palimpsest/stores";
 import { manyTurns } from "../test/sailor.ts";
 import { PalimpsestSession } from "./palimpsest-session.ts";

@@ -15,7 +15,7 @@ import {
   setTracingDisabled,
 } from "@openai/agents-core";
 import { assistantMessage, functionCall, ScriptedModel } from "@openai/agents-core/testing";
-import { charsPerToken } from "@palimpsest/core/tokens";
+import { charsPerToken } from "@palimpsest/core/internal/tokens";
 import { openSqlite, type Store } from "palimpsest/stores";
 import { assertWhole, manyTurns, newSailor, sailor, sound } from "../test/sailor.ts";
 import { PalimpsestSession } from "./palimpsest-session.ts";

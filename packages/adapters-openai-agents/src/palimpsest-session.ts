@@ -12,11 +12,10 @@ import {
   type SessionHistoryTransactionAwareSession,
   UserError,
 } from "@openai/agents-core";
-import { type ResponsesMessage, shapeOf } from "@palimpsest/core/message";
+import { type ResponsesMessage, shapeOf } from "@palimpsest/core/internal/message";
 import { heldText } from "palimpsest/internal/stores";
 import { continuations, type NamedConversation, writeWhereItStands } from "palimpsest/internal/threads";
-import type { SearchOutcome } from "palimpsest/session";
-import { type OpenThread, type OpenThreadOptions, openThread } from "palimpsest/session";
+import { type OpenThread, type OpenThreadOptions, openThread, type SearchOutcome } from "palimpsest/session";
 import { replay, threadDeps, type Writer } from "palimpsest/threads";
 import { cutEnd, itemsIn, itemsOf, messageInputs, replaceCalls } from "./history.ts";
 import { RULES } from "./rules.ts";

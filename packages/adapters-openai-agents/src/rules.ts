@@ -1,4 +1,4 @@
-import { type RuleSet, rulesOf } from "@palimpsest/core/message";
+import { type RuleSet, rulesOf } from "@palimpsest/core/internal/message";
 
 /** The SDK speaks to any provider: whose thoughts these are, its model knows. */
 export const RULES: RuleSet = {

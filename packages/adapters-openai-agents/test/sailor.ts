@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { Agent, type AgentInputItem, MemorySession, Runner, tool } from "@openai/agents-core";
 import { assistantMessage, functionCall, modelResponder, ScriptedModel } from "@openai/agents-core/testing";
-import { shapeOf } from "@palimpsest/core/message";
-import { charsPerToken, createMeter } from "@palimpsest/core/tokens";
+import { shapeOf } from "@palimpsest/core/internal/message";
+import { charsPerToken, createMeter } from "@palimpsest/core/internal/tokens";
 import type { Store } from "palimpsest/stores";
 import { threadDeps, verify } from "palimpsest/threads";
 import { z } from "zod";

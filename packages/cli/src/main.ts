@@ -1,5 +1,5 @@
 /** The `palimpsest` command: reads the command line, runs the command, turns whatever happens into an exit code. */
-import { checkUser, DEFAULT_USER } from "@palimpsest/core/log";
+import { checkUser, DEFAULT_USER } from "@palimpsest/core/internal/log";
 import { type GlobalOptions, readCommandLine } from "./command/arguments.ts";
 import { endingOf, UsageError } from "./command/failure.ts";
 import { connectServer, isUnprotected } from "./command/server.ts";

@@ -2,7 +2,7 @@
  * A `fetch` that never follows a redirect: an address that nobody configured gets neither words nor keys. Every request to
  * a provider or to a server of the configuration goes through it.
  */
-import { PalimpsestError } from "@palimpsest/core/errors";
+import { PalimpsestError } from "@palimpsest/core/internal/errors";
 
 export class RedirectedError extends PalimpsestError<"redirected"> {
   static override readonly kind = "RedirectedError";

@@ -1,5 +1,5 @@
 /** The names of a thread's hidden originals as files. Apart from the files themselves: records name them where there is no disk. */
-import type { Range } from "@palimpsest/core/log";
+import type { Range } from "@palimpsest/core/internal/log";
 
 /** Where a thread's folder keeps the hidden originals. */
 export const HISTORY = "history";

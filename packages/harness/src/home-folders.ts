@@ -6,7 +6,7 @@
 import { createHash } from "node:crypto";
 import { closeSync, existsSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { DEFAULT_USER, type ThreadName } from "@palimpsest/core/log";
+import { DEFAULT_USER, type ThreadName } from "@palimpsest/core/internal/log";
 
 /** The folder of a project's own home. */
 export const HOME_NAME = ".palimpsest";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { PalimpsestError } from "@palimpsest/core/errors";
+import { PalimpsestError } from "@palimpsest/core/internal/errors";
 import { explainMissing, OPTIONAL_PACKAGES } from "./optional-package.ts";
 
 const notFound = (message: string, code = "ERR_MODULE_NOT_FOUND") => Object.assign(new Error(message), { code });

@@ -2,7 +2,7 @@
  * Packages that only some programs need. They are peers that may be absent: each is imported in one place, at its first
  * use, inside of a `try`, which makes an absent one a warning to bundlers; the program that runs is told what to install.
  */
-import { PalimpsestError } from "@palimpsest/core/errors";
+import { PalimpsestError } from "@palimpsest/core/internal/errors";
 
 export const OPTIONAL_PACKAGES: readonly OptionalPackage[] = [
   { name: "@ai-sdk/anthropic", version: "4", use: "A model of the provider anthropic" },

@@ -2,7 +2,7 @@
  * What a tool says of itself, where the AI SDK has a place for it: `metadata`, which no model sees. The definition of a
  * tool gives its facts there; readers take them from the tool.
  */
-import type { FindToolFacts, ToolFacts } from "@palimpsest/core/message";
+import type { FindToolFacts, ToolFacts } from "@palimpsest/core/internal/message";
 import type { Tool, ToolSet } from "ai";
 
 const KEY = "palimpsest";

@@ -4,16 +4,17 @@ import { test } from "node:test";
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import { anthropicRules, openaiRules } from "@palimpsest/core/internal/message";
 import {
   aiSdkShape,
+  anthropicRules,
   anthropicShape,
   forRequest,
+  openaiRules,
   openaiShape,
   repair,
   rulesOf,
   violations,
-} from "@palimpsest/core/message";
+} from "@palimpsest/core/internal/message";
 import { randomConversation, render } from "@palimpsest/testing/internal/shapes";
 import { generateText, type ModelMessage } from "ai";
 import { startProviderServer } from "./provider-server.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { charsPerToken } from "@palimpsest/core/tokens";
+import { charsPerToken } from "@palimpsest/core/internal/tokens";
 import { type ProviderServerOptions, startProviderServer } from "./provider-server.ts";
 
 type Body = Record<string, unknown>;

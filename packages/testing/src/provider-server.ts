@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { isRecord } from "@palimpsest/core/internal/text";
-import { type CountText, charsPerToken } from "@palimpsest/core/tokens";
+import { type CountText, charsPerToken } from "@palimpsest/core/internal/tokens";
 import type { PlayedAnswer } from "palimpsest/internal/played-answer";
 import { anthropicMessages } from "./provider/anthropic.ts";
 import { boundSignature, misplacedThought } from "./provider/binding.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { APICallError, type LanguageModelV4Prompt } from "@ai-sdk/provider";
-import { aiSdkShape } from "@palimpsest/core/message";
-import { charsPerToken } from "@palimpsest/core/tokens";
+import { aiSdkShape } from "@palimpsest/core/internal/message";
+import { charsPerToken } from "@palimpsest/core/internal/tokens";
 import { generateText, jsonSchema, streamText, type Tool } from "ai";
 import { messagesOf } from "palimpsest/internal/played-answer";
 import { scriptedModel } from "./scripted-model.ts";

@@ -3,20 +3,17 @@
  * makes anything up: a call beyond the script's end throws and says so. Time passes only by the injected `sleep`.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { type CountText, charsPerToken } from "@palimpsest/core/tokens";
-import {
-  answerParts,
-  type LanguageModelV4,
-  type LanguageModelV4CallOptions,
-  type LanguageModelV4Prompt,
-  type LanguageModelV4StreamPart,
-  type LanguageModelV4Usage,
-  type PlayedAnswer,
-  type Playing,
-  requestTokens,
-  usageOf,
-  wholeAnswer,
+import { type CountText, charsPerToken } from "@palimpsest/core/internal/tokens";
+import type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4Prompt,
+  LanguageModelV4StreamPart,
+  LanguageModelV4Usage,
+  PlayedAnswer,
+  Playing,
 } from "palimpsest/internal/played-answer";
+import { answerParts, requestTokens, usageOf, wholeAnswer } from "palimpsest/internal/played-answer";
 
 /** A string is a text answer. */
 export type ScriptedStep = string | ScriptedAnswer;

@@ -14,7 +14,7 @@ import {
   PROTOCOL_VERSION,
   RequestError,
 } from "@agentclientprotocol/sdk";
-import { checkThreadId } from "@palimpsest/core/log";
+import { checkThreadId } from "@palimpsest/core/internal/log";
 import { deleteInHome } from "palimpsest/internal/assistant";
 import type { Home } from "palimpsest/internal/home";
 import { AcpSession, COMMANDS, folderIn } from "./session.ts";

@@ -1,6 +1,6 @@
 /** What an editor sends as a prompt, as a message of the AI SDK, and a message of the log as what an editor shows. Pure. */
 import type { ContentBlock, McpServer, SessionUpdate } from "@agentclientprotocol/sdk";
-import type { Part, Role } from "@palimpsest/core/message";
+import type { Part, Role } from "@palimpsest/core/internal/message";
 import type { UserModelMessage } from "ai";
 import type { ConfigFile } from "palimpsest/home";
 

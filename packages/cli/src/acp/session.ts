@@ -1,7 +1,7 @@
 /** One conversation of an editor: a thread, the agent that works in the editor's folder, and at most one prompt under way. */
 import { randomUUID } from "node:crypto";
 import type { AgentContext, ContentBlock, McpServer, PromptResponse, SessionUpdate } from "@agentclientprotocol/sdk";
-import { shapeOf } from "@palimpsest/core/message";
+import { shapeOf } from "@palimpsest/core/internal/message";
 import type { Middleware, ThreadHandle, WaitingCall } from "palimpsest";
 import type { ConfiguredAgent } from "palimpsest/home";
 import { compactInHome, mcpTools, takeBackInHome } from "palimpsest/internal/assistant";

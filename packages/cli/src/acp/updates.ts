@@ -1,6 +1,6 @@
 /** What happens in a run, as an editor is told of it; and how a run's end ends a prompt. Pure, but for what it remembers of open compactions. */
 import type { SessionUpdate, StopReason, ToolKind } from "@agentclientprotocol/sdk";
-import type { CompactionOutcome } from "@palimpsest/core/compaction";
+import type { CompactionOutcome } from "@palimpsest/core/internal/compaction";
 import type { AgentEvent, RunEnd } from "palimpsest";
 import { text } from "./content.ts";
 

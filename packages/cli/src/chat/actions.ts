@@ -2,10 +2,10 @@
 
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import { checkThreadId, type MessageRecord } from "@palimpsest/core/internal/log";
+import { shapeOf } from "@palimpsest/core/internal/message";
+import { createSnippets } from "@palimpsest/core/internal/recall";
 import { errorCode } from "@palimpsest/core/internal/text";
-import { checkThreadId, type MessageRecord } from "@palimpsest/core/log";
-import { shapeOf } from "@palimpsest/core/message";
-import { createSnippets } from "@palimpsest/core/recall";
 import { pin as pinAct, redo as redoAct, undo as undoAct } from "palimpsest/internal/acting";
 import { freeForkName } from "palimpsest/internal/assistant";
 import { checkScope, memoryService } from "palimpsest/internal/memory";

@@ -1,6 +1,6 @@
 /** The two ways a command ends early, and the one place that turns anything thrown into a sentence and an exit code. */
 
-import { PalimpsestError } from "@palimpsest/core/errors";
+import { PalimpsestError } from "@palimpsest/core/internal/errors";
 import { errorCode } from "@palimpsest/core/internal/text";
 
 /** The command line itself is wrong: exit code 2. */

@@ -1,5 +1,5 @@
 /** Keys to the gateway: made, listed, ended. */
-import { DEFAULT_USER } from "@palimpsest/core/log";
+import { DEFAULT_USER } from "@palimpsest/core/internal/log";
 import { create, KEY_ROLES, listAll, revoke } from "palimpsest/internal/key-operations";
 import type { Input } from "../command/command.ts";
 import { UsageError } from "../command/failure.ts";

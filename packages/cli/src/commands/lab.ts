@@ -3,21 +3,13 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, extname, isAbsolute, join, relative } from "node:path";
+import { redactSecrets } from "@palimpsest/core/internal/memory";
 import { errorText } from "@palimpsest/core/internal/text";
-import { redactSecrets } from "@palimpsest/core/memory";
-import {
-  builtInPolicies,
-  type LabRow,
-  type Policy,
-  readTranscripts,
-  renderReport,
-  runLab,
-  type Transcript,
-} from "@palimpsest/lab";
+import type { LabRow, Policy, Transcript } from "@palimpsest/lab";
+import { builtInPolicies, readTranscripts, renderReport, runLab } from "@palimpsest/lab";
+import type { EvalInput, EvalReport } from "@palimpsest/lab/internal/eval";
 import {
   BOUNDS,
-  type EvalInput,
-  type EvalReport,
   evaluate,
   gateFailures,
   parseGate,
@@ -25,14 +17,8 @@ import {
   readThreads,
   UNBOUNDED,
 } from "@palimpsest/lab/internal/eval";
-import {
-  type OwnReport,
-  ours,
-  ownPage,
-  ownTotals,
-  playOwnSessions,
-  RECALL_HITS,
-} from "@palimpsest/lab/internal/replay";
+import type { OwnReport } from "@palimpsest/lab/internal/replay";
+import { ours, ownPage, ownTotals, playOwnSessions, RECALL_HITS } from "@palimpsest/lab/internal/replay";
 import {
   parseConfig,
   requestWindow,

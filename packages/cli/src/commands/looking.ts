@@ -1,7 +1,8 @@
 /** Looking at a thread: its prompt, what fills the window, a search, its map, everything said, its chain of hashes. */
+
+import type { MessageRecord } from "@palimpsest/core/internal/log";
+import { type Dialect, type Shape, shapeOf } from "@palimpsest/core/internal/message";
 import { mapLineText } from "@palimpsest/core/internal/recall";
-import type { MessageRecord } from "@palimpsest/core/log";
-import { type Dialect, type Shape, shapeOf } from "@palimpsest/core/message";
 import { verify } from "palimpsest/internal/acting";
 import { context, map, request, search, searchEverywhere, view } from "palimpsest/internal/looking";
 import type { ResultOf } from "palimpsest/internal/operation";

@@ -1,9 +1,9 @@
 /** The commands under `memory`: what is remembered, looked at and corrected. */
 
 import { readFileSync } from "node:fs";
-import { sectionText } from "@palimpsest/core/internal/memory";
+import type { Fact, MemoryDocument, SectionPath } from "@palimpsest/core/internal/memory";
+import { SECTION_PATHS, sectionText } from "@palimpsest/core/internal/memory";
 import { errorCode } from "@palimpsest/core/internal/text";
-import { type Fact, type MemoryDocument, SECTION_PATHS, type SectionPath } from "@palimpsest/core/memory";
 import * as memory from "palimpsest/internal/memory-operations";
 import type { ResultOf } from "palimpsest/internal/operation";
 import type { JobStatus } from "palimpsest/stores";

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createRequire } from "node:module";
 import { setInterval } from "node:timers/promises";
-import { DEFAULT_USER } from "@palimpsest/core/log";
+import { DEFAULT_USER } from "@palimpsest/core/internal/log";
 import { createGateway, type LogLine, startWorker } from "@palimpsest/gateway";
 import { serveMcp } from "@palimpsest/gateway/internal/mcp";
 import type { CommandRun, Context } from "../command/command.ts";

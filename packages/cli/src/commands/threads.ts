@@ -1,12 +1,11 @@
 /** Threads as a whole: listed, renamed, deleted, pruned. */
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { DEFAULT_USER, type ThreadName } from "@palimpsest/core/log";
+import { DEFAULT_USER, type ThreadName } from "@palimpsest/core/internal/log";
 import { threadFolder } from "palimpsest/internal/compaction";
 import type { Home } from "palimpsest/internal/home";
 import type { ResultOf } from "palimpsest/internal/operation";
-import type { Pruned } from "palimpsest/internal/subagents";
-import { pruneSubagents, settleInterrupted } from "palimpsest/internal/subagents";
+import { type Pruned, pruneSubagents, settleInterrupted } from "palimpsest/internal/subagents";
 import * as threads from "palimpsest/internal/thread-operations";
 import { everyUser } from "palimpsest/stores";
 import type { CommandRun, Context, Input } from "../command/command.ts";

@@ -3,8 +3,8 @@
  * nothing.
  */
 
-import type { MessageRecord } from "@palimpsest/core/log";
-import { aiSdkShape } from "@palimpsest/core/message";
+import type { MessageRecord } from "@palimpsest/core/internal/log";
+import { aiSdkShape } from "@palimpsest/core/internal/message";
 import type { Agent, AgentEvent } from "palimpsest";
 
 type DemoCompaction = Extract<Extract<AgentEvent, { type: "compaction-end" }>["outcome"], { kind: "compacted" }>;

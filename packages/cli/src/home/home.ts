@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { checkThreadId, DEFAULT_USER } from "@palimpsest/core/log";
+import { checkThreadId, DEFAULT_USER } from "@palimpsest/core/internal/log";
 import type { Admission } from "palimpsest/home";
 import { type Home, type LocatedHome, locateHome } from "palimpsest/internal/home";
 import { heldText, storeTarget } from "palimpsest/internal/stores";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createSnippets } from "@palimpsest/core/recall";
+import { createSnippets } from "@palimpsest/core/internal/recall";
 import { inBold, inMarkdown } from "./messages.ts";
 
 test("the words that matched are bold, and what the message itself marks stays as it is", () => {

@@ -1,9 +1,9 @@
 /** A message as lines for a person: a heading with its role, then its parts. Never used for data. */
 
+import { redactSecrets } from "@palimpsest/core/internal/memory";
+import type { Part, Shape } from "@palimpsest/core/internal/message";
+import type { Snippet } from "@palimpsest/core/internal/recall";
 import { secretsIn } from "@palimpsest/core/internal/text";
-import { redactSecrets } from "@palimpsest/core/memory";
-import type { Part, Shape } from "@palimpsest/core/message";
-import type { Snippet } from "@palimpsest/core/recall";
 import { plain, printable } from "./text.ts";
 
 /** `message` is one that the shape's dialect wrote; shapes read nothing else. */

@@ -31,23 +31,22 @@ import {
   readState,
   renderSummary,
   type SummaryState,
-} from "../summary/index.ts";
+} from "../summary/internal.ts";
 import { mediaName } from "../summary/render-lines.ts";
 import { withEdits } from "../summary/state.ts";
-import type { QuotedWork } from "../summary/work.ts";
 import {
   byUse,
   extendNames,
   extendWork,
   NO_WORK,
   namesOf,
+  type QuotedWork,
   readNames,
   readWork,
   type UsedName,
   type Work,
 } from "../summary/work.ts";
-import type { Floor } from "./collapse.ts";
-import { openGroupDigest } from "./collapse.ts";
+import { type Floor, openGroupDigest } from "./collapse.ts";
 import type { Cut } from "./cut.ts";
 import type { CompactPlan, Plan } from "./plan.ts";
 import type { Policy, Window } from "./policy.ts";

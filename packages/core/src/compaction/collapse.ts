@@ -1,7 +1,7 @@
 /** The last rung, and the floor below it: the smallest prompt that can be. */
 
 import type { Shape } from "../message/shape.ts";
-import type { NumberedMessage } from "../summary/index.ts";
+import type { NumberedMessage } from "../summary/internal.ts";
 import { type Originals, whereMessage } from "../summary/render-lines.ts";
 import { clip, failingLines, oneLine } from "../text/names.ts";
 import { STUB_TOKENS } from "./clamp.ts";

@@ -1,4 +1,4 @@
-/** What our own packages use of this folder beyond its public names. No promise is made about it. */
+/** What our own packages use of this folder. What is public of it is in `../index.ts`. */
 export {
   type Applied,
   applyPlan,
@@ -12,9 +12,34 @@ export {
   NO_OWN_WORDS,
   type PlanFeedback,
   quote,
+  reasonText,
   renderState,
+  type StateLines,
+  type SummaryInput,
   storedSummary,
+  type WrittenSummary,
 } from "./apply.ts";
+export type { PlanGoal } from "./choice.ts";
+export type { Floor } from "./collapse.ts";
+export type { Boundary, Cut } from "./cut.ts";
 export { behindSummary, boundaries } from "./cut.ts";
-export { grownSince, isCeilings, isPromise, lastAct, leastSaved, limitsOf, usableWindow } from "./policy.ts";
-export { inputText, messageText } from "./prune-replacement.ts";
+export type { CompactionOutcome } from "./outcome.ts";
+export { type CompactPlan, type Plan, type PlanOptions, planCompaction } from "./plan.ts";
+export type { Growth } from "./policy.ts";
+export {
+  grownSince,
+  isCeilings,
+  type Keep,
+  keepProblems,
+  type Limits,
+  lastAct,
+  leastSaved,
+  limitsOf,
+  type Policy,
+  policyProblems,
+  type Threshold,
+  usableWindow,
+  type Window,
+} from "./policy.ts";
+export type { PruneRung } from "./prune.ts";
+export { messageText } from "./prune-replacement.ts";

@@ -3,11 +3,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { ViewEntry } from "../log/view.ts";
-import { type OpenAiMessage, shapeOf } from "../message/index.ts";
+import { type OpenAiMessage, shapeOf } from "../message/internal.ts";
 import { openaiRules } from "../message/rules.ts";
 import { buildPrompt, type Prompt, sizeOf } from "../prompt/prompt.ts";
 import { createSizer, fixedSize } from "../prompt/sizer.ts";
-import { charsPerToken, createAccount, createMeter } from "../tokens/index.ts";
+import { charsPerToken, createAccount, createMeter } from "../tokens/internal.ts";
 import { cutSizes } from "./cut.ts";
 
 const shape = shapeOf("openai");

@@ -5,7 +5,7 @@
  */
 import type { PruneEntry } from "../log/record.ts";
 import type { Prompt } from "../prompt/prompt.ts";
-import type { Originals } from "../summary/index.ts";
+import type { Originals } from "../summary/internal.ts";
 import { asked, chooseCut, compactPlan, gentlestCut, type NoCut, type PlanGoal, whyNone } from "./choice.ts";
 import { collapse, type Floor } from "./collapse.ts";
 import { boundaries, type Cut, type CutSizes, cutSizes } from "./cut.ts";

@@ -6,7 +6,7 @@ import type { Head } from "../log/head.ts";
 import type { PruneRecord, SummaryFormat } from "../log/record.ts";
 import type { Prompt } from "../prompt/prompt.ts";
 import { UNREPORTED_MARGIN } from "../tokens/account.ts";
-import type { Count } from "../tokens/index.ts";
+import type { Count } from "../tokens/internal.ts";
 
 /**
  * `tokens` and `messages` speak of the conversation: the view without system prompt, system messages and tools. `fraction`

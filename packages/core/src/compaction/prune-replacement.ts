@@ -103,7 +103,7 @@ export function messageText<M>(message: M, shape: Shape<M>): string {
 }
 
 /** All keys and values of a JSON text, a line each; the text itself when it is no JSON. */
-export function inputText(input: string): string {
+function inputText(input: string): string {
   try {
     const texts: string[] = [];
     collect(JSON.parse(input), texts);

@@ -13,7 +13,7 @@ export type ChosenCut =
   | { readonly kind: "cut"; readonly entries: readonly PruneEntry[]; readonly range: Range }
   | { readonly kind: "refused"; readonly reason: CutRefusal; readonly problem: string };
 
-export type CutRefusal =
+type CutRefusal =
   | "no-message"
   | "behind-summary"
   | "bad-range"
@@ -158,7 +158,7 @@ function hiddenText(part: Part, seq: number, signed: boolean): string | null {
 }
 
 /** Parts of a message that a person hid. */
-export function hiddenParts({ prunes }: Pick<LiveRecords, "prunes">, seq: number): number[] {
+function hiddenParts({ prunes }: Pick<LiveRecords, "prunes">, seq: number): number[] {
   return prunes.flatMap(({ entries }) =>
     entries.flatMap(({ target, part, reason }) => (target === seq && reason === "hidden" ? [part] : [])),
   );

@@ -1,11 +1,28 @@
-/** What our own packages use of this folder beyond its public names. No promise is made about it. */
+/** What our own packages use of this folder. What is public of it is in `../index.ts`. */
 
-export { applyPrune, applyPrunes, shownFolds, summaryEdits } from "./apply-prune.ts";
-export { chain, link } from "./chain.ts";
-export { hiddenParts, planFold, planHide, planShow } from "./folds.ts";
+export { applyPrune, applyPrunes, SUMMARY_END, summaryEdits } from "./apply-prune.ts";
+export type { ChainedRecord, Hash, NewRecord, RecordHeader } from "./chain.ts";
+export {
+  chain,
+  checkThreadId,
+  checkUser,
+  DEFAULT_USER,
+  link,
+  parseHeader,
+  parseRecord,
+  type ThreadName,
+} from "./chain.ts";
+export type { ChosenCut, ShowPlan } from "./folds.ts";
+export { planFold, planHide, planShow } from "./folds.ts";
+export type { Delta, Head, Json, StateChain } from "./head.ts";
 export { advance, applyDelta, chainAfter, deltaOf, emptyHead, headFold, storedState } from "./head.ts";
-export { NOTE_LIMITS, readNotes, renderNotes, writeNote } from "./notes.ts";
+export type { Note, NoteChange, NoteWrite } from "./notes.ts";
+export { readNotes, writeNote } from "./notes.ts";
+export type * from "./record.ts";
+export { FORMAT_VERSION } from "./record.ts";
+export type { Erasure, Rewrite } from "./redact.ts";
 export { erase, erasedState, isQuoted, memoryText, skeleton, withoutEchoes } from "./redact.ts";
+export type { Rule, RuleChange, RuleList, RulesByScope } from "./rules.ts";
 export {
   addRule,
   copyRules,
@@ -13,7 +30,6 @@ export {
   endRule,
   NO_RULES,
   REDACTED,
-  RULE_LIMITS,
   readRules,
   recognizeRules,
   renderRules,
@@ -22,6 +38,7 @@ export {
   rulesKey,
   withoutEnded,
 } from "./rules.ts";
+export type { Folded, Structural, UndoPlan } from "./structure.ts";
 export {
   liveAfter,
   liveAfterAll,
@@ -34,4 +51,8 @@ export {
   structural,
   viewAfter,
 } from "./structure.ts";
+export type { ThreadHeader } from "./thread-header.ts";
+export type { ChainFlaw, RedactedEvent, Verdict } from "./verify.ts";
+export { chainVerifier } from "./verify.ts";
+export type { LiveRecords, MessageSource, ViewEntry, ViewOptions, ViewSource } from "./view.ts";
 export { shownSummary, view } from "./view.ts";

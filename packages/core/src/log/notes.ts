@@ -49,7 +49,7 @@ export type NoteChange =
   | { readonly kind: "written"; readonly notes: readonly Note[]; readonly note: Note | null }
   | { readonly kind: "refused"; readonly reason: NoteRefusal; readonly problem: string };
 
-export type NoteRefusal = "bad-name" | "stale-note" | "notes-full" | "bad-citation" | "no-note";
+type NoteRefusal = "bad-name" | "stale-note" | "notes-full" | "bad-citation" | "no-note";
 
 /** `last`: seq of the thread's last record, against which citations are checked. */
 export function writeNote(

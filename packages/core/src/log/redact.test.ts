@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { aiSdkShape, anthropicShape, openaiShape, type Shape } from "../message/index.ts";
+import { aiSdkShape, anthropicShape, openaiShape, type Shape } from "../message/internal.ts";
 import { chain, type NewRecord, parseRecord } from "./chain.ts";
 import { emptyHead } from "./head.ts";
 import { type Erasure, erase, erasedState, skeleton } from "./redact.ts";

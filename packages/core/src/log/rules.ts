@@ -27,7 +27,7 @@ export interface Rule {
   readonly ended?: string;
 }
 
-export type RuleScope = "thread" | "user" | "agent" | "file";
+type RuleScope = "thread" | "user" | "agent" | "file";
 
 export interface RuleList {
   /** Number of the next id. */
@@ -71,7 +71,7 @@ export type RuleChange =
   | { readonly kind: "changed"; readonly rules: RuleList; readonly rule: Rule; readonly ended: readonly Rule[] }
   | { readonly kind: "refused"; readonly reason: RuleRefusal; readonly problem: string };
 
-export type RuleRefusal = "empty-rule" | "long-rule" | "too-many-rules" | "no-rule" | "copied-rule" | "erased";
+type RuleRefusal = "empty-rule" | "long-rule" | "too-many-rules" | "no-rule" | "copied-rule" | "erased";
 
 export interface NewRule extends Partial<Pick<Rule, "source" | "scope" | "by">> {
   readonly text: string;

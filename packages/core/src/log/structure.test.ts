@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { type openaiShape, shapeOf } from "../message/index.ts";
+import { type openaiShape, shapeOf } from "../message/internal.ts";
 import type { LogRecord } from "./record.ts";
 import {
   type Folded,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Dialect, repair, rulesOf, type Shape, shapeOf } from "../message/index.ts";
+import { type Dialect, repair, rulesOf, type Shape, shapeOf } from "../message/internal.ts";
 import { SUMMARY_END } from "./apply-prune.ts";
 import type { CompactionRecord, MessageRecord, SummaryFormat } from "./record.ts";
 import { NOTHING_LIVE } from "./structure.ts";

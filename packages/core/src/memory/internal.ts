@@ -1,4 +1,6 @@
-/** What our own packages use of this folder beyond its public names. No promise is made about it. */
+/** What our own packages use of this folder. What is public of it is in `../index.ts`. */
+
+export { redactSecrets } from "../text/secrets.ts";
 export {
   bindTurns,
   isBound,
@@ -10,6 +12,7 @@ export {
   withoutThread,
   withWatermark,
 } from "./bindings.ts";
+export type { Change, ChangeKind, NewChange, Stamp, Undo } from "./changes.ts";
 export {
   type AnsweredQuestion,
   applyChanges,
@@ -19,9 +22,25 @@ export {
   namesOldValue,
   planMemoryUndo,
 } from "./changes.ts";
-export { clampConfidence, sectionText } from "./document.ts";
+export {
+  clampConfidence,
+  emptyDocument,
+  type Fact,
+  liveFacts,
+  type MemoryDocument,
+  parseDocument,
+  readDocument,
+  SECTION_PATHS,
+  type SectionPath,
+  sectionText,
+  writeDocument,
+} from "./document.ts";
+export type { MemoryErasure } from "./erase.ts";
 export { erasedFacts, planMemoryErasure } from "./erase.ts";
+export type { Refusal, RefusalReason } from "./gates.ts";
 export { asksNothing, checkWords, MAX_FACT_CHARACTERS, mayBecomeRule } from "./gates.ts";
 export { meaning, saysTheSame } from "./likeness.ts";
-export { escapeLine, visible } from "./render.ts";
-export { extractInput } from "./update.ts";
+export { mergeUpdate } from "./merge.ts";
+export { escapeLine, extractionPrompt, renderMemory, visible } from "./render.ts";
+export type { SourceTurn } from "./update.ts";
+export { extractInput, type MemoryUpdate, parseUpdate } from "./update.ts";

@@ -55,7 +55,7 @@ export type AnthropicBlock = Marked &
       }
   );
 
-export type AnthropicSource =
+type AnthropicSource =
   | { readonly type: "base64"; readonly media_type: string; readonly data: string }
   | { readonly type: "text"; readonly media_type: string; readonly data: string }
   | { readonly type: "url"; readonly url: string }

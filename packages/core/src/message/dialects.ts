@@ -147,7 +147,7 @@ export function unreadable(messages: readonly unknown[]): string | null {
   const message = messages[index];
   const place = `message ${index + 1}`;
   if (isUiMessage(message)) {
-    return `${place} looks like an AI SDK UI message: give what readUiMessages of @palimpsest/core/message makes of the list`;
+    return `${place} looks like an AI SDK UI message: give what readUiMessages of @palimpsest/core makes of the list`;
   }
   if (!isRecord(message)) return `${place} is ${message === null ? "null" : `a ${typeof message}`}, not a message`;
   const names = Object.keys(message).slice(0, 8).join(", ");

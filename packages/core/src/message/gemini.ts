@@ -36,7 +36,7 @@ export interface GeminiMessage {
 }
 
 /** One of `text`, `inlineData`, `fileData`, `functionCall`, `functionResponse`, ..., with `thought` and `thoughtSignature`. */
-export type GeminiPart = Readonly<Record<string, unknown>>;
+type GeminiPart = Readonly<Record<string, unknown>>;
 
 export const geminiShape: Shape<GeminiMessage> = {
   dialect: "gemini",

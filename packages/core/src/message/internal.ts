@@ -1,8 +1,40 @@
-/** What our own packages use of this folder beyond its public names. No promise is made about it. */
+/** What our own packages use of this folder. What is public of it is in `../index.ts`. */
 
-export { base64 } from "./ai-sdk.ts";
+export type { AiSdkMessage, AiSdkOutput, AiSdkPart } from "./ai-sdk.ts";
+export { aiSdkShape, base64 } from "./ai-sdk.ts";
+export type { AnthropicBlock, AnthropicMessage } from "./anthropic.ts";
+export { anthropicShape } from "./anthropic.ts";
 export { boundReasoning, reasoningBinder, signaturesOf } from "./bound-reasoning.ts";
-export { DIALECTS, definitionOf, dialectVotes, readMessage, unreadable } from "./dialects.ts";
-export { anthropicRules, googleRules, openaiResponsesRules, openaiRules, withToolFacts } from "./rules.ts";
+export { convert } from "./convert.ts";
+export type { Detection, Dialect, MessageOf } from "./dialects.ts";
+export {
+  DIALECTS,
+  definitionOf,
+  detectDialect,
+  dialectVotes,
+  readMessage,
+  rulesOf,
+  shapeOf,
+  unreadable,
+} from "./dialects.ts";
+export type { LangChainMessage } from "./langchain-blocks.ts";
+export type { OpenAiBlock, OpenAiCall, OpenAiMessage } from "./openai.ts";
+export { openaiShape } from "./openai.ts";
+export type { ResponsesMessage } from "./openai-responses.ts";
+export { responsesItems, responsesTurns } from "./openai-responses.ts";
+export type { ResponsesItem } from "./openai-responses-items.ts";
+export type { Repair, Repaired } from "./repair.ts";
+export { repair } from "./repair.ts";
+export type { FindToolFacts, RuleSet, ToolAct, ToolFacts, Violation } from "./rules.ts";
+export {
+  anthropicRules,
+  assertValid,
+  forRequest,
+  googleRules,
+  openaiRules,
+  violations,
+  withToolFacts,
+} from "./rules.ts";
 export { isNestedTooDeeply, text } from "./schema.ts";
-export { isUiMessage } from "./ui-messages.ts";
+export type { CallPart, FilePart, ImagePart, Part, ResultPart, Role, Shape } from "./shape.ts";
+export { isUiMessage, readUiMessages } from "./ui-messages.ts";

@@ -14,7 +14,7 @@ export interface ReadUiMessages {
   readonly lost: readonly LostPart[];
 }
 
-export interface LostPart {
+interface LostPart {
   /** The UI message's index. */
   readonly index: number;
   readonly type: string;

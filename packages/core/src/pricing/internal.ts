@@ -1,2 +1,4 @@
-/** What our own packages use of this folder beyond its public names. No promise is made about it. */
-export { isCold } from "./prices.ts";
+/** What our own packages use of this folder. What is public of it is in `../index.ts`. */
+
+export type { Prices } from "./prices.ts";
+export { isCold, RELATIVE_PRICES } from "./prices.ts";

@@ -1,4 +1,15 @@
-/** What our own packages use of this folder beyond its public names. No promise is made about it. */
+/** What our own packages use of this folder. What is public of it is in `../index.ts`. */
 
-export { considerPrompt, sizeOf } from "./prompt.ts";
-export { entryTokens, fixedSize, fixedTokens, type PromptSizes, repairTokens, sizesOf } from "./sizer.ts";
+export { buildPrompt, considerPrompt, type Prompt, type SizedEntry, sizeOf } from "./prompt.ts";
+export {
+  type BindReasoning,
+  createSizer,
+  entryTokens,
+  type FixedSize,
+  fixedSize,
+  fixedTokens,
+  repairTokens,
+  type Sizer,
+  type SizerOptions,
+  sizesOf,
+} from "./sizer.ts";

@@ -5,9 +5,9 @@ import fc from "fast-check";
 import { sent } from "../log/structure.ts";
 import type { ViewEntry } from "../log/view.ts";
 import { boundReasoning, reasoningBinder } from "../message/bound-reasoning.ts";
-import { type Dialect, type Part, repair, type Shape, shapeOf } from "../message/index.ts";
+import { type Dialect, type Part, repair, type Shape, shapeOf } from "../message/internal.ts";
 import { anthropicRules, googleRules, openaiRules } from "../message/rules.ts";
-import { charsPerToken, createAccount, createMeter, type EntrySize } from "../tokens/index.ts";
+import { charsPerToken, createAccount, createMeter, type EntrySize } from "../tokens/internal.ts";
 import { buildPrompt, considerPrompt, type Prompt } from "./prompt.ts";
 import { type BindReasoning, createSizer, entryTokens, fixedSize, type Sizer, sizesOf } from "./sizer.ts";
 

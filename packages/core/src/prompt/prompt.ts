@@ -4,10 +4,9 @@
  * prompt before it, only what differs is done again; the result is the same either way.
  */
 import type { MessageSource, ViewEntry } from "../log/view.ts";
-import type { Repair, Role } from "../message/index.ts";
-import type { Count, MessageSize, PromptSize } from "../tokens/index.ts";
-import type { AsSent, FixedSize, Sizer } from "./sizer.ts";
-import { factorsOf, partsOf } from "./sizer.ts";
+import type { Repair, Role } from "../message/internal.ts";
+import type { Count, MessageSize, PromptSize } from "../tokens/internal.ts";
+import { type AsSent, type FixedSize, factorsOf, partsOf, type Sizer } from "./sizer.ts";
 
 /** One entry of the view and its size, in the meter's tokens. */
 export interface SizedEntry<M> extends ViewEntry<M> {

@@ -7,8 +7,8 @@
 import { sent } from "../log/structure.ts";
 import type { ViewEntry } from "../log/view.ts";
 import type { BoundMessages } from "../message/bound-reasoning.ts";
-import { type Repaired, type RuleSet, repair, type Shape, violations } from "../message/index.ts";
-import type { Account, Count, MessageSize, Meter, PartName, PromptSize, Report, Settled } from "../tokens/index.ts";
+import { type Repaired, type RuleSet, repair, type Shape, violations } from "../message/internal.ts";
+import type { Account, Count, MessageSize, Meter, PartName, PromptSize, Report, Settled } from "../tokens/internal.ts";
 import type { Prompt, SizedEntry } from "./prompt.ts";
 
 /** What is sent beside the messages: system prompt, tool schemas, parameters. In the meter's tokens. */
@@ -26,14 +26,14 @@ export function fixedSize(parts: FixedSize["parts"], hash: string | null = null)
 }
 
 /** Whose reports the account holds, and what it starts from; null counts by the meter alone. */
-export interface AccountOf {
+interface AccountOf {
   readonly account: Account;
   readonly model: string;
   readonly prior: number;
 }
 
 /** One part of a message: its own text, and all that the message loses without it. Only parts that can go are sized. */
-export interface PartSize {
+interface PartSize {
   readonly text: number;
   readonly whole: number;
 }

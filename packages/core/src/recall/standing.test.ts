@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Origin } from "../log/record.ts";
-import { anthropicShape, openaiShape } from "../message/index.ts";
+import { anthropicShape, openaiShape } from "../message/internal.ts";
 import { standingSentences, typedText } from "./entry.ts";
 
 const INSTRUCTIONS = [

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { type AnthropicMessage, anthropicShape } from "../message/index.ts";
+import { type AnthropicMessage, anthropicShape } from "../message/internal.ts";
 import { anyLine, bash, type Line, shape, talk } from "./fixtures/conversations.ts";
 import { extendLedger, KEPT } from "./ledger.ts";
 import { emptyLedger, type Ledger, ledgerText } from "./ledger-lines.ts";

@@ -4,7 +4,7 @@
  * and people that pass their checks. What only looks long or random (hashes, ids, versions) stays.
  */
 
-export type SecretKind =
+type SecretKind =
   | "private-key"
   | "connection-string"
   | "token"

@@ -30,7 +30,7 @@ export interface PromptSize {
 }
 
 /** The model that is asked. `prior` is its family's: reported per counted token, before anything is learned. */
-export interface Calibration {
+interface Calibration {
   readonly model: string;
   readonly prior: number;
 }
@@ -246,7 +246,7 @@ interface TokenGrowth {
   readonly estimated: number;
 }
 
-export type ImpossibleReport = "not-a-number" | "zero" | "negative" | "over-window" | "implausible";
+type ImpossibleReport = "not-a-number" | "zero" | "negative" | "over-window" | "implausible";
 
 /** Further off than this is a wrong report or a broken counter, not a tokenizer. */
 const FACTOR_BOUNDS: readonly [number, number] = [0.5, 2];

@@ -1,4 +1,20 @@
-/** What our own packages use of this folder beyond its public names. No promise is made about it. */
-export { fit, resumeAccount, viewKey } from "./account.ts";
-export { endpointKey, endpointsWith, learnedLimit, learnLimit, sampled } from "./counter.ts";
+/** What our own packages use of this folder. What is public of it is in `../index.ts`. */
+
+export type { Account, Budget, Count, CountSource, EntrySize, PromptSize, Report, Settled } from "./account.ts";
+export { answerReserve, createAccount, fit, resumeAccount, viewKey } from "./account.ts";
+export type { Breakdown, Group, PartName } from "./breakdown.ts";
+export { breakdown } from "./breakdown.ts";
+export type { Frame, LearnedLimits, MessageSize, Meter } from "./counter.ts";
+export {
+  type CountText,
+  charsPerToken,
+  createMeter,
+  effectiveWindow,
+  endpointKey,
+  endpointsWith,
+  learnedLimit,
+  learnLimit,
+  sampled,
+} from "./counter.ts";
+export type { ImageRule } from "./images.ts";
 export { imageSize } from "./images.ts";

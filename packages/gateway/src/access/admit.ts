@@ -6,8 +6,8 @@
 import { createHmac, randomBytes, randomUUID } from "node:crypto";
 import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { checkUser, DEFAULT_USER } from "@palimpsest/core/internal/log";
 import { errorCode } from "@palimpsest/core/internal/text";
-import { checkUser, DEFAULT_USER } from "@palimpsest/core/log";
 import { hashKey, KEY_PREFIX } from "palimpsest/internal/key-operations";
 import type { KeyRow, KeyRows } from "palimpsest/stores";
 

@@ -1,6 +1,6 @@
 /** Asks the provider for a claimed thread, again with less until the prompt fits, and passes the answer on. */
 
-import type { EventRecord } from "@palimpsest/core/log";
+import type { EventRecord } from "@palimpsest/core/internal/log";
 import type { OpenThread, PromptRequest, ThreadPrompt } from "palimpsest/session";
 import { clientLeft, closing, isBrokenOff, problemOf } from "../http/problem.ts";
 import { paramIn } from "../http/read-json.ts";

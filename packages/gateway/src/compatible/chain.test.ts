@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { test } from "node:test";
-import { DIALECTS } from "@palimpsest/core/internal/message";
-import { type Dialect, responsesTurns, type Shape, shapeOf } from "@palimpsest/core/message";
+import { DIALECTS, type Dialect, responsesTurns, type Shape, shapeOf } from "@palimpsest/core/internal/message";
 import { randomConversation, render } from "@palimpsest/testing/internal/shapes";
 import { chainOf, chainSteps, keyed, START } from "./match.ts";
 

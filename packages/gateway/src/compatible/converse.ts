@@ -3,8 +3,8 @@
  * it. The provider gets the client's own bytes, or the view once something is hidden. If something of ours fails, the client
  * still gets its answer.
  */
-import { PalimpsestError } from "@palimpsest/core/errors";
-import type { Shape } from "@palimpsest/core/message";
+import { PalimpsestError } from "@palimpsest/core/internal/errors";
+import type { Shape } from "@palimpsest/core/internal/message";
 import { pace, titleOf } from "palimpsest/internal/threads";
 import type { OpenThread } from "palimpsest/session";
 import { isBrokenOff, ProblemError } from "../http/problem.ts";

@@ -3,7 +3,7 @@
  * their shape to the AI SDK's model, and what it says is written as the vendor of the request would write it.
  */
 
-import { PalimpsestError } from "@palimpsest/core/errors";
+import { PalimpsestError } from "@palimpsest/core/internal/errors";
 import { type ResolvedModel, resolveModel } from "palimpsest/models";
 import { type HttpProblem, problemOf } from "../http/problem.ts";
 import { fieldsOf } from "../http/read-json.ts";

@@ -1,12 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  type AnthropicMessage,
-  anthropicShape,
-  type OpenAiMessage,
-  openaiShape,
-  type Shape,
-} from "@palimpsest/core/message";
+import type { AnthropicMessage, OpenAiMessage, Shape } from "@palimpsest/core/internal/message";
+import { anthropicShape, openaiShape } from "@palimpsest/core/internal/message";
 import { callOptions } from "./converted-prompt.ts";
 
 const NOTHING = {

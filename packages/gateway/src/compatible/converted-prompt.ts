@@ -1,6 +1,6 @@
 /** A request of any vendor as the AI SDK's models take it, read through its shape. */
 
-import type { FilePart, ImagePart, Part, Shape } from "@palimpsest/core/message";
+import type { FilePart, ImagePart, Part, Shape } from "@palimpsest/core/internal/message";
 import type { ResolvedModel } from "palimpsest/models";
 import { ProblemError } from "../http/problem.ts";
 import { fieldsOf, type JsonFields } from "../http/read-json.ts";

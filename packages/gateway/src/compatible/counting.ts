@@ -3,7 +3,7 @@
  * Nothing that the request says is kept.
  */
 
-import { createMeter } from "@palimpsest/core/tokens";
+import { createMeter } from "@palimpsest/core/internal/tokens";
 import { inTurns } from "palimpsest/internal/threads";
 import { exactCounterFor } from "palimpsest/models";
 import { ProblemError } from "../http/problem.ts";

@@ -2,8 +2,8 @@
  * Asks the store which threads a request may belong to, in as few reads as it takes, has `match` decide, and claims the thread.
  * `claimMatch` forks it after all where another request holds it or it has moved on since.
  */
-import type { MessageRecord } from "@palimpsest/core/log";
-import { convert, type Dialect, type Shape } from "@palimpsest/core/message";
+import type { MessageRecord } from "@palimpsest/core/internal/log";
+import { convert, type Dialect, type Shape } from "@palimpsest/core/internal/message";
 import { LeftOpen } from "palimpsest/internal/threads";
 import { type OpenThread, type OpenThreadOptions, openThread } from "palimpsest/session";
 import type { MatchRow, MatchRows, Store } from "palimpsest/stores";

@@ -5,8 +5,7 @@
  */
 
 import { createHash, type Hash } from "node:crypto";
-import { readMessage } from "@palimpsest/core/internal/message";
-import type { Dialect, MessageOf, Shape } from "@palimpsest/core/message";
+import { type Dialect, type MessageOf, readMessage, type Shape } from "@palimpsest/core/internal/message";
 import { inTurns } from "palimpsest/internal/threads";
 import {
   AT_ONCE,

@@ -4,7 +4,7 @@
  */
 
 import { createHash, hash as digest } from "node:crypto";
-import type { Part, ResultPart, Shape } from "@palimpsest/core/message";
+import type { Part, ResultPart, Shape } from "@palimpsest/core/internal/message";
 import { jsonSteps } from "palimpsest/internal/threads";
 import type { MatchRow } from "palimpsest/stores";
 

@@ -1,6 +1,6 @@
 /** OpenAI chat completions: its requests, its errors. How its answers are read is in `answer.ts`. */
 
-import { type OpenAiCall, type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
+import { type OpenAiCall, type OpenAiMessage, openaiShape } from "@palimpsest/core/internal/message";
 import { fieldsOf, type JsonFields, listIn, numberIn, objectOf, parseFields } from "../http/read-json.ts";
 import type { AnswerPiece, AnswerWriter, PieceCall, PieceEnd } from "./converted-answer.ts";
 import { type CheckedMessages, common, leadingIn, readItems } from "./front.ts";

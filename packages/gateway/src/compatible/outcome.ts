@@ -1,7 +1,7 @@
 /** What is told of a request: in the answer's headers, in the metrics, and in the list of recent ones. */
 
 import { limitsOf } from "@palimpsest/core/internal/compaction";
-import { answerReserve } from "@palimpsest/core/tokens";
+import { answerReserve } from "@palimpsest/core/internal/tokens";
 import type { ConfigFile } from "palimpsest/home";
 import { summarizationForThreads } from "palimpsest/internal/config";
 import { addUsage, costOf, NO_USAGE, pricesOf, savingOf, type Usage } from "palimpsest/internal/models";

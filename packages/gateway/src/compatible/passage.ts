@@ -3,7 +3,7 @@
  * thread is free: a client that goes on at once must find its own words.
  */
 
-import { PalimpsestError } from "@palimpsest/core/errors";
+import { PalimpsestError } from "@palimpsest/core/internal/errors";
 import { readUsage } from "palimpsest/internal/models";
 import { commit } from "palimpsest/internal/threads";
 import type { WriteAlso } from "palimpsest/session";

@@ -4,7 +4,7 @@
  * still there: an id of another user, of a deleted thread and one that was edited are all the same "not found".
  */
 import { timingSafeEqual } from "node:crypto";
-import type { ThreadHeader } from "@palimpsest/core/log";
+import type { ThreadHeader } from "@palimpsest/core/internal/log";
 import type { Store } from "palimpsest/stores";
 import { keyed, type Secret } from "./match.ts";
 

@@ -1,7 +1,7 @@
 /** What a thread's request sends: the view, or the client's own messages where nothing of them is changed. */
-import { PalimpsestError } from "@palimpsest/core/errors";
-import { emptyDocument, type MemoryDocument } from "@palimpsest/core/memory";
-import type { Dialect, Part, Shape } from "@palimpsest/core/message";
+import { PalimpsestError } from "@palimpsest/core/internal/errors";
+import { emptyDocument, type MemoryDocument } from "@palimpsest/core/internal/memory";
+import type { Dialect, Part, Shape } from "@palimpsest/core/internal/message";
 import { addQuestionEvidence, givenBlockTokens } from "palimpsest/internal/memory";
 import { compactMessages } from "palimpsest/messages";
 import type { OpenThread, PromptRequest, ThreadPrompt } from "palimpsest/session";

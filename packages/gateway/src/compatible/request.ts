@@ -1,7 +1,7 @@
 /** A parsed request: its content, its provider, its policy, and what identifies its thread. */
 
 import { resolve } from "node:path";
-import { checkThreadId, type RulesByScope } from "@palimpsest/core/log";
+import { checkThreadId, type RulesByScope } from "@palimpsest/core/internal/log";
 import { inTurns, pace, rulesInFiles } from "palimpsest/internal/threads";
 import { type Caller, isProviderUser } from "../access/admit.ts";
 import { ProblemError } from "../http/problem.ts";

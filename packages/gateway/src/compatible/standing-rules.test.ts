@@ -4,7 +4,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { readRules } from "@palimpsest/core/internal/log";
-import { shapeOf } from "@palimpsest/core/message";
+import { shapeOf } from "@palimpsest/core/internal/message";
 import { openThread, threadPrompt } from "palimpsest/session";
 import { verify } from "palimpsest/threads";
 import { ask, CHAT, MESSAGES, RESPONSES, talk, user } from "../../test/asking.ts";

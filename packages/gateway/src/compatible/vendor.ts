@@ -2,7 +2,7 @@
  * The port between the compatible endpoints and a vendor's protocol: what a request says, where its messages stand, how an
  * answer is read while its bytes pass by, and what an error looks like. Adapters translate; they decide nothing.
  */
-import type { Shape } from "@palimpsest/core/message";
+import type { Shape } from "@palimpsest/core/internal/message";
 import type { PromptCache } from "palimpsest/session";
 import type { JsonFields } from "../http/read-json.ts";
 import type { AnswerWriter } from "./converted-answer.ts";

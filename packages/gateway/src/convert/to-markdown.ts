@@ -3,7 +3,7 @@
  * a file makes them, so this runs in a thread of its own with limits (`convert-apart.ts`). What can't be read is said,
  * never thrown.
  */
-import { PalimpsestError } from "@palimpsest/core/errors";
+import { PalimpsestError } from "@palimpsest/core/internal/errors";
 import { errorText } from "@palimpsest/core/internal/text";
 import { explainMissing } from "palimpsest/internal/models";
 import { CONVERTERS, CONVERTING_PACKAGES, endingOf, type Pieces } from "./formats.ts";

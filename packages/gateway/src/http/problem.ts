@@ -1,6 +1,6 @@
 /** What went wrong, as a client reads it: a status, a code to branch on, and a sentence. The one place that turns thrown things into it. */
 
-import { PalimpsestError } from "@palimpsest/core/errors";
+import { PalimpsestError } from "@palimpsest/core/internal/errors";
 import { errorCode } from "@palimpsest/core/internal/text";
 import { REFUSAL_STATUS } from "palimpsest/internal/agent";
 import { OPERATION_STATUS, OperationError } from "palimpsest/internal/operation";

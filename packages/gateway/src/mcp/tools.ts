@@ -6,7 +6,7 @@ import {
   type ServerContext,
   type ToolAnnotations,
 } from "@modelcontextprotocol/server";
-import { checkThreadId } from "@palimpsest/core/log";
+import { checkThreadId } from "@palimpsest/core/internal/log";
 import type { Home } from "palimpsest/internal/home";
 import { context, map } from "palimpsest/internal/looking";
 import { correctedHits } from "palimpsest/internal/memory";

@@ -1,5 +1,5 @@
 /** The caller's threads, and the answers that every route about one shares. Another user's thread is not there. */
-import { checkThreadId } from "@palimpsest/core/log";
+import { checkThreadId } from "@palimpsest/core/internal/log";
 import type { Home } from "palimpsest/internal/home";
 import { heldText } from "palimpsest/internal/stores";
 import { notFound, ProblemError } from "../http/problem.ts";

@@ -2,7 +2,7 @@
 import { createServer, type Server, STATUS_CODES } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { getRequestListener } from "@hono/node-server";
-import { PalimpsestError } from "@palimpsest/core/errors";
+import { PalimpsestError } from "@palimpsest/core/internal/errors";
 import type { Caller, KeyFacts } from "../access/admit.ts";
 import type { After } from "../http/event-stream.ts";
 import { problemResponse } from "../http/problem.ts";

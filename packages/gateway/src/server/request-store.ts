@@ -3,7 +3,7 @@
  * vouches for the caller, and where the client must not wait, an operation without an answer is an error. One layer, made of
  * the home's own store. Streams of records aren't measured.
  */
-import { PalimpsestError } from "@palimpsest/core/errors";
+import { PalimpsestError } from "@palimpsest/core/internal/errors";
 import type { AppendBatch, Lease, Store } from "palimpsest/stores";
 import type { After } from "../http/event-stream.ts";
 import { ProblemError, storeCodeOf } from "../http/problem.ts";

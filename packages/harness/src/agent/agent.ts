@@ -3,9 +3,8 @@
  * defaults of a whole assistant are in `create-deep-agent.ts`.
  */
 import { setTimeout as wait } from "node:timers/promises";
-import type { CompactionOutcome, Keep } from "@palimpsest/core/compaction";
-import { withToolFacts } from "@palimpsest/core/internal/message";
-import { type AiSdkMessage, type FindToolFacts, shapeOf } from "@palimpsest/core/message";
+import type { CompactionOutcome, Keep } from "@palimpsest/core/internal/compaction";
+import { type AiSdkMessage, type FindToolFacts, shapeOf, withToolFacts } from "@palimpsest/core/internal/message";
 import type { EmbeddingModel, ToolSet, UIMessage } from "ai";
 import { summarizationFromOptions } from "../compaction/summarization.ts";
 import type { LimitsStore } from "../models/learned-limits.ts";

@@ -4,8 +4,8 @@
  * before it is run, so that a crash in the middle can never run it twice.
  */
 
-import type { Head } from "@palimpsest/core/log";
-import { type AiSdkMessage, aiSdkShape } from "@palimpsest/core/message";
+import type { Head } from "@palimpsest/core/internal/log";
+import { type AiSdkMessage, aiSdkShape } from "@palimpsest/core/internal/message";
 import type { ToolApprovalConfiguration, ToolApprovalStatus, ToolSet } from "ai";
 import { readQuotes } from "../compaction/summary.ts";
 import type { Store } from "../stores/store.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type AiSdkMessage, aiSdkShape, assertValid, rulesOf } from "@palimpsest/core/message";
+import { type AiSdkMessage, aiSdkShape, assertValid, rulesOf } from "@palimpsest/core/internal/message";
 import { type ToolSet, tool } from "ai";
 import { z } from "zod";
 import { agentKit, textOf } from "../../test/agent/agent-kit.ts";

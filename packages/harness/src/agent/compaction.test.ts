@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { APICallError } from "@ai-sdk/provider";
-import { SUMMARY_END } from "@palimpsest/core/log";
-import { type AiSdkMessage, aiSdkShape, assertValid, rulesOf } from "@palimpsest/core/message";
+import { SUMMARY_END } from "@palimpsest/core/internal/log";
+import { type AiSdkMessage, aiSdkShape, assertValid, rulesOf } from "@palimpsest/core/internal/message";
 import type { ScriptedCall } from "@palimpsest/testing";
 import { tool } from "ai";
 import { z } from "zod";

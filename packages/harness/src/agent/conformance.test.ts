@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { LanguageModelV4Message } from "@ai-sdk/provider";
-import { charsPerToken } from "@palimpsest/core/tokens";
+import { charsPerToken } from "@palimpsest/core/internal/tokens";
 import { type ScriptedStep, scriptedModel } from "@palimpsest/testing";
 import { threadConformance } from "@palimpsest/testing/conformance";
 import { summarization } from "../compaction/middleware.ts";

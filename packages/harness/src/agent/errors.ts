@@ -4,7 +4,7 @@
  */
 
 import { APICallError } from "@ai-sdk/provider";
-import { PalimpsestError } from "@palimpsest/core/errors";
+import { PalimpsestError } from "@palimpsest/core/internal/errors";
 import { maskSecrets } from "@palimpsest/core/internal/text";
 import { RedirectedError } from "../direct-fetch.ts";
 import { type CallFailure, calledAt, callFailure, retryAfterMs, statusOf, unwrapped } from "../models/call-error.ts";

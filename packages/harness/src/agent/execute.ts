@@ -2,8 +2,8 @@
  * One run from its first word to its last event: take the thread, log what was said, loop, let middleware finish, give
  * the thread back. Whatever goes wrong comes back as the run's end.
  */
-import { checkThreadId, checkUser } from "@palimpsest/core/log";
-import { aiSdkShape } from "@palimpsest/core/message";
+import { checkThreadId, checkUser } from "@palimpsest/core/internal/log";
+import { aiSdkShape } from "@palimpsest/core/internal/message";
 import { FloorError } from "../compaction/summarization.ts";
 import { addUsage, costOf, knownPrices, NO_USAGE, type Usage } from "../models/facts.ts";
 import type { Leased } from "../stores/leases.ts";

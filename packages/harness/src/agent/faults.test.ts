@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
 import { APICallError } from "@ai-sdk/provider";
-import { type AiSdkMessage, aiSdkShape, assertValid, rulesOf } from "@palimpsest/core/message";
+import { type AiSdkMessage, aiSdkShape, assertValid, rulesOf } from "@palimpsest/core/internal/message";
 import { type Tool, tool } from "ai";
 import { z } from "zod";
 import { agentKit, deepAgentKit, type Kit, textOf } from "../../test/agent/agent-kit.ts";

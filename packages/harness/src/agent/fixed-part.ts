@@ -2,10 +2,10 @@
  * What a run sends beside its messages: the system prompt and the tools, rendered from the agent's own and each
  * middleware's, and what the thread's log keeps of them.
  */
-import { boundReasoning } from "@palimpsest/core/internal/message";
-import type { Hash } from "@palimpsest/core/log";
-import { type AiSdkMessage, aiSdkShape } from "@palimpsest/core/message";
-import type { Meter } from "@palimpsest/core/tokens";
+
+import type { Hash } from "@palimpsest/core/internal/log";
+import { type AiSdkMessage, aiSdkShape, boundReasoning } from "@palimpsest/core/internal/message";
+import type { Meter } from "@palimpsest/core/internal/tokens";
 import { asSchema, type ToolSet } from "ai";
 import { madeUnder, type PromptOpening, sentBefore } from "../thread/fixed-request.ts";
 import type { ToolRegistry } from "../tool-facts.ts";

@@ -4,8 +4,8 @@
  * run of the thread is passed by.
  */
 
-import type { MessageRecord } from "@palimpsest/core/log";
-import { type Part, shapeOf } from "@palimpsest/core/message";
+import type { MessageRecord } from "@palimpsest/core/internal/log";
+import { type Part, shapeOf } from "@palimpsest/core/internal/message";
 import type { Leased } from "../stores/leases.ts";
 import type { Store } from "../stores/store.ts";
 import { fork, withWriter } from "../thread/acts.ts";

@@ -1,4 +1,4 @@
-export type { ToolAct, ToolFacts } from "@palimpsest/core/message";
+export type { ToolAct, ToolFacts } from "@palimpsest/core/internal/message";
 // By this the events, ends and error codes of our own features are in the types of whoever imports this.
 
 export type { RequestParameters } from "../thread/fixed-request.ts";

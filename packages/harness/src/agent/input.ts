@@ -1,7 +1,7 @@
 /** What a caller says to a thread: a prompt or messages, checked at the boundary and made ready for the log. */
-import { readMessage } from "@palimpsest/core/internal/message";
-import type { MessageRecord } from "@palimpsest/core/log";
-import { type AiSdkMessage, aiSdkShape } from "@palimpsest/core/message";
+
+import type { MessageRecord } from "@palimpsest/core/internal/log";
+import { type AiSdkMessage, aiSdkShape, readMessage } from "@palimpsest/core/internal/message";
 import {
   asSchema,
   type FlexibleSchema,

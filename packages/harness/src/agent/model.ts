@@ -4,9 +4,9 @@
  */
 
 import type { LanguageModelV4 } from "@ai-sdk/provider";
-import { type AiSdkMessage, shapeOf } from "@palimpsest/core/message";
-import type { Prices } from "@palimpsest/core/pricing";
-import { answerReserve, type CountText, createMeter, type Meter } from "@palimpsest/core/tokens";
+import { type AiSdkMessage, shapeOf } from "@palimpsest/core/internal/message";
+import type { Prices } from "@palimpsest/core/internal/pricing";
+import { answerReserve, type CountText, createMeter, type Meter } from "@palimpsest/core/internal/tokens";
 import type { LanguageModel, streamText, ToolChoice, ToolSet } from "ai";
 import type { DraftTable } from "../compaction/drafts.ts";
 import { modelSummarize } from "../compaction/model-summarize.ts";

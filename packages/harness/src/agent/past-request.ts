@@ -3,11 +3,12 @@
  * answer, and system prompt, tools and parameters as the log names them. What was erased since is named, not guessed.
  * What a middleware changed in `wrapModel` is not in the log, and so not here.
  */
+import type { Hash, Head, MessageRecord, ViewEntry, ViewOptions } from "@palimpsest/core/internal/log";
 import { liveRecords, memoryText, sent } from "@palimpsest/core/internal/log";
-import type { Hash, Head, MessageRecord, ViewEntry, ViewOptions } from "@palimpsest/core/log";
-import { type AiSdkMessage, type RuleSet, repair, rulesOf, type Shape, shapeOf } from "@palimpsest/core/message";
-import { createSizer } from "@palimpsest/core/prompt";
-import type { Meter } from "@palimpsest/core/tokens";
+import type { AiSdkMessage, RuleSet, Shape } from "@palimpsest/core/internal/message";
+import { repair, rulesOf, shapeOf } from "@palimpsest/core/internal/message";
+import { createSizer } from "@palimpsest/core/internal/prompt";
+import type { Meter } from "@palimpsest/core/internal/tokens";
 import { jsonSchema, type SystemModelMessage, type ToolSet, tool } from "ai";
 import type { Store, ThreadLoad } from "../stores/store.ts";
 import { endingWithRequest } from "../thread/asked-model.ts";

@@ -2,10 +2,10 @@
  * One run on one thread, as middleware and tools see it: where it stands, how to write to the log, how to compact, how to
  * end it. Everything written goes through `commit`, under the run's lease; once that is lost nothing can be written.
  */
-import type { CompactionOutcome } from "@palimpsest/core/compaction";
-import type { MessageRecord } from "@palimpsest/core/log";
-import type { AiSdkMessage } from "@palimpsest/core/message";
-import type { Prompt } from "@palimpsest/core/prompt";
+import type { CompactionOutcome } from "@palimpsest/core/internal/compaction";
+import type { MessageRecord } from "@palimpsest/core/internal/log";
+import type { AiSdkMessage } from "@palimpsest/core/internal/message";
+import type { Prompt } from "@palimpsest/core/internal/prompt";
 import type { ToolSet } from "ai";
 import type { CompactRequest } from "../compaction/compactor.ts";
 import type { Summarization } from "../compaction/summarization.ts";

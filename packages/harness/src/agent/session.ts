@@ -3,12 +3,12 @@
  * count drives the trigger, the plan and the usage records. Runs and manual compactions both work inside one, so that they
  * can never meet on the same thread. Calls no model.
  */
+
+import { checkUser } from "@palimpsest/core/internal/log";
+import { type AiSdkMessage, rulesOf, type Shape } from "@palimpsest/core/internal/message";
 import { fixedSize } from "@palimpsest/core/internal/prompt";
-import { RECALL } from "@palimpsest/core/internal/summary";
-import { checkUser } from "@palimpsest/core/log";
-import { type AiSdkMessage, rulesOf, type Shape } from "@palimpsest/core/message";
-import type { Originals } from "@palimpsest/core/summary";
-import type { Meter } from "@palimpsest/core/tokens";
+import { type Originals, RECALL } from "@palimpsest/core/internal/summary";
+import type { Meter } from "@palimpsest/core/internal/tokens";
 import type { ToolSet } from "ai";
 import { ensureParts, homeOriginals } from "../compaction/part-files.ts";
 import type { CachedPrefix } from "../compaction/summarize.ts";
@@ -37,10 +37,17 @@ import {
   renderFixed,
   requestWith,
 } from "./fixed-part.ts";
-import type { ModelSetup } from "./model.ts";
-import { parametersOf, summarizerLabel, writerFor } from "./model.ts";
-import type { AskingModel, Chain, CompactionSetup, Middleware, Run, RunBudget } from "./run.ts";
-import { type ActiveRun, startRun } from "./run.ts";
+import { type ModelSetup, parametersOf, summarizerLabel, writerFor } from "./model.ts";
+import {
+  type ActiveRun,
+  type AskingModel,
+  type Chain,
+  type CompactionSetup,
+  type Middleware,
+  type Run,
+  type RunBudget,
+  startRun,
+} from "./run.ts";
 import type { RunContext } from "./tools.ts";
 
 /** An agent's options, resolved. */

@@ -3,7 +3,7 @@
  * comes back as a value: answered, failed or aborted, with the text that was shown until then. Writes nothing.
  */
 import type { LanguageModelV4Source } from "@ai-sdk/provider";
-import type { AiSdkMessage } from "@palimpsest/core/message";
+import type { AiSdkMessage } from "@palimpsest/core/internal/message";
 import { type ModelMessage, wrapLanguageModel } from "ai";
 import { scoped, startTimer } from "../long-work.ts";
 import { withoutExecute } from "../models/wrap.ts";

@@ -3,7 +3,7 @@
  * a UI stream and a log can follow the same run. The run goes on whether or not anybody reads; its signal stops it.
  */
 import { tracingChannel } from "node:diagnostics_channel";
-import type { AiSdkMessage } from "@palimpsest/core/message";
+import type { AiSdkMessage } from "@palimpsest/core/internal/message";
 import type { ContentPart, ToolResultPart, ToolSet, UIMessageChunk } from "ai";
 import * as sdk from "ai";
 import type { AgentEvent, Emit, RunEnd, RunResult, StepEvent } from "./events.ts";

@@ -1,7 +1,7 @@
 /** One thread of an agent as a person sees it: what would be sent, what fills it, everything said, and the ways back. */
-import type { Window } from "@palimpsest/core/compaction";
-import type { MessageRecord } from "@palimpsest/core/log";
-import { convert, type Dialect } from "@palimpsest/core/message";
+import type { Window } from "@palimpsest/core/internal/compaction";
+import type { MessageRecord } from "@palimpsest/core/internal/log";
+import { convert, type Dialect } from "@palimpsest/core/internal/message";
 import type { ModelMessage } from "ai";
 import { withWriter } from "../thread/acts.ts";
 import { replay } from "../thread/audit.ts";

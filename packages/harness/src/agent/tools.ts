@@ -3,7 +3,7 @@
  * calls. Every call gets a result: one that is invalid, throws, hangs or can't be written down gets an error that says
  * so. Nothing a tool does can end the run, and an abort waits for no tool.
  */
-import type { AiSdkMessage, AiSdkOutput } from "@palimpsest/core/message";
+import type { AiSdkMessage, AiSdkOutput } from "@palimpsest/core/internal/message";
 import { asSchema, type FlexibleSchema, type Tool, type ToolExecutionOptions, type ToolSet } from "ai";
 import { within } from "../long-work.ts";
 import { bodyOf, jsonOf } from "../thread/log.ts";

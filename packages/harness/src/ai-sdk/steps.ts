@@ -3,7 +3,7 @@
  * and what the provider counts anchors the next one. The loop, the tools and the model stay the application's.
  */
 import { randomUUID } from "node:crypto";
-import { shapeOf } from "@palimpsest/core/message";
+import { shapeOf } from "@palimpsest/core/internal/message";
 import type { ContentPart, LanguageModel, LanguageModelUsage, ModelMessage, TextStreamPart, ToolSet } from "ai";
 import { windowOf } from "../models/facts.ts";
 import { asUser } from "../stores/driver-rules.ts";

@@ -3,7 +3,7 @@
  * in and comes out has the types that the gateway checks with; a run is followed to its end.
  */
 
-import { PalimpsestError } from "@palimpsest/core/errors";
+import { PalimpsestError } from "@palimpsest/core/internal/errors";
 import type { AgentEvent } from "../agent/events.ts";
 import type { Routes } from "./routes.ts";
 

@@ -4,34 +4,31 @@
  */
 import {
   type CompactionOutcome,
+  grownSince,
   type Keep,
   keepProblems,
+  lastAct,
+  leastSaved,
+  NO_FEEDBACK,
   type Plan,
+  type PlanFeedback,
   type PlanOptions,
   type Policy,
   type PruneRung,
   planCompaction,
   reasonText,
-  type Window,
-} from "@palimpsest/core/compaction";
-import {
-  grownSince,
-  lastAct,
-  leastSaved,
-  NO_FEEDBACK,
-  type PlanFeedback,
   usableWindow,
+  type Window,
 } from "@palimpsest/core/internal/compaction";
-import { NOWHERE } from "@palimpsest/core/internal/summary";
-import type { Prompt, SizedEntry } from "@palimpsest/core/prompt";
-import type { Originals } from "@palimpsest/core/summary";
+import type { Prompt, SizedEntry } from "@palimpsest/core/internal/prompt";
+import { NOWHERE, type Originals } from "@palimpsest/core/internal/summary";
 import { nextTask } from "../long-work.ts";
 import type { ThreadLog } from "../thread/thread.ts";
 import type { OpenBackground } from "./drafts.ts";
 import { FloorError, type OnCompactionEvent, SettingsError, shortfallOf, unchanged } from "./summarization.ts";
 import type { SummaryWriter } from "./summarize.ts";
-import type { QuoteSource } from "./summary.ts";
-import { type CarryOutContext, carryOutFitting, createSummaryStep, requestedPolicy, withFigures } from "./summary.ts";
+import type { CarryOutContext, QuoteSource } from "./summary.ts";
+import { carryOutFitting, createSummaryStep, requestedPolicy, withFigures } from "./summary.ts";
 
 export interface CompactorOptions<M> {
   readonly thread: ThreadLog<M>;

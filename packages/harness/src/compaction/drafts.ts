@@ -4,24 +4,20 @@
  * goes wrong is an event, since the trigger can always do without.
  */
 import { createHash } from "node:crypto";
-import {
-  type Cut,
-  type Keep,
-  type Limits,
-  type Policy,
-  planCompaction,
-  type Threshold,
-  type Window,
-  type WrittenSummary,
-} from "@palimpsest/core/compaction";
-import { isCeilings, limitsOf, usableWindow } from "@palimpsest/core/internal/compaction";
-import { applyDelta, deltaOf, summaryEdits } from "@palimpsest/core/internal/log";
-import { entryTokens } from "@palimpsest/core/internal/prompt";
-import { PATCH_PROMPT_VERSION, PROSE_PROMPT_VERSION } from "@palimpsest/core/internal/summary";
+import type {
+  Cut,
+  Keep,
+  Limits,
+  Policy,
+  Threshold,
+  Window,
+  WrittenSummary,
+} from "@palimpsest/core/internal/compaction";
+import { isCeilings, limitsOf, planCompaction, usableWindow } from "@palimpsest/core/internal/compaction";
+import { applyDelta, type Delta, deltaOf, type Json, summaryEdits } from "@palimpsest/core/internal/log";
+import { entryTokens, type Prompt } from "@palimpsest/core/internal/prompt";
+import { PATCH_PROMPT_VERSION, PROSE_PROMPT_VERSION, readState } from "@palimpsest/core/internal/summary";
 import { errorText } from "@palimpsest/core/internal/text";
-import type { Delta, Json } from "@palimpsest/core/log";
-import type { Prompt } from "@palimpsest/core/prompt";
-import { readState } from "@palimpsest/core/summary";
 import { untilAborted } from "../long-work.ts";
 import type { Drafts } from "../stores/store.ts";
 import type { ThreadLog } from "../thread/thread.ts";

@@ -1,17 +1,22 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { NO_OWN_WORDS } from "@palimpsest/core/internal/compaction";
-import { NO_QUOTES, NOWHERE } from "@palimpsest/core/internal/summary";
-import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
-import { emptyState, SECTIONS, type SummaryState } from "@palimpsest/core/summary";
-import { charsPerToken } from "@palimpsest/core/tokens";
+import { type OpenAiMessage, openaiShape } from "@palimpsest/core/internal/message";
+import { emptyState, NO_QUOTES, NOWHERE, SECTIONS, type SummaryState } from "@palimpsest/core/internal/summary";
+import { charsPerToken } from "@palimpsest/core/internal/tokens";
 import fc from "fast-check";
 import { SUMMARIZERS, type SummarizerName } from "../../test/playback/summarizers.ts";
 import type { DraftTable } from "./drafts.ts";
 import { createModelWriter, type ModelWriterOptions } from "./model-writer.ts";
 import { SUMMARIZER_BOUNDS } from "./summarization.ts";
-import type { SummaryJob, SummaryResult } from "./summarize.ts";
-import { type Summarize, SummarizeError, type SummaryRequest, summarizeBy } from "./summarize.ts";
+import {
+  type Summarize,
+  SummarizeError,
+  type SummaryJob,
+  type SummaryRequest,
+  type SummaryResult,
+  summarizeBy,
+} from "./summarize.ts";
 
 const count = charsPerToken(4);
 

@@ -3,9 +3,11 @@
  * merged in order into the state so far. The model proposes and code disposes: what it does not mention stays, what it
  * invents is dropped. It never touches the thread, and every failure is a result that names its reason.
  */
+import type { Chunk, Locate, NeutralProse, PatchPrompt, SummaryState } from "@palimpsest/core/internal/summary";
 import {
   chunkMessages,
   createLocator,
+  emptyState,
   extendLedger,
   mergePatch,
   neutralizeProse,
@@ -13,14 +15,6 @@ import {
   patchPrompt,
   prosePrompt,
 } from "@palimpsest/core/internal/summary";
-import {
-  type Chunk,
-  emptyState,
-  type Locate,
-  type NeutralProse,
-  type PatchPrompt,
-  type SummaryState,
-} from "@palimpsest/core/summary";
 import { inTurns, pause } from "../long-work.ts";
 import { SUMMARIZER_BOUNDS } from "./summarization.ts";
 import type { SummaryCorrection, SummaryResult, SummaryWriter } from "./summarize.ts";

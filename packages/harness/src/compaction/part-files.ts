@@ -5,9 +5,8 @@
 import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { storedSummary } from "@palimpsest/core/internal/compaction";
-import { LEDGER_FILE, ledgerText, RECALL } from "@palimpsest/core/internal/summary";
-import { parseHeader, type Range, type RecordHeader, type ThreadName } from "@palimpsest/core/log";
-import type { Originals, SummaryState } from "@palimpsest/core/summary";
+import { parseHeader, type Range, type RecordHeader, type ThreadName } from "@palimpsest/core/internal/log";
+import { LEDGER_FILE, ledgerText, type Originals, RECALL, type SummaryState } from "@palimpsest/core/internal/summary";
 import { HISTORY, partName } from "../history-parts.ts";
 import { PRIVATE_FOLDER, READ_ONLY_FILE, threadFolder } from "../home-folders.ts";
 import type { Store } from "../stores/store.ts";

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DIALECTS } from "@palimpsest/core/internal/message";
-import { type Shape, shapeOf } from "@palimpsest/core/message";
+import { DIALECTS, type Shape, shapeOf } from "@palimpsest/core/internal/message";
 import { randomConversation, render } from "@palimpsest/testing/internal/shapes";
 import { playGrid } from "../../test/playback/playback-grid.ts";
 

@@ -1,8 +1,7 @@
 // Rules under summarizers that drop, rewrite or contradict them: twenty compactions in every dialect.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DIALECTS } from "@palimpsest/core/internal/message";
-import { type Shape, shapeOf } from "@palimpsest/core/message";
+import { DIALECTS, type Shape, shapeOf } from "@palimpsest/core/internal/message";
 import { openSqlite } from "../stores/sqlite.ts";
 import { verify } from "../thread/audit.ts";
 import { openThread } from "../thread/open-thread.ts";

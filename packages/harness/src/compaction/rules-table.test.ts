@@ -1,8 +1,7 @@
 // How often a rule stands word for word in the prompt: ours beside five simulated policies in the manner of other programs.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DIALECTS } from "@palimpsest/core/internal/message";
-import { type Shape, shapeOf } from "@palimpsest/core/message";
+import { DIALECTS, type Shape, shapeOf } from "@palimpsest/core/internal/message";
 import { openSqlite } from "../stores/sqlite.ts";
 import { openThread } from "../thread/open-thread.ts";
 

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Keep, Policy, Threshold } from "@palimpsest/core/compaction";
-import { openaiRules } from "@palimpsest/core/internal/message";
-import { type Shape, shapeOf } from "@palimpsest/core/message";
-import { charsPerToken, createMeter } from "@palimpsest/core/tokens";
+import type { Keep, Policy, Threshold } from "@palimpsest/core/internal/compaction";
+import { openaiRules, type Shape, shapeOf } from "@palimpsest/core/internal/message";
+import { charsPerToken, createMeter } from "@palimpsest/core/internal/tokens";
 import { randomConversation, render } from "@palimpsest/testing/internal/shapes";
 import fc from "fast-check";
 import { brokenSettings } from "../../test/playback/settings-judge.ts";

@@ -3,9 +3,16 @@
  * changed since the one it folds, so its checkpoint and the few records between are read as well; nothing older. Runs in a
  * browser: no `node:` import.
  */
-import type { StateLines } from "@palimpsest/core/compaction";
-import { chainAfter, readNotes, readRules, rulesInForce, storedState } from "@palimpsest/core/internal/log";
-import { type CompactionRecord, parseHeader, type Range, type RuleList, type StateChain } from "@palimpsest/core/log";
+import type { StateLines } from "@palimpsest/core/internal/compaction";
+import type { CompactionRecord, Range, RuleList, StateChain } from "@palimpsest/core/internal/log";
+import {
+  chainAfter,
+  parseHeader,
+  readNotes,
+  readRules,
+  rulesInForce,
+  storedState,
+} from "@palimpsest/core/internal/log";
 import type { Store } from "../stores/store.ts";
 
 const chains = new WeakMap<CompactionRecord, StateChain | null>();

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import type { MessageRecord, Origin, ThreadHeader } from "@palimpsest/core/internal/log";
 import { NO_RULES, NOTHING_LIVE, readRules, rulesInForce } from "@palimpsest/core/internal/log";
-import type { MessageRecord, Origin, ThreadHeader } from "@palimpsest/core/log";
-import { type Part, shapeOf } from "@palimpsest/core/message";
+import { type Part, shapeOf } from "@palimpsest/core/internal/message";
 import { openSqlite } from "../stores/sqlite.ts";
 import { openThread } from "../thread/open-thread.ts";
 import { HOSTILE_TEXTS } from "./fixtures/hostile-rules.ts";

@@ -3,12 +3,19 @@
  * defaults of its own. Both come to the planner's `Policy` and what the compactor needs beside it.
  */
 
-import type { CompactionOutcome, CompactPlan, Floor, PlanGoal } from "@palimpsest/core/compaction";
-import { type Keep, type Policy, policyProblems, type Threshold } from "@palimpsest/core/compaction";
-import { PalimpsestError } from "@palimpsest/core/errors";
-import { isCeilings } from "@palimpsest/core/internal/compaction";
-import type { Range, SummaryFormat } from "@palimpsest/core/log";
-import type { CountSource } from "@palimpsest/core/tokens";
+import type {
+  CompactionOutcome,
+  CompactPlan,
+  Floor,
+  Keep,
+  PlanGoal,
+  Policy,
+  Threshold,
+} from "@palimpsest/core/internal/compaction";
+import { isCeilings, policyProblems } from "@palimpsest/core/internal/compaction";
+import { PalimpsestError } from "@palimpsest/core/internal/errors";
+import type { Range, SummaryFormat } from "@palimpsest/core/internal/log";
+import type { CountSource } from "@palimpsest/core/internal/tokens";
 import type { SummarizationFile } from "../home/schema.ts";
 import type { SummaryCorrection, SummaryUsage } from "./summarize.ts";
 

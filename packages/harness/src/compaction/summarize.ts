@@ -2,10 +2,10 @@
  * The port of a summarizer: what it is asked, what it answers, how it fails. A model's is in model-summarize.ts, any
  * function's is made here. Runs in a browser: no import of the AI SDK.
  */
-import type { SummaryInput } from "@palimpsest/core/compaction";
-import { PalimpsestError } from "@palimpsest/core/errors";
-import type { Shape } from "@palimpsest/core/message";
-import type { DropReason, SummaryState } from "@palimpsest/core/summary";
+import type { SummaryInput } from "@palimpsest/core/internal/compaction";
+import { PalimpsestError } from "@palimpsest/core/internal/errors";
+import type { Shape } from "@palimpsest/core/internal/message";
+import type { DropReason, SummaryState } from "@palimpsest/core/internal/summary";
 import type { Usage } from "../models/facts.ts";
 import type { DraftTable } from "./drafts.ts";
 

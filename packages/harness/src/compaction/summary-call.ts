@@ -4,20 +4,22 @@
  * failure, with more room after an answer that was cut. Finished answers are kept by what was asked, so that a crash
  * repeats none of them. What an answer is worth is the caller's to read.
  */
+import type { InvalidReason, ParsedPatch, SummaryPatch } from "@palimpsest/core/internal/summary";
 import { parsePatch, validateSummary } from "@palimpsest/core/internal/summary";
 import { errorText } from "@palimpsest/core/internal/text";
-import type { InvalidReason, ParsedPatch, SummaryPatch } from "@palimpsest/core/summary";
 import { within } from "../long-work.ts";
 import { addUsage, NO_USAGE } from "../models/facts.ts";
 import type { DraftTable } from "./drafts.ts";
 import type { SUMMARIZER_BOUNDS } from "./summarization.ts";
-import type { SummaryFailure, SummaryJob, SummaryResult } from "./summarize.ts";
 import {
   type CachedPrefix,
   type Summarize,
   SummarizeError,
   type SummaryAnswer,
+  type SummaryFailure,
+  type SummaryJob,
   type SummaryRequest,
+  type SummaryResult,
   type SummaryUsage,
 } from "./summarize.ts";
 

@@ -2,29 +2,32 @@
  * Gets one summary written: by the writer while it is trusted, else by the extract. A failing writer is left alone for a
  * while; each failure is an event, never an exception, and never the end of the compaction.
  */
-import type { CompactPlan, Cut, Plan, Policy, WrittenSummary } from "@palimpsest/core/compaction";
 import {
   type Applied,
   applyPlan,
   applyUntilFits,
   behindSummary,
+  type CompactPlan,
   type Covered,
+  type Cut,
   coveredBy,
   extractState,
   type Fitted,
+  type Plan,
   type PlanFeedback,
+  type Policy,
   quote,
   usableWindow,
+  type WrittenSummary,
 } from "@palimpsest/core/internal/compaction";
+import type { MessageRecord, RuleList, Rung } from "@palimpsest/core/internal/log";
 import { NO_RULES, readRules, recognizeRules } from "@palimpsest/core/internal/log";
 import { mayBecomeRule } from "@palimpsest/core/internal/memory";
-import { sizesOf } from "@palimpsest/core/internal/prompt";
+import { type Prompt, sizesOf } from "@palimpsest/core/internal/prompt";
 import { standingSentences, typedSteps } from "@palimpsest/core/internal/recall";
+import type { Originals, Pin } from "@palimpsest/core/internal/summary";
 import { NOWHERE, ownText, quotable, quoteSteps, wordRoom } from "@palimpsest/core/internal/summary";
 import { errorText } from "@palimpsest/core/internal/text";
-import type { MessageRecord, RuleList, Rung } from "@palimpsest/core/log";
-import type { Prompt } from "@palimpsest/core/prompt";
-import type { Originals, Pin } from "@palimpsest/core/summary";
 import { archivePath } from "../history-parts.ts";
 import { inTurns } from "../long-work.ts";
 import type { Store } from "../stores/store.ts";

@@ -3,8 +3,8 @@
  * since. Written piece by piece, so a thread of any size needs little memory.
  */
 
-import type { MessageRecord } from "@palimpsest/core/log";
-import { type Part, type Shape, shapeOf } from "@palimpsest/core/message";
+import type { MessageRecord } from "@palimpsest/core/internal/log";
+import { type Part, type Shape, shapeOf } from "@palimpsest/core/internal/message";
 import type { Store } from "../stores/store.ts";
 import { replay } from "../thread/audit.ts";
 import { threadState } from "../thread/writer.ts";

@@ -1,5 +1,5 @@
 /** A thread as one self-contained page: no script, nothing loaded, readable in light and dark. Every word is escaped. */
-import type { Part } from "@palimpsest/core/message";
+import type { Part } from "@palimpsest/core/internal/message";
 import type { ExportedMessage } from "./export-thread.ts";
 
 export function htmlHead(title: string): string {

@@ -1,5 +1,5 @@
 /** A thread as Markdown. What was said stands as it was said; calls and results stand in fences no text can close. */
-import type { Part } from "@palimpsest/core/message";
+import type { Part } from "@palimpsest/core/internal/message";
 import type { ExportedMessage } from "./export-thread.ts";
 
 export function markdownHead(title: string): string {

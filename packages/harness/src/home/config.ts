@@ -3,9 +3,9 @@
  * every problem with its place, the value and what is allowed. Without a file, or with an empty one, the defaults hold.
  */
 
-import type { Window } from "@palimpsest/core/compaction";
+import type { Window } from "@palimpsest/core/internal/compaction";
 import { isRecord } from "@palimpsest/core/internal/text";
-import { answerReserve, type LearnedLimits } from "@palimpsest/core/tokens";
+import { answerReserve, type LearnedLimits } from "@palimpsest/core/internal/tokens";
 import type { z } from "zod/v4";
 import { windowNow } from "../models/facts.ts";
 import { noteUnset } from "../models/resolve.ts";

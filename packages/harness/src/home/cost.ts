@@ -6,8 +6,8 @@
 import { appendFileSync, createReadStream } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import type { ThreadName, UsageRecord } from "@palimpsest/core/internal/log";
 import { errorCode } from "@palimpsest/core/internal/text";
-import type { ThreadName, UsageRecord } from "@palimpsest/core/log";
 import { makeFolder, PRIVATE_FILE, threadFolder } from "../home-folders.ts";
 import { configuredEmbedder } from "../models/configured-embedder.ts";
 import {

@@ -1,7 +1,7 @@
 /** The default wiring of a whole assistant: which middleware, in which order. The only file that names them all. */
 
 import { rm } from "node:fs/promises";
-import type { ThreadName } from "@palimpsest/core/log";
+import type { ThreadName } from "@palimpsest/core/internal/log";
 import { type Agent, type AgentOptions, createAgent } from "../agent/agent.ts";
 import type { Summarizer } from "../agent/model.ts";
 import type { Middleware, Run } from "../agent/run.ts";

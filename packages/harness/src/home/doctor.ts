@@ -5,8 +5,8 @@
  */
 import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { DEFAULT_USER } from "@palimpsest/core/internal/log";
 import { errorText } from "@palimpsest/core/internal/text";
-import { DEFAULT_USER } from "@palimpsest/core/log";
 import { historyFolder, repairParts } from "../compaction/part-files.ts";
 import { summarizationForThreads } from "../compaction/summarization.ts";
 import { openStorage } from "../memory/create-memory.ts";

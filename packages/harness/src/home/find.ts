@@ -7,7 +7,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
-import { PalimpsestError } from "@palimpsest/core/errors";
+import { PalimpsestError } from "@palimpsest/core/internal/errors";
 import { errorCode } from "@palimpsest/core/internal/text";
 import { HOME_NAME, PRIVATE_FILE, PRIVATE_FOLDER } from "../home-folders.ts";
 

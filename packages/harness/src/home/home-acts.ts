@@ -4,8 +4,8 @@
  */
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { ThreadName } from "@palimpsest/core/log";
-import { type Shape, shapeOf } from "@palimpsest/core/message";
+import type { ThreadName } from "@palimpsest/core/internal/log";
+import { type Shape, shapeOf } from "@palimpsest/core/internal/message";
 import { configuredWriter } from "../compaction/model-summarize.ts";
 import { ensureParts, historyFolder, repairParts } from "../compaction/part-files.ts";
 import { type OnCompactionEvent, summarizationForThreads } from "../compaction/summarization.ts";

@@ -3,7 +3,7 @@
  * environment is read, so that a server can be embedded where nobody has a home.
  */
 import type { LanguageModelV4 } from "@ai-sdk/provider";
-import { DEFAULT_USER } from "@palimpsest/core/log";
+import { DEFAULT_USER } from "@palimpsest/core/internal/log";
 import { openStorage } from "../memory/create-memory.ts";
 import { openRepository } from "../memory/repository.ts";
 import { limitsOfHome } from "../models/learned-limits.ts";

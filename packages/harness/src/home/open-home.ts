@@ -6,8 +6,8 @@
  */
 import { existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { DEFAULT_USER } from "@palimpsest/core/log";
-import type { LearnedLimits } from "@palimpsest/core/tokens";
+import { DEFAULT_USER } from "@palimpsest/core/internal/log";
+import type { LearnedLimits } from "@palimpsest/core/internal/tokens";
 import type { EraseDeps } from "../memory/erase-message.ts";
 import type { Repository } from "../memory/repository.ts";
 import { asUser } from "../stores/driver-rules.ts";

@@ -3,8 +3,7 @@
  * pieces of a file that isn't large are kept for the writing; a large one is read again.
  */
 import { createHash } from "node:crypto";
-import { dialectVotes } from "@palimpsest/core/internal/message";
-import type { Dialect } from "@palimpsest/core/message";
+import { type Dialect, dialectVotes } from "@palimpsest/core/internal/message";
 import type { ByteSource } from "./byte-source.ts";
 import type { ImportedMessage, Problem } from "./conversation.ts";
 import { type Gatherer, gatherer } from "./gather.ts";

@@ -2,8 +2,7 @@
  * Messages that a dialect's own list writes apart, together again: the items of one answer of the Responses API. One is
  * held back until something comes that doesn't belong to it; each keeps its text.
  */
-import { definitionOf } from "@palimpsest/core/internal/message";
-import type { Dialect } from "@palimpsest/core/message";
+import { type Dialect, definitionOf } from "@palimpsest/core/internal/message";
 import type { ImportedMessage } from "./conversation.ts";
 import type { ThreadPiece } from "./piece.ts";
 

@@ -2,8 +2,7 @@
  * The heads of one thread at many places, for callers that fork it many times: each record that isn't a message is read
  * once, where `headAt` reads all of them for every place.
  */
-import { advance } from "@palimpsest/core/internal/log";
-import type { Head } from "@palimpsest/core/log";
+import { advance, type Head } from "@palimpsest/core/internal/log";
 import type { Store } from "../stores/store.ts";
 import { headAt, OTHER_KINDS } from "../thread/acts.ts";
 import { readStructure } from "../thread/structure.ts";

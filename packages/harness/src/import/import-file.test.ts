@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import type { LogRecord } from "@palimpsest/core/log";
+import type { LogRecord } from "@palimpsest/core/internal/log";
 import fc from "fast-check";
 import { openSqlite } from "../stores/index.ts";
 import { replay, threadDeps } from "../thread/threads.ts";

@@ -4,8 +4,8 @@
  * are recognized by their receipt, and those it began are gone on with. The file is never held whole.
  */
 import { basename } from "node:path";
-import { checkThreadId } from "@palimpsest/core/log";
-import type { Dialect } from "@palimpsest/core/message";
+import { checkThreadId } from "@palimpsest/core/internal/log";
+import type { Dialect } from "@palimpsest/core/internal/message";
 import type { TitleLimits } from "../thread/title.ts";
 import { type ThreadDeps, threadState } from "../thread/writer.ts";
 import { type ByteSource, bytesSource, fileSource } from "./byte-source.ts";

@@ -4,7 +4,7 @@
  */
 import { readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
-import { PalimpsestError } from "@palimpsest/core/errors";
+import { PalimpsestError } from "@palimpsest/core/internal/errors";
 import { errorText } from "@palimpsest/core/internal/text";
 import type { ThreadDeps } from "../thread/writer.ts";
 import type { ByteSource } from "./byte-source.ts";

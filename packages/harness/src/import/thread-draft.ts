@@ -2,8 +2,8 @@
  * The records of one thread while its pieces come in, in the order a live thread would have written them. Says which
  * record each message is, so that a fork knows where it begins; what is in the store already is passed over.
  */
-import type { Hash, UsageRecord } from "@palimpsest/core/log";
-import { type Dialect, type Shape, shapeOf } from "@palimpsest/core/message";
+import type { Hash, UsageRecord } from "@palimpsest/core/internal/log";
+import { type Dialect, type Shape, shapeOf } from "@palimpsest/core/internal/message";
 import type { Usage } from "../models/facts.ts";
 import { type TitleLimits, titleOf } from "../thread/title.ts";
 import type { RecordInput } from "../thread/writer.ts";

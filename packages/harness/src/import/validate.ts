@@ -3,8 +3,7 @@
  * running conversation carries unknown blocks along; a file with one is more likely damaged or of another dialect, and
  * the import should report it. Judges one message at a time: how they stand together the view repairs.
  */
-import { definitionOf, isNestedTooDeeply, readMessage } from "@palimpsest/core/internal/message";
-import { type Dialect, shapeOf } from "@palimpsest/core/message";
+import { type Dialect, definitionOf, isNestedTooDeeply, readMessage, shapeOf } from "@palimpsest/core/internal/message";
 import type { ImportedMessage, Problem } from "./conversation.ts";
 
 /** Null if the message is valid. `carry`: unknown blocks are kept unchanged. */

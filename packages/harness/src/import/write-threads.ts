@@ -3,7 +3,7 @@
  * large to be held is written in several, each of which says how far it is, so that a second run goes on there. Forks and
  * sub-agents follow the thread they belong to.
  */
-import type { Dialect } from "@palimpsest/core/message";
+import type { Dialect } from "@palimpsest/core/internal/message";
 import { fork, withWriter } from "../thread/acts.ts";
 import type { TitleLimits } from "../thread/title.ts";
 import { commit, createThread, type RecordInput, type ThreadDeps } from "../thread/writer.ts";

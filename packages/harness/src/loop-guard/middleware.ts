@@ -2,7 +2,7 @@
  * Sees when an agent goes round in circles: identical calls with identical results, alone or in a cycle. It is told so
  * first; if it goes on, the call is not carried out and the run ends with the reason.
  */
-import type { AiSdkOutput } from "@palimpsest/core/message";
+import type { AiSdkOutput } from "@palimpsest/core/internal/message";
 import type { Middleware, Run } from "../agent/run.ts";
 import type { CallOutcome, ToolCall } from "../agent/tools.ts";
 

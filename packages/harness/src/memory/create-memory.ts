@@ -5,8 +5,8 @@
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { type MemoryDocument, parseDocument, readDocument } from "@palimpsest/core/internal/memory";
 import { errorText } from "@palimpsest/core/internal/text";
-import { type MemoryDocument, parseDocument, readDocument } from "@palimpsest/core/memory";
 import { generateText } from "ai";
 import type { ModelObject } from "../agent/model.ts";
 import type { Middleware } from "../agent/run.ts";

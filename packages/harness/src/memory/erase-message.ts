@@ -3,9 +3,10 @@
  * learned from it, where those were shown, where it was looked up, copies in sub-agents' threads, files. Each step can be run again, in an order in
  * which a later run still finds what an earlier one left. Says what it did, and what is left to do.
  */
+
+import type { EvidenceRecord, ThreadHeader } from "@palimpsest/core/internal/log";
+import type { Fact, MemoryErasure } from "@palimpsest/core/internal/memory";
 import { bindTurns, escapeLine, meaning, planMemoryErasure } from "@palimpsest/core/internal/memory";
-import type { EvidenceRecord, ThreadHeader } from "@palimpsest/core/log";
-import type { Fact, MemoryErasure } from "@palimpsest/core/memory";
 import { readTurns, refOf } from "../recall/messages.ts";
 import { asUser, everyThread, scrub } from "../stores/driver-rules.ts";
 import type { Scrubbed } from "../stores/store.ts";

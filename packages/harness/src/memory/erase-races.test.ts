@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import type { ChainedRecord } from "@palimpsest/core/log";
+import type { ChainedRecord } from "@palimpsest/core/internal/log";
 import { scriptedModel } from "@palimpsest/testing";
 import { createAgent } from "../agent/agent.ts";
 import { openSqlite } from "../stores/sqlite.ts";

@@ -4,20 +4,20 @@
  * and those that state what was corrected or forgotten since are left out. A tool's result counts as a turn where it belongs to
  * the thread that asks and holds an identifier that the question quotes. Reads only.
  */
+
+import type { EvidenceRecord } from "@palimpsest/core/internal/log";
+import type { Correction, Fact, MemoryDocument } from "@palimpsest/core/internal/memory";
 import {
   asksNothing,
-  type Correction,
   escapeLine,
   isBound,
   isFenced,
+  renderMemory,
   saysTheSame,
 } from "@palimpsest/core/internal/memory";
-import { holdsQuoted } from "@palimpsest/core/internal/recall";
-import type { EvidenceRecord } from "@palimpsest/core/log";
-import { type Fact, type MemoryDocument, renderMemory } from "@palimpsest/core/memory";
-import type { FindToolFacts, Shape } from "@palimpsest/core/message";
-import { renderHits, type ShownHit } from "@palimpsest/core/recall";
-import { charsPerToken } from "@palimpsest/core/tokens";
+import type { FindToolFacts, Shape } from "@palimpsest/core/internal/message";
+import { holdsQuoted, renderHits, type ShownHit } from "@palimpsest/core/internal/recall";
+import { charsPerToken } from "@palimpsest/core/internal/tokens";
 import type { EmbeddingModel } from "ai";
 import { hitsWithin } from "../recall/answers.ts";
 import type { OnEmbedding } from "../recall/embedder.ts";

@@ -9,8 +9,8 @@ import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promis
 import { basename, dirname, join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as wait } from "node:timers/promises";
+import { type MemoryDocument, parseDocument, writeDocument } from "@palimpsest/core/internal/memory";
 import { errorCode } from "@palimpsest/core/internal/text";
-import { type MemoryDocument, parseDocument, writeDocument } from "@palimpsest/core/memory";
 import { makeFile, makeFolder, PRIVATE_FILE, PRIVATE_FOLDER } from "../home-folders.ts";
 import { openDatabase } from "../stores/sqlite/connection.ts";
 import { type MemoryPlace, type MemoryScope, memoryPath } from "./repository.ts";

@@ -3,19 +3,25 @@
  * and after the run a job for the updater. It never stops a run: trouble with memory is an event, and the run goes on
  * without it.
  */
-import { asksNothing, extractInput } from "@palimpsest/core/internal/memory";
+import { asksNothing, extractInput, type MemoryDocument } from "@palimpsest/core/internal/memory";
+import { aiSdkShape } from "@palimpsest/core/internal/message";
 import { errorText } from "@palimpsest/core/internal/text";
-import type { MemoryDocument } from "@palimpsest/core/memory";
-import { aiSdkShape } from "@palimpsest/core/message";
-import { charsPerToken } from "@palimpsest/core/tokens";
+import { charsPerToken } from "@palimpsest/core/internal/tokens";
 import { LeaseLostError } from "../agent/errors.ts";
 import type { PromptSection } from "../agent/fixed-part.ts";
 import type { Middleware, Run } from "../agent/run.ts";
 import { ClaimRefused } from "../stores/leases.ts";
 import { evidenceBudget, gatherEvidence, stillThere } from "./evidence.ts";
 import type { MemoryQueue } from "./queue.ts";
-import type { Repository } from "./repository.ts";
-import { blockBudget, checkScope, frozenIn, newestByHand, relevanceTo, stableLane } from "./repository.ts";
+import {
+  blockBudget,
+  checkScope,
+  frozenIn,
+  newestByHand,
+  type Repository,
+  relevanceTo,
+  stableLane,
+} from "./repository.ts";
 import { correctedHits, DROP_EVIDENCE, isOutdated } from "./source-turns.ts";
 import type { MemoryEvent } from "./storage.ts";
 

@@ -7,18 +7,10 @@
 
 import { isAbsolute, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { applyChanges } from "@palimpsest/core/internal/memory";
-import { checkUser, DEFAULT_USER, type Head } from "@palimpsest/core/log";
-import {
-  emptyDocument,
-  type Fact,
-  liveFacts,
-  type MemoryDocument,
-  type NewChange,
-  renderMemory,
-  type Stamp,
-} from "@palimpsest/core/memory";
-import { type IndexEntry, indexEntry, MemoryIndex, search } from "@palimpsest/core/recall";
+import { checkUser, DEFAULT_USER, type Head } from "@palimpsest/core/internal/log";
+import type { Fact, MemoryDocument, NewChange, Stamp } from "@palimpsest/core/internal/memory";
+import { applyChanges, emptyDocument, liveFacts, renderMemory } from "@palimpsest/core/internal/memory";
+import { type IndexEntry, indexEntry, MemoryIndex, search } from "@palimpsest/core/internal/recall";
 import { userFolder } from "../home-folders.ts";
 import { type MemoryStorage, MemoryStorageError } from "./storage.ts";
 

@@ -5,30 +5,27 @@
  */
 
 import {
+  type Change,
   checkWords,
   clampConfidence,
-  MAX_FACT_CHARACTERS,
-  planMemoryErasure,
-  planMemoryUndo,
-  saysTheSame,
-  sectionText,
-  visible,
-} from "@palimpsest/core/internal/memory";
-import {
-  type Change,
   type Fact,
   liveFacts,
+  MAX_FACT_CHARACTERS,
   type MemoryDocument,
   type NewChange,
+  planMemoryErasure,
+  planMemoryUndo,
   type RefusalReason,
   readDocument,
   redactSecrets,
   SECTION_PATHS,
   type SectionPath,
+  saysTheSame,
+  sectionText,
   type Undo,
-} from "@palimpsest/core/memory";
-import type { Repository, ScopeName } from "./repository.ts";
-import { searchFacts } from "./repository.ts";
+  visible,
+} from "@palimpsest/core/internal/memory";
+import { type Repository, type ScopeName, searchFacts } from "./repository.ts";
 
 export interface MemoryServiceOptions {
   readonly repository: Repository;

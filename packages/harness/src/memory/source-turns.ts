@@ -2,9 +2,10 @@
  * Keeps what memory says of its source turns true: names that mean another message by now are dropped before anything is
  * done in their name, and a thread that is deleted takes its names along.
  */
+
+import type { EvidenceRecord, MessageRecord } from "@palimpsest/core/internal/log";
+import type { AnsweredQuestion, Correction, MemoryDocument } from "@palimpsest/core/internal/memory";
 import {
-  type AnsweredQuestion,
-  type Correction,
   correctionOf,
   correctionsIn,
   namedRefs,
@@ -13,10 +14,8 @@ import {
   withoutStale,
   withoutThread,
 } from "@palimpsest/core/internal/memory";
+import { type CallPart, type Shape, shapeOf } from "@palimpsest/core/internal/message";
 import { isEcho } from "@palimpsest/core/internal/recall";
-import type { EvidenceRecord, MessageRecord } from "@palimpsest/core/log";
-import type { MemoryDocument } from "@palimpsest/core/memory";
-import { type CallPart, type Shape, shapeOf } from "@palimpsest/core/message";
 import { recallShape } from "../recall/catch-up.ts";
 import { refOf } from "../recall/messages.ts";
 import type { SearchHit } from "../recall/search.ts";

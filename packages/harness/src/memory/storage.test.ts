@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { emptyDocument, type MemoryDocument } from "@palimpsest/core/memory";
+import { emptyDocument, type MemoryDocument } from "@palimpsest/core/internal/memory";
 import { bothEngines } from "@palimpsest/testing/internal/both-engines";
 import { openStore } from "../stores/open.ts";
 import { customStorage, openStorage, storeStorage } from "./create-memory.ts";

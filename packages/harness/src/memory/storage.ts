@@ -2,8 +2,8 @@
  * The storage port: where memory documents live. Three methods, each for one scope; `save` writes only over the revision
  * it expects. What can't be planned for is a `MemoryStorageError` whose message says what to do.
  */
-import { PalimpsestError } from "@palimpsest/core/errors";
-import type { MemoryDocument, Refusal } from "@palimpsest/core/memory";
+import { PalimpsestError } from "@palimpsest/core/internal/errors";
+import type { MemoryDocument, Refusal } from "@palimpsest/core/internal/memory";
 import type { MemoryScope } from "./repository.ts";
 
 export interface MemoryStorage {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { liveFacts } from "@palimpsest/core/memory";
+import { liveFacts } from "@palimpsest/core/internal/memory";
 import { importFile } from "../import/import-file.ts";
 import { openStore } from "../stores/open.ts";
 import { withWriter } from "../thread/acts.ts";

@@ -3,33 +3,28 @@
  * saves what passes the gates together with the new watermark, in one write. So a crash at any point repeats nothing
  * and loses nothing. When to run it is the queue's business: it calls `process(job)`.
  */
+
+import type { MessageRecord } from "@palimpsest/core/internal/log";
+import type { MemoryDocument, MemoryUpdate, Refusal, SourceTurn } from "@palimpsest/core/internal/memory";
 import {
   bindTurns,
   extractInput,
+  extractionPrompt,
   isFenced,
+  mergeUpdate,
+  parseUpdate,
   planMemoryErasure,
   validWatermark,
   withWatermark,
 } from "@palimpsest/core/internal/memory";
 import { errorText } from "@palimpsest/core/internal/text";
-import type { MessageRecord } from "@palimpsest/core/log";
-import {
-  extractionPrompt,
-  type MemoryDocument,
-  type MemoryUpdate,
-  mergeUpdate,
-  parseUpdate,
-  type Refusal,
-  type SourceTurn,
-} from "@palimpsest/core/memory";
 import { within } from "../long-work.ts";
 import { readTurns, refOf } from "../recall/messages.ts";
 import { asUser } from "../stores/driver-rules.ts";
 import type { Store } from "../stores/store.ts";
 import { hashAt } from "../thread/acts.ts";
 import type { MemoryJob } from "./queue.ts";
-import type { Repository } from "./repository.ts";
-import { checkScope, type MemoryScope } from "./repository.ts";
+import { checkScope, type MemoryScope, type Repository } from "./repository.ts";
 import { dropStaleTurns } from "./source-turns.ts";
 import type { EmitMemory } from "./storage.ts";
 

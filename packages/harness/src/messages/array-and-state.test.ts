@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { AiSdkMessage, OpenAiMessage, ResponsesItem } from "@palimpsest/core/message";
+import type { AiSdkMessage, OpenAiMessage, ResponsesItem } from "@palimpsest/core/internal/message";
 import type { CompactionEvent } from "../compaction/summarization.ts";
 import { compactMessages } from "./compact-messages.ts";
 import { createMessageCompactor } from "./message-compactor.ts";

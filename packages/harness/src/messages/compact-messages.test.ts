@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FORMAT_VERSION } from "@palimpsest/core/log";
-import { type Dialect, rulesOf, type Shape, shapeOf, violations } from "@palimpsest/core/message";
+import { FORMAT_VERSION } from "@palimpsest/core/internal/log";
+import { type Dialect, rulesOf, type Shape, shapeOf, violations } from "@palimpsest/core/internal/message";
 import { randomConversation, render } from "@palimpsest/testing/internal/shapes";
 import fc from "fast-check";
 import { createModelWriter } from "../compaction/model-writer.ts";

@@ -2,18 +2,15 @@
  * Compacts a plain message array in any provider's format; no store, no agent, and no model unless one is given. The
  * caller keeps the whole, growing array and a small state that says what is hidden in it; the prompt is a view of both.
  */
-import type { CompactionOutcome } from "@palimpsest/core/compaction";
-import { emptyHead, liveAfter, NOTHING_LIVE } from "@palimpsest/core/internal/log";
-import { fixedSize, sizeOf } from "@palimpsest/core/internal/prompt";
+import type { CompactionOutcome } from "@palimpsest/core/internal/compaction";
+import type { LiveRecords, MessageRecord, MessageSource } from "@palimpsest/core/internal/log";
+import { emptyHead, FORMAT_VERSION, liveAfter, NOTHING_LIVE } from "@palimpsest/core/internal/log";
+import type { Shape } from "@palimpsest/core/internal/message";
+import { createSizer, fixedSize, type Prompt, sizeOf } from "@palimpsest/core/internal/prompt";
 import { NOWHERE } from "@palimpsest/core/internal/summary";
-import { resumeAccount } from "@palimpsest/core/internal/tokens";
-import { FORMAT_VERSION, type LiveRecords, type MessageRecord, type MessageSource } from "@palimpsest/core/log";
-import type { Shape } from "@palimpsest/core/message";
-import { createSizer, type Prompt } from "@palimpsest/core/prompt";
-import { type CountSource, createMeter } from "@palimpsest/core/tokens";
+import { type CountSource, createMeter, resumeAccount } from "@palimpsest/core/internal/tokens";
 import { createCompactor } from "../compaction/compactor.ts";
-import type { CompactionEvent } from "../compaction/summarization.ts";
-import { unchanged } from "../compaction/summarization.ts";
+import { type CompactionEvent, unchanged } from "../compaction/summarization.ts";
 import { livePrompt, NO_THREAD, shownAt, threadInMemory } from "../thread/live-prompt.ts";
 import type { ThreadLog } from "../thread/thread.ts";
 import { type CompactMessagesOptions, type Form, formOf, type Settings, settingsOf } from "./options.ts";

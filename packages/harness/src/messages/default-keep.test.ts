@@ -1,7 +1,7 @@
 // Where nobody says `keep`, every way in keeps the same: whole turns, newest first, as far as they fit under the low-water mark.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
+import { type OpenAiMessage, openaiShape } from "@palimpsest/core/internal/message";
 import { scriptedModel } from "@palimpsest/testing";
 import { summarizationForThreads, summarizationFromOptions } from "../compaction/summarization.ts";
 import { createDeepAgent } from "../home/create-deep-agent.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
+import { type OpenAiMessage, openaiShape } from "@palimpsest/core/internal/message";
 import { compactMessages } from "./compact-messages.ts";
 import { grownArrays, markOf, marksOf } from "./state.ts";
 

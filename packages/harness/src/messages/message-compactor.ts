@@ -1,8 +1,7 @@
 /** A compactor of messages that keeps its state itself: the same as `compactMessages`, with nothing to pass along or to mix up. */
-import { indexableText, indexEntry, MemoryIndex, search } from "@palimpsest/core/recall";
+import { indexableText, indexEntry, MemoryIndex, search } from "@palimpsest/core/internal/recall";
 import { type CompactedMessages, compactMessages } from "./compact-messages.ts";
-import type { CompactMessagesOptions } from "./options.ts";
-import { formOf } from "./options.ts";
+import { type CompactMessagesOptions, formOf } from "./options.ts";
 import { EMPTY_STATE, type MessagesState, type MessagesUsage, recognize } from "./state.ts";
 
 /** `state`: one of an earlier compactor, to go on from. `onMismatch` is `reset` unless told. */

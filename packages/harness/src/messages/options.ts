@@ -1,35 +1,32 @@
 /** What may be asked of a compaction of messages, and what it comes to with the defaults filled in. */
-import type { Policy, PruneRung, Window } from "@palimpsest/core/compaction";
-import { PalimpsestError } from "@palimpsest/core/errors";
-import { DIALECTS, openaiRules, unreadable } from "@palimpsest/core/internal/message";
-import type { MessageSource } from "@palimpsest/core/log";
+import type { Policy, PruneRung, Window } from "@palimpsest/core/internal/compaction";
+import { PalimpsestError } from "@palimpsest/core/internal/errors";
+import type { MessageSource } from "@palimpsest/core/internal/log";
+import type { Detection, Dialect, ResponsesItem, RuleSet, Shape } from "@palimpsest/core/internal/message";
 import {
-  type Detection,
-  type Dialect,
+  DIALECTS,
   detectDialect,
-  type ResponsesItem,
-  type RuleSet,
+  openaiRules,
   responsesItems,
   responsesTurns,
   rulesOf,
-  type Shape,
   shapeOf,
-} from "@palimpsest/core/message";
-import { answerReserve, type CountText, charsPerToken, type Frame, type ImageRule } from "@palimpsest/core/tokens";
+  unreadable,
+} from "@palimpsest/core/internal/message";
+import type { CountText, Frame, ImageRule } from "@palimpsest/core/internal/tokens";
+import { answerReserve, charsPerToken } from "@palimpsest/core/internal/tokens";
 import { createModelWriter } from "../compaction/model-writer.ts";
-import type { OnCompactionEvent } from "../compaction/summarization.ts";
 import {
+  type OnCompactionEvent,
   type PruneSettings,
   SettingsError,
   type Summarization,
   type SummarizationOptions,
   summarizationFromOptions,
 } from "../compaction/summarization.ts";
-import type { SummaryWriter } from "../compaction/summarize.ts";
-import { summarizeBy } from "../compaction/summarize.ts";
+import { type SummaryWriter, summarizeBy } from "../compaction/summarize.ts";
 import { nearest } from "../nearest.ts";
-import type { MessagesState, MessagesUsage } from "./state.ts";
-import { grownArrays } from "./state.ts";
+import { grownArrays, type MessagesState, type MessagesUsage } from "./state.ts";
 
 type When =
   | "trigger"

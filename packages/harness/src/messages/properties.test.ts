@@ -1,18 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DIALECTS } from "@palimpsest/core/internal/message";
+import type { Dialect, OpenAiMessage, ResponsesMessage, Shape } from "@palimpsest/core/internal/message";
 import {
-  type Dialect,
-  type OpenAiMessage,
+  DIALECTS,
   openaiShape,
-  type ResponsesMessage,
   responsesItems,
   responsesTurns,
   rulesOf,
-  type Shape,
   shapeOf,
   violations,
-} from "@palimpsest/core/message";
+} from "@palimpsest/core/internal/message";
 import { randomConversation, render } from "@palimpsest/testing/internal/shapes";
 import fc from "fast-check";
 import { FloorError } from "../compaction/summarization.ts";

@@ -2,9 +2,9 @@
  * What a caller keeps beside the array: what is hidden and shortened in it, what it was made from, and what was learned from
  * the provider's reports. Plain JSON. It says by itself whether an array is the one it was made for.
  */
-import { PalimpsestError } from "@palimpsest/core/errors";
-import type { CompactionRecord, PruneRecord } from "@palimpsest/core/log";
-import type { Shape } from "@palimpsest/core/message";
+import { PalimpsestError } from "@palimpsest/core/internal/errors";
+import type { CompactionRecord, PruneRecord } from "@palimpsest/core/internal/log";
+import type { Shape } from "@palimpsest/core/internal/message";
 
 export const NO_MESSAGES: Mark = { count: 0, hash: "" };
 

@@ -3,7 +3,7 @@
  * the answer.
  */
 import { copyRules, readRules } from "@palimpsest/core/internal/log";
-import { aiSdkShape, type Repair } from "@palimpsest/core/message";
+import { aiSdkShape, type Repair } from "@palimpsest/core/internal/message";
 import { tool } from "ai";
 import { z } from "zod/v4";
 import { pendingIn } from "../agent/approval.ts";

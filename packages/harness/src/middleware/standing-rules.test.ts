@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { readRules, rulesInForce } from "@palimpsest/core/internal/log";
-import { shapeOf } from "@palimpsest/core/message";
+import { shapeOf } from "@palimpsest/core/internal/message";
 import { scriptedModel } from "@palimpsest/testing";
 import { createDeepAgent, type DeepAgentOptions } from "../home/create-deep-agent.ts";
 import { openSqlite, type Store } from "../stores/index.ts";

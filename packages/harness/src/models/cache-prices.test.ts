@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { RELATIVE_PRICES } from "@palimpsest/core/pricing";
+import { RELATIVE_PRICES } from "@palimpsest/core/internal/pricing";
 import { cachePrices } from "./facts.ts";
 
 test("a model is priced by its own list, one that nobody knows by shares of an input token", () => {

@@ -1,9 +1,8 @@
 /** The input window of a model and where the number comes from. */
 
+import { type Prices, RELATIVE_PRICES } from "@palimpsest/core/internal/pricing";
 import { isRecord } from "@palimpsest/core/internal/text";
-import { learnedLimit } from "@palimpsest/core/internal/tokens";
-import { type Prices, RELATIVE_PRICES } from "@palimpsest/core/pricing";
-import type { LearnedLimits } from "@palimpsest/core/tokens";
+import { type LearnedLimits, learnedLimit } from "@palimpsest/core/internal/tokens";
 import type { ConfigFile } from "../home/schema.ts";
 
 export interface ModelWindow {

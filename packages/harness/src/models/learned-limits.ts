@@ -5,8 +5,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { endpointsWith } from "@palimpsest/core/internal/tokens";
-import type { LearnedLimits } from "@palimpsest/core/tokens";
+import { endpointsWith, type LearnedLimits } from "@palimpsest/core/internal/tokens";
 import { PRIVATE_FILE, PRIVATE_FOLDER } from "../home-folders.ts";
 import type { SharedLimits } from "../stores/shared.ts";
 import { addressOfLimits } from "./facts.ts";

@@ -4,7 +4,7 @@
  */
 
 import type { EmbeddingModelV4, LanguageModelV4 } from "@ai-sdk/provider";
-import { PalimpsestError } from "@palimpsest/core/errors";
+import { PalimpsestError } from "@palimpsest/core/internal/errors";
 import { explainMissing } from "../optional-package.ts";
 import {
   bindsReasoning,

@@ -4,7 +4,7 @@
  * has learned its own factor; see docs/tokens.md.
  */
 import { isLowSurrogate } from "@palimpsest/core/internal/text";
-import { type CountText, charsPerToken, type Frame, type ImageRule } from "@palimpsest/core/tokens";
+import { type CountText, charsPerToken, type Frame, type ImageRule } from "@palimpsest/core/internal/tokens";
 
 export type Encoding = "o200k_base" | "cl100k_base";
 

@@ -8,7 +8,7 @@ import type {
   LanguageModelV4StreamPart,
   SharedV4ProviderOptions,
 } from "@ai-sdk/provider";
-import { PalimpsestError } from "@palimpsest/core/errors";
+import { PalimpsestError } from "@palimpsest/core/internal/errors";
 import type { ToolSet } from "ai";
 import { directFetch } from "../direct-fetch.ts";
 

@@ -1,5 +1,5 @@
 /** Acts on a thread. Each one is a record that can be looked at later, and most of them can be taken back. */
-import { checkThreadId } from "@palimpsest/core/log";
+import { checkThreadId } from "@palimpsest/core/internal/log";
 import { z } from "zod";
 import { compactInHome, forkInHome, takeBackInHome } from "../home/home-acts.ts";
 import type { Home } from "../home/open-home.ts";

@@ -3,7 +3,7 @@
  * its SHA-256 can be looked up as it is: nobody can guess towards it.
  */
 import { createHash, randomBytes } from "node:crypto";
-import { checkUser } from "@palimpsest/core/log";
+import { checkUser } from "@palimpsest/core/internal/log";
 import { z } from "zod";
 import type { KeyRow, KeyRows, Store } from "../stores/store.ts";
 import { invalid, list, OperationError, operation } from "./operation.ts";

@@ -1,7 +1,7 @@
 /** Looking at a thread: what would be sent, what fills the window, how it came to be, what was ever said. Nothing is written. */
-import { mapLineText } from "@palimpsest/core/internal/recall";
-import { type LogRecord, parseHeader } from "@palimpsest/core/log";
-import { createSnippets } from "@palimpsest/core/recall";
+
+import { type LogRecord, parseHeader } from "@palimpsest/core/internal/log";
+import { createSnippets, mapLineText } from "@palimpsest/core/internal/recall";
 import { z } from "zod";
 import { pastRequest } from "../agent/past-request.ts";
 import { summarizationForThreads } from "../compaction/summarization.ts";

@@ -1,12 +1,7 @@
 /** The user's memory: looked at, corrected, forgotten, taken back, carried elsewhere. Every act is about one scope. */
 import { randomUUID } from "node:crypto";
-import {
-  type Fact,
-  type MemoryDocument,
-  type RefusalReason,
-  SECTION_PATHS,
-  type SectionPath,
-} from "@palimpsest/core/memory";
+import type { Fact, MemoryDocument, RefusalReason, SectionPath } from "@palimpsest/core/internal/memory";
+import { SECTION_PATHS } from "@palimpsest/core/internal/memory";
 import { z } from "zod";
 import type { Home } from "../home/open-home.ts";
 import { forgetEverywhere } from "../memory/erase-message.ts";

@@ -3,7 +3,7 @@
  * gateway's route and its OpenAPI entry, the MCP tool and the command with and without `--server` are derived from it, so
  * that an act is carried out in one place.
  */
-import { PalimpsestError } from "@palimpsest/core/errors";
+import { PalimpsestError } from "@palimpsest/core/internal/errors";
 import { z } from "zod";
 import type { OnCompactionEvent } from "../compaction/summarization.ts";
 import type { Home, LocatedHome } from "../home/open-home.ts";

@@ -1,7 +1,7 @@
 /** A thread as a page shows it: what stands in its window and why, its messages in any dialect, each act where it happened. */
 
-import type { LogRecord, MessageRecord } from "@palimpsest/core/log";
-import { type Part, shapeOf } from "@palimpsest/core/message";
+import type { LogRecord, MessageRecord } from "@palimpsest/core/internal/log";
+import { type Part, shapeOf } from "@palimpsest/core/internal/message";
 import { z } from "zod";
 import type { Store } from "../stores/store.ts";
 import { delegationsOf } from "../subagents/delegations.ts";

@@ -1,6 +1,5 @@
 /** Acts by which people shape a thread's prompt: standing rules, notes, and cuts they choose. Each is one record. */
-import { addRule, editRule, endRule, restoreRule } from "@palimpsest/core/internal/log";
-import type { Note, Rule } from "@palimpsest/core/log";
+import { addRule, editRule, endRule, type Note, type Rule, restoreRule } from "@palimpsest/core/internal/log";
 import { z } from "zod";
 import type { Home } from "../home/open-home.ts";
 import type { Leased } from "../stores/leases.ts";

@@ -1,5 +1,5 @@
 /** Threads as a whole: listed, made, renamed, deleted, and read as they are in the log. */
-import { checkThreadId } from "@palimpsest/core/log";
+import { checkThreadId } from "@palimpsest/core/internal/log";
 import { z } from "zod";
 import { deleteInHome, MOST_TITLE, renameThread, titleFrom } from "../home/home-acts.ts";
 import type { Home } from "../home/open-home.ts";

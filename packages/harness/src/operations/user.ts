@@ -1,5 +1,5 @@
 /** Everything that belongs to the user, to take along or to have deleted. An admin does it for somebody by naming them. */
-import { emptyDocument } from "@palimpsest/core/memory";
+import { emptyDocument } from "@palimpsest/core/internal/memory";
 import { z } from "zod";
 import { deleteInHome } from "../home/home-acts.ts";
 import type { Home } from "../home/open-home.ts";

@@ -1,23 +1,20 @@
 /** What the recall tools answer, as text for a model: what was found in a thread, and its messages word for word. */
 
 import { setImmediate as othersTurn } from "node:timers/promises";
+import type { MessageRecord } from "@palimpsest/core/internal/log";
+import { type Part, shapeOf } from "@palimpsest/core/internal/message";
+import type { MapLine, MapMessage, MapText, ThreadMap } from "@palimpsest/core/internal/recall";
 import {
   asksForCourse,
   createThreadMap,
   followUps,
   isEcho,
-  type MapLine,
-  type MapMessage,
-  type MapText,
   mapText,
-  type ThreadMap,
+  renderHits,
 } from "@palimpsest/core/internal/recall";
 import { mediaName } from "@palimpsest/core/internal/summary";
 import { flatten } from "@palimpsest/core/internal/text";
-import type { MessageRecord } from "@palimpsest/core/log";
-import { type Part, shapeOf } from "@palimpsest/core/message";
-import { renderHits } from "@palimpsest/core/recall";
-import { charsPerToken } from "@palimpsest/core/tokens";
+import { charsPerToken } from "@palimpsest/core/internal/tokens";
 import type { Store, StoredRecord } from "../stores/store.ts";
 import type { ThreadDeps } from "../thread/writer.ts";
 import { recallShape } from "./catch-up.ts";

@@ -3,18 +3,12 @@
  * may do it at once: each batch is written only if the index still stands where it was read. What this file decides is
  * which text becomes an entry; everything else is the driver's or core's.
  */
-import { withToolFacts } from "@palimpsest/core/internal/message";
-import { formsCompiled, place } from "@palimpsest/core/internal/recall";
-import type { Json, MessageRecord } from "@palimpsest/core/log";
-import {
-  type CallPart,
-  type Dialect,
-  type FindToolFacts,
-  type Shape,
-  shapeOf,
-  type ToolFacts,
-} from "@palimpsest/core/message";
-import { type IndexEntry, indexableText, indexEntry, type Placement } from "@palimpsest/core/recall";
+
+import type { Json, MessageRecord } from "@palimpsest/core/internal/log";
+import type { CallPart, Dialect, FindToolFacts, Shape, ToolFacts } from "@palimpsest/core/internal/message";
+import { shapeOf, withToolFacts } from "@palimpsest/core/internal/message";
+import type { IndexEntry, Placement } from "@palimpsest/core/internal/recall";
+import { formsCompiled, indexableText, indexEntry, place } from "@palimpsest/core/internal/recall";
 import { inTurns } from "../long-work.ts";
 import type { NewJob } from "../stores/outbox.ts";
 import { partWriter, postingWriter } from "../stores/posting-text.ts";

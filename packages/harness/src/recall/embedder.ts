@@ -3,9 +3,9 @@
  * in an append, and kept in the store's tables. A search compares the best hits by them where they are there, and in a thread the
  * newest messages; an embedder that fails, is slow or has changed costs a search its extra term and nothing else. One that fails is left alone for a while.
  */
+import type { Closeness, IndexedDoc, Propose } from "@palimpsest/core/internal/recall";
 import { cosine, PROPOSED, packVector } from "@palimpsest/core/internal/recall";
 import { errorText } from "@palimpsest/core/internal/text";
-import type { Closeness, IndexedDoc, Propose } from "@palimpsest/core/recall";
 import { type EmbeddingModel, embedMany } from "ai";
 import { untilAborted } from "../long-work.ts";
 import type {

@@ -1,9 +1,8 @@
 /** Threads of so many blocks that lists are read only as they are needed, and full blocks are merged where a store does so. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { place } from "@palimpsest/core/internal/recall";
-import { type IndexEntry, indexEntry, MemoryIndex, type Placement } from "@palimpsest/core/recall";
-import { differences } from "@palimpsest/core/recall/conformance";
+import { type IndexEntry, indexEntry, MemoryIndex, type Placement, place } from "@palimpsest/core/internal/recall";
+import { differences } from "@palimpsest/core/internal/recall-conformance";
 import { bothEngines, ENGINES } from "@palimpsest/testing/internal/both-engines";
 import { say, writeThread } from "@palimpsest/testing/internal/thread-writer";
 import { openStore } from "../stores/open.ts";

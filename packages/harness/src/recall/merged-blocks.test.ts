@@ -2,9 +2,8 @@
 import assert from "node:assert/strict";
 import { after, before, type TestContext, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { place } from "@palimpsest/core/internal/recall";
-import { indexEntry, type Placement } from "@palimpsest/core/recall";
-import { differences } from "@palimpsest/core/recall/conformance";
+import { indexEntry, type Placement, place } from "@palimpsest/core/internal/recall";
+import { differences } from "@palimpsest/core/internal/recall-conformance";
 import { type PostgresServer, startPostgres } from "@palimpsest/testing/internal/postgres-server";
 import { say, writeThread } from "@palimpsest/testing/internal/thread-writer";
 import { Client } from "pg";

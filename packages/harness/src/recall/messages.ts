@@ -1,7 +1,7 @@
 /** The words of messages as they were indexed, by where they stand. */
-import type { MessageRecord } from "@palimpsest/core/log";
-import type { FindToolFacts } from "@palimpsest/core/message";
-import { indexableText } from "@palimpsest/core/recall";
+import type { MessageRecord } from "@palimpsest/core/internal/log";
+import type { FindToolFacts } from "@palimpsest/core/internal/message";
+import { indexableText } from "@palimpsest/core/internal/recall";
 import type { Store } from "../stores/store.ts";
 import { recallShape } from "./catch-up.ts";
 import type { SearchHit } from "./search.ts";

@@ -1,5 +1,5 @@
 /** Search for a store that keeps no tables for it: the log is read and indexed in memory, anew for each search. */
-import { MemoryIndex, type RecallIndex, type Scope } from "@palimpsest/core/recall";
+import { MemoryIndex, type RecallIndex, type Scope } from "@palimpsest/core/internal/recall";
 import { everyThread } from "../stores/driver-rules.ts";
 import { entryReader, type IndexDeps } from "./catch-up.ts";
 

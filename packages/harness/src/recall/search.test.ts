@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { emptyHead } from "@palimpsest/core/internal/log";
-import { place } from "@palimpsest/core/internal/recall";
-import { indexEntry, MemoryIndex, type Placement, type RecallIndex, search } from "@palimpsest/core/recall";
-import { corpus, differences } from "@palimpsest/core/recall/conformance";
+import type { Placement, RecallIndex } from "@palimpsest/core/internal/recall";
+import { indexEntry, MemoryIndex, place, search } from "@palimpsest/core/internal/recall";
+import { corpus, differences } from "@palimpsest/core/internal/recall-conformance";
 import { bothEngines, ENGINES } from "@palimpsest/testing/internal/both-engines";
 import { say, writeThread } from "@palimpsest/testing/internal/thread-writer";
 import { openStore } from "../stores/open.ts";

@@ -2,12 +2,11 @@
  * Search over what was ever said, in one thread or in all of a user's: brings the index up to date, lets core rank, and
  * shows the messages found. Compactions and undos hide nothing here; a fork finds what it shares.
  */
-import { readRules, recognizeRules, withoutEnded } from "@palimpsest/core/internal/log";
+import { type RuleList, readRules, recognizeRules, withoutEnded } from "@palimpsest/core/internal/log";
 import { mayBecomeRule } from "@palimpsest/core/internal/memory";
-import { COURSE_SEARCH, standingSentences } from "@palimpsest/core/internal/recall";
-import type { RuleList } from "@palimpsest/core/log";
-import type { FindToolFacts, Role } from "@palimpsest/core/message";
-import { createSnippets, type IndexedDoc, type RecallIndex, type Scope, search } from "@palimpsest/core/recall";
+import type { FindToolFacts, Role } from "@palimpsest/core/internal/message";
+import type { IndexedDoc, RecallIndex, Scope } from "@palimpsest/core/internal/recall";
+import { COURSE_SEARCH, createSnippets, search, standingSentences } from "@palimpsest/core/internal/recall";
 import type { EmbeddingModel } from "ai";
 import { inTurns } from "../long-work.ts";
 import type { IndexedSegment, SearchableStore, UserIndex } from "../stores/search-tables.ts";

@@ -9,7 +9,7 @@ import type {
   RecallIndex,
   Scope,
   ScopeStatistics,
-} from "@palimpsest/core/recall";
+} from "@palimpsest/core/internal/recall";
 import type { JobStatus } from "../stores/outbox.ts";
 import {
   type BlockMerging,

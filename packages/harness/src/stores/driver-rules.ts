@@ -2,14 +2,8 @@
  * What every driver does alike, whatever its engine, so that a new one need only keep rows: who may be named, the order of a
  * batch, what a load brings beside the tail, page marks, and what becomes of a fork whose parent goes.
  */
-import {
-  type ChainedRecord,
-  checkUser,
-  type Head,
-  type LogRecord,
-  parseRecord,
-  type ThreadHeader,
-} from "@palimpsest/core/log";
+import type { ChainedRecord, Head, LogRecord, ThreadHeader } from "@palimpsest/core/internal/log";
+import { checkUser, parseRecord } from "@palimpsest/core/internal/log";
 import type { AppendBatch, Scrubbed, Store, StoredRecord, ThreadQuery, ThreadSummary } from "./store.ts";
 
 /** Throws for a batch whose records don't follow the version it expects, one by one. */

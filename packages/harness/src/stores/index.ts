@@ -1,3 +1,5 @@
+// What a record, a head and a header hold; a store of your own keeps them.
+export type { ChainedRecord, Head, LogRecord, ThreadHeader } from "@palimpsest/core/internal/log";
 export { everyThread, everyUser } from "./driver-rules.ts";
 export type { Leased, LeaseOptions } from "./leases.ts";
 export { type OpenOptions, openStore } from "./open.ts";

@@ -4,7 +4,7 @@
  * What a job is about is its queue's business; the store keeps the payload as it is. Each engine keeps and schedules
  * jobs its own way; what they promise is one suite (`queueConformance` of `@palimpsest/testing/conformance`).
  */
-import type { Json } from "@palimpsest/core/log";
+import type { Json } from "@palimpsest/core/internal/log";
 
 /** The same from the append that asks for it to the worker that gets it. */
 export interface Job<P extends Json = Json> {

@@ -8,8 +8,7 @@
 import { hash as digest } from "node:crypto";
 import { promisify } from "node:util";
 import { deflateRaw, deflateRawSync, inflateRaw, inflateRawSync } from "node:zlib";
-import { link } from "@palimpsest/core/internal/log";
-import type { ChainedRecord } from "@palimpsest/core/log";
+import { type ChainedRecord, link } from "@palimpsest/core/internal/log";
 import { bufferOf, isHash, readValue, type Values, ValueWriter } from "./packed-values.ts";
 
 /** What a row holds. `header` is empty where `shape` and the values in `packed` say it. */

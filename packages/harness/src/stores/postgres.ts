@@ -2,7 +2,7 @@
  * The PostgreSQL store: the same port as SQLite's, for several processes and machines at once. This file only puts the
  * parts together; the driver (`pg`) is loaded when the first store of this kind is opened.
  */
-import { DEFAULT_USER } from "@palimpsest/core/log";
+import { DEFAULT_USER } from "@palimpsest/core/internal/log";
 import { assertUser, ownHeader } from "./driver-rules.ts";
 import { type ConnectionOptions, connectPostgres, type PostgresConnection } from "./postgres/connection.ts";
 import { drafts } from "./postgres/drafts.ts";

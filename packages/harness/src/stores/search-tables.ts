@@ -3,7 +3,7 @@
  * a thread are numbered (`ordinal`), a fixed number of them makes a block, and one posting row holds a term's places in one block.
  * Filling and reading it is `recall/`; a driver stores rows and forgets them with the records they came from.
  */
-import type { Placement } from "@palimpsest/core/recall";
+import type { Placement } from "@palimpsest/core/internal/recall";
 import { type MergedPosting, readNumber, spellNumber } from "./posting-text.ts";
 import type { Store } from "./store.ts";
 

@@ -3,7 +3,7 @@
  * The port is asynchronous, the calls beneath are not: each is one short transaction.
  */
 
-import { type ChainedRecord, DEFAULT_USER } from "@palimpsest/core/log";
+import { type ChainedRecord, DEFAULT_USER } from "@palimpsest/core/internal/log";
 import { pace } from "../long-work.ts";
 import { assertUser, ownHeader } from "./driver-rules.ts";
 import { zipLong } from "./packed-record.ts";

@@ -2,7 +2,7 @@
  * What a store throws when it can't go on: a code to branch on and a sentence that says what to do. Outcomes a caller
  * plans for (a conflict, a lost lease) are values and never come through here.
  */
-import { PalimpsestError } from "@palimpsest/core/errors";
+import { PalimpsestError } from "@palimpsest/core/internal/errors";
 
 export type StoreErrorCode =
   | "locked"

@@ -5,7 +5,7 @@
  * here. Expected outcomes are values; a driver throws `StoreError` only for what the caller can't plan for (corrupt,
  * locked, full, unwritable).
  */
-import type { ChainedRecord, Head, LogRecord, Range, ThreadHeader } from "@palimpsest/core/log";
+import type { ChainedRecord, Head, LogRecord, Range, ThreadHeader } from "@palimpsest/core/internal/log";
 import type { NewJob, Outbox } from "./outbox.ts";
 import type { SearchTables } from "./search-tables.ts";
 import type { Shared } from "./shared.ts";

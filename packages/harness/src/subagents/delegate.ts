@@ -2,7 +2,7 @@
  * One delegation from the parent's side: wait for a place, note it in the parent's log, run the child, bound what it
  * says, note how it ended. What the parent's state says about a child is written here and nowhere else.
  */
-import type { CountText } from "@palimpsest/core/tokens";
+import type { CountText } from "@palimpsest/core/internal/tokens";
 import { messageOf } from "../agent/errors.ts";
 import type { StepEvent } from "../agent/events.ts";
 import type { Run } from "../agent/run.ts";
@@ -10,10 +10,8 @@ import type { Answered } from "../agent/step.ts";
 import { NO_USAGE } from "../models/facts.ts";
 import { modelCounter } from "../models/tokenizers.ts";
 import { createThread, type RecordInput } from "../thread/writer.ts";
-import type { Delegation } from "./delegations.ts";
-import { delegationsOf, withDelegation } from "./delegations.ts";
-import type { SubagentEvent } from "./result.ts";
-import { bounded, NO_RESPONSE, type SubagentResult } from "./result.ts";
+import { type Delegation, delegationsOf, withDelegation } from "./delegations.ts";
+import { bounded, NO_RESPONSE, type SubagentEvent, type SubagentResult } from "./result.ts";
 import { type ChildEnd, type ChildMeter, type ChildSetup, runChild } from "./run-child.ts";
 import type { KeepAnswer, SubagentLimits, SubagentModel, SubagentSpec } from "./spec.ts";
 

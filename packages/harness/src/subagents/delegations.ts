@@ -2,7 +2,7 @@
  * Deletes a user's sub-agent threads by age. What their parents say about them says so from then on, so that no one looks for
  * them. One that was interrupted is kept, because its parent can still continue it, unless a person asks for it to go.
  */
-import type { Head, ThreadName } from "@palimpsest/core/log";
+import type { Head, ThreadName } from "@palimpsest/core/internal/log";
 import { everyThread, scrub } from "../stores/driver-rules.ts";
 import { withLease } from "../stores/leases.ts";
 import { withWriter } from "../thread/acts.ts";

@@ -2,7 +2,7 @@
  * Gives an agent the `task` tool and looks after its children: marks those a crash left behind, prunes old ones, and does
  * not let a run end while one of its children still does.
  */
-import type { Head, ThreadName } from "@palimpsest/core/log";
+import type { Head, ThreadName } from "@palimpsest/core/internal/log";
 import { type Tool, type ToolSet, tool } from "ai";
 import { z } from "zod/v4";
 import { AgentError } from "../agent/errors.ts";
@@ -16,10 +16,10 @@ import { type DelegateOptions, delegate, type Gate, processGate, type Task } fro
 import { delegationsOf, type HeldThread, pruneSubagents, running, withDelegation } from "./delegations.ts";
 import type { SubagentEvent, SubagentResult } from "./result.ts";
 import type { ChildSetup } from "./run-child.ts";
-import type { KeepAnswer } from "./spec.ts";
 import {
   createRegistry,
   DEFAULT_SUBAGENT,
+  type KeepAnswer,
   type Registry,
   SUBAGENT_LIMITS,
   type SubagentLimits,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { charsPerToken } from "@palimpsest/core/tokens";
+import { charsPerToken } from "@palimpsest/core/internal/tokens";
 import fc from "fast-check";
 import { exactCounter } from "../models/tokenizers.ts";
 import { bounded } from "./result.ts";

@@ -3,7 +3,7 @@
  * did. The rest is in a file or in the child's thread, and the cut says where.
  */
 
-import type { CountText } from "@palimpsest/core/tokens";
+import type { CountText } from "@palimpsest/core/internal/tokens";
 import type { StepEvent, StepUsage } from "../agent/events.ts";
 import { addUsage, NO_USAGE } from "../models/facts.ts";
 import type { Store } from "../stores/store.ts";

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { aiSdkShape } from "@palimpsest/core/message";
-import { createMeter } from "@palimpsest/core/tokens";
+import { aiSdkShape } from "@palimpsest/core/internal/message";
+import { createMeter } from "@palimpsest/core/internal/tokens";
 import { tool } from "ai";
 import { z } from "zod";
 import { subagentKit, taskCall } from "../../test/subagents/subagent-kit.ts";

@@ -4,7 +4,7 @@
  */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { ThreadHeader, ThreadName } from "@palimpsest/core/log";
+import type { ThreadHeader, ThreadName } from "@palimpsest/core/internal/log";
 import type { AgentOptions } from "../agent/agent.ts";
 import type { OutputSpec } from "../agent/input.ts";
 import type { Middleware } from "../agent/run.ts";

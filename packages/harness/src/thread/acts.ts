@@ -3,7 +3,6 @@
  * on what the log says and then commits, or names why not.
  */
 
-import { copyRules, headFold, planRedo, planUndo, readRules } from "@palimpsest/core/internal/log";
 import type {
   Head,
   LogRecord,
@@ -12,8 +11,9 @@ import type {
   Structural,
   UndoPlan,
   UsageRecord,
-} from "@palimpsest/core/log";
-import type { Dialect } from "@palimpsest/core/message";
+} from "@palimpsest/core/internal/log";
+import { copyRules, headFold, planRedo, planUndo, readRules } from "@palimpsest/core/internal/log";
+import type { Dialect } from "@palimpsest/core/internal/message";
 import { type Leased, type LeaseOptions, withLease } from "../stores/leases.ts";
 import { readStructure, receiptsSince, structureForRedo, structureForUndo } from "./structure.ts";
 import {

@@ -2,13 +2,12 @@
  * The model that an open thread is for: the prompts it is sent, the reports on them, the compactor for its window. Calls no
  * model itself and writes nothing but through the thread.
  */
-import { isCold } from "@palimpsest/core/internal/pricing";
-import { sizeOf } from "@palimpsest/core/internal/prompt";
+
+import type { UsageFlaw, UsageRecord } from "@palimpsest/core/internal/log";
+import { type RuleSet, repair, type Shape } from "@palimpsest/core/internal/message";
+import { isCold, type Prices } from "@palimpsest/core/internal/pricing";
+import { type FixedSize, type Prompt, type SizerOptions, sizeOf } from "@palimpsest/core/internal/prompt";
 import { sampled } from "@palimpsest/core/internal/tokens";
-import type { UsageFlaw, UsageRecord } from "@palimpsest/core/log";
-import { type RuleSet, repair, type Shape } from "@palimpsest/core/message";
-import type { Prices } from "@palimpsest/core/pricing";
-import type { FixedSize, Prompt, SizerOptions } from "@palimpsest/core/prompt";
 import { type Compactor, type CompactorOptions, createCompactor } from "../compaction/compactor.ts";
 import { type DraftTable, drafting, draftTable } from "../compaction/drafts.ts";
 import type { CompactionEvent, OnCompactionEvent, Summarization } from "../compaction/summarization.ts";
@@ -21,8 +20,7 @@ import { type FixedRequest, type PromptOpening, type SentFixed, thoughtBinder } 
 import { countOnReports, livePrompt, type OpenSizer, openSizer, shownAt } from "./live-prompt.ts";
 import type { StoredLog } from "./log.ts";
 import type { ThreadLog } from "./thread.ts";
-import type { LearnedWindow } from "./window.ts";
-import { cacheTerms, type Overflow, type PromptCache } from "./window.ts";
+import { cacheTerms, type LearnedWindow, type Overflow, type PromptCache } from "./window.ts";
 import type { RecordInput, ThreadDeps } from "./writer.ts";
 
 export interface OverflowEvent {

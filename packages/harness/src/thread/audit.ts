@@ -3,15 +3,8 @@
  * all the way: a thread of any length needs the memory of one page.
  */
 
-import { headFold, NO_RULES, readRules, rulesInForce } from "@palimpsest/core/internal/log";
-import {
-  type ChainedRecord,
-  chainVerifier,
-  type Head,
-  type MessageRecord,
-  parseRecord,
-  type Verdict,
-} from "@palimpsest/core/log";
+import type { ChainedRecord, Head, MessageRecord, Verdict } from "@palimpsest/core/internal/log";
+import { chainVerifier, headFold, NO_RULES, parseRecord, readRules, rulesInForce } from "@palimpsest/core/internal/log";
 import type { ThreadDeps } from "./writer.ts";
 
 /** Every message ever said, in order, as given; undo, prune and compaction change nothing here. */

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import Anthropic from "@anthropic-ai/sdk";
-import { shapeOf } from "@palimpsest/core/message";
-import { charsPerToken } from "@palimpsest/core/tokens";
+import { shapeOf } from "@palimpsest/core/internal/message";
+import { charsPerToken } from "@palimpsest/core/internal/tokens";
 import { startProviderServer } from "@palimpsest/testing";
 import { openSqlite } from "../stores/sqlite.ts";
 import { openThread } from "./open-thread.ts";

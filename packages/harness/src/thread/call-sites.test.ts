@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { type TestContext, test } from "node:test";
-import { type ResponsesItem, responsesItems, responsesTurns, shapeOf } from "@palimpsest/core/message";
-import { charsPerToken } from "@palimpsest/core/tokens";
+import { type ResponsesItem, responsesItems, responsesTurns, shapeOf } from "@palimpsest/core/internal/message";
+import { charsPerToken } from "@palimpsest/core/internal/tokens";
 import { scriptedModel, startProviderServer } from "@palimpsest/testing";
 import { generateText, jsonSchema, type ModelMessage, stepCountIs, tool } from "ai";
 import OpenAI from "openai";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { addRule, endRule } from "@palimpsest/core/internal/log";
-import { type OpenAiMessage, shapeOf } from "@palimpsest/core/message";
+import { type OpenAiMessage, shapeOf } from "@palimpsest/core/internal/message";
 import { freshThread } from "@palimpsest/testing/internal/kit";
 import { openSqlite, type Store } from "../stores/index.ts";
 import { appendMessages } from "./acts.ts";

@@ -4,39 +4,30 @@
  */
 import { storedSummary } from "@palimpsest/core/internal/compaction";
 import {
-  liveAfter,
-  NO_RULES,
-  planFold,
-  planHide,
-  planShow,
-  readNotes,
-  readRules,
-  summaryEdits,
-  writeNote as writtenNote,
-} from "@palimpsest/core/internal/log";
-import { considerPrompt, entryTokens } from "@palimpsest/core/internal/prompt";
-import {
-  type EditableItem,
-  editableItems,
-  editedState,
-  planEdit,
-  type SummaryChange,
-} from "@palimpsest/core/internal/summary";
-import {
   type ChosenCut,
   FORMAT_VERSION,
   type Head,
+  liveAfter,
+  NO_RULES,
   type Note,
   type NoteChange,
   type NoteWrite,
   type PruneRecord,
+  planFold,
+  planHide,
+  planShow,
   type Range,
   type RuleChange,
   type RuleList,
+  readNotes,
+  readRules,
   type ShowPlan,
-} from "@palimpsest/core/log";
-import type { Prompt } from "@palimpsest/core/prompt";
-import { extractSummary, renderSummary } from "@palimpsest/core/summary";
+  summaryEdits,
+  writeNote as writtenNote,
+} from "@palimpsest/core/internal/log";
+import { considerPrompt, entryTokens, type Prompt } from "@palimpsest/core/internal/prompt";
+import type { EditableItem, SummaryChange } from "@palimpsest/core/internal/summary";
+import { editableItems, editedState, extractSummary, planEdit, renderSummary } from "@palimpsest/core/internal/summary";
 import { statedRules } from "../compaction/summary.ts";
 import { inTurns } from "../long-work.ts";
 import { undo } from "./acts.ts";

@@ -2,15 +2,13 @@
  * Compactions of a stored thread from nothing but its id: one that is written, under the thread's lease, or one that is
  * only tried in memory, for a dry run or to see what a window would force.
  */
-import type { CompactionOutcome, Policy, Window } from "@palimpsest/core/compaction";
-import { fit } from "@palimpsest/core/internal/tokens";
-import { RELATIVE_PRICES } from "@palimpsest/core/pricing";
-import type { Prompt } from "@palimpsest/core/prompt";
-import type { Budget, Count } from "@palimpsest/core/tokens";
+import type { CompactionOutcome, Policy, Window } from "@palimpsest/core/internal/compaction";
+import { RELATIVE_PRICES } from "@palimpsest/core/internal/pricing";
+import type { Prompt } from "@palimpsest/core/internal/prompt";
+import { type Budget, type Count, fit } from "@palimpsest/core/internal/tokens";
 import type { Compactor, CompactRequest } from "../compaction/compactor.ts";
 import { ensureParts, historyFolder, homeOriginals } from "../compaction/part-files.ts";
-import type { OnCompactionEvent } from "../compaction/summarization.ts";
-import { summarizationFromOptions } from "../compaction/summarization.ts";
+import { type OnCompactionEvent, summarizationFromOptions } from "../compaction/summarization.ts";
 import type { SummaryWriter } from "../compaction/summarize.ts";
 import { withLease } from "../stores/leases.ts";
 import type { Store } from "../stores/store.ts";

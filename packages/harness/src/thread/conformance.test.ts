@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { type OpenAiMessage, shapeOf } from "@palimpsest/core/message";
-import { charsPerToken } from "@palimpsest/core/tokens";
+import { type OpenAiMessage, shapeOf } from "@palimpsest/core/internal/message";
+import { charsPerToken } from "@palimpsest/core/internal/tokens";
 import { threadConformance } from "@palimpsest/testing/conformance";
 import { openThread } from "./open-thread.ts";
 

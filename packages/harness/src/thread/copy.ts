@@ -4,8 +4,8 @@
  * from its last copied record. Each is verified by its hash chain where it arrived. Nothing in the target is overwritten: a
  * thread that stands there with another history is reported.
  */
+import type { ChainedRecord, Head, LogRecord, Structural, ThreadHeader } from "@palimpsest/core/internal/log";
 import { advance, emptyHead, isQuoted, structural } from "@palimpsest/core/internal/log";
-import type { ChainedRecord, Head, LogRecord, Structural, ThreadHeader } from "@palimpsest/core/log";
 import { asUser, everyThread, everyUser, scrub } from "../stores/driver-rules.ts";
 import { type JobStatus, MAX_ATTEMPTS, type NewJob } from "../stores/outbox.ts";
 import type {

@@ -4,12 +4,10 @@
  * block the event has the hash only: its text stands in the thread's state, where it can be erased.
  */
 
-import { reasoningBinder, signaturesOf } from "@palimpsest/core/internal/message";
-import { fixedSize } from "@palimpsest/core/internal/prompt";
-import type { Hash, Head, LiveRecords } from "@palimpsest/core/log";
-import type { Dialect, RuleSet } from "@palimpsest/core/message";
-import type { BindReasoning, FixedSize } from "@palimpsest/core/prompt";
-import type { Meter } from "@palimpsest/core/tokens";
+import type { Hash, Head, LiveRecords } from "@palimpsest/core/internal/log";
+import { type Dialect, type RuleSet, reasoningBinder, signaturesOf } from "@palimpsest/core/internal/message";
+import { type BindReasoning, type FixedSize, fixedSize } from "@palimpsest/core/internal/prompt";
+import type { Meter } from "@palimpsest/core/internal/tokens";
 import type { PromptText, Store } from "../stores/store.ts";
 import type { Batch } from "./log.ts";
 import type { ThreadLog } from "./thread.ts";

@@ -2,7 +2,7 @@
  * A thread as a whole, for whoever has its id: taking back, pinning, forking with its files, searching, where it goes on,
  * and its end. `openThread` and an agent's `thread(id)` offer the same acts.
  */
-import type { Head, MessageRecord, ThreadName } from "@palimpsest/core/log";
+import type { Head, MessageRecord, ThreadName } from "@palimpsest/core/internal/log";
 import { type SearchOutcome, type SearchSettings, searchThread } from "../recall/search.ts";
 import { everyThread, scrub } from "../stores/driver-rules.ts";
 import { withLease } from "../stores/leases.ts";

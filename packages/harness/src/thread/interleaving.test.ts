@@ -1,8 +1,8 @@
 // Two sessions on one thread, in any order and at once, on both stores: the log is one chain and both see all of it.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { type OpenAiMessage, shapeOf } from "@palimpsest/core/message";
-import { charsPerToken } from "@palimpsest/core/tokens";
+import { type OpenAiMessage, shapeOf } from "@palimpsest/core/internal/message";
+import { charsPerToken } from "@palimpsest/core/internal/tokens";
 import { type PostgresServer, startPostgres } from "@palimpsest/testing/internal/postgres-server";
 import fc from "fast-check";
 import { openPostgres } from "../stores/postgres.ts";

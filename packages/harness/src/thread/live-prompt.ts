@@ -4,24 +4,23 @@
  * before, or a new one whose account is resumed from the reports in the log.
  */
 
-import { liveAfter, rulesKey, view, viewAfter } from "@palimpsest/core/internal/log";
-import { sizeOf } from "@palimpsest/core/internal/prompt";
+import type {
+  Folded,
+  Head,
+  Json,
+  LiveRecords,
+  LogRecord,
+  MessageRecord,
+  ThreadHeader,
+  UsageRecord,
+  ViewEntry,
+  ViewOptions,
+} from "@palimpsest/core/internal/log";
+import { FORMAT_VERSION, liveAfter, rulesKey, view, viewAfter } from "@palimpsest/core/internal/log";
+import type { Shape } from "@palimpsest/core/internal/message";
+import type { Prompt, Sizer, SizerOptions } from "@palimpsest/core/internal/prompt";
+import { buildPrompt, createSizer, sizeOf } from "@palimpsest/core/internal/prompt";
 import { resumeAccount, viewKey } from "@palimpsest/core/internal/tokens";
-import {
-  FORMAT_VERSION,
-  type Folded,
-  type Head,
-  type Json,
-  type LiveRecords,
-  type LogRecord,
-  type MessageRecord,
-  type ThreadHeader,
-  type UsageRecord,
-  type ViewEntry,
-  type ViewOptions,
-} from "@palimpsest/core/log";
-import type { Shape } from "@palimpsest/core/message";
-import { buildPrompt, createSizer, type Prompt, type Sizer, type SizerOptions } from "@palimpsest/core/prompt";
 import type { Store } from "../stores/store.ts";
 import type { StoredLog } from "./log.ts";
 import type { Thread, ThreadLog } from "./thread.ts";

@@ -2,9 +2,16 @@
  * What a log has, read: loaded whole, or only what was added to what is known, and each body in the dialect that the thread
  * is opened in. A log with a hole in it is not gone on with.
  */
+import type {
+  Head,
+  LiveRecords,
+  LogRecord,
+  MessageRecord,
+  ThreadHeader,
+  UsageRecord,
+} from "@palimpsest/core/internal/log";
 import { link, liveAfterAll, liveRecords } from "@palimpsest/core/internal/log";
-import type { Head, LiveRecords, LogRecord, MessageRecord, ThreadHeader, UsageRecord } from "@palimpsest/core/log";
-import { convert, type Dialect, type Shape } from "@palimpsest/core/message";
+import { convert, type Dialect, type Shape } from "@palimpsest/core/internal/message";
 import { seqOf } from "../stores/driver-rules.ts";
 import type { ThreadLoad } from "../stores/store.ts";
 import { StoreError } from "../stores/store-error.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
-import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
+import { type OpenAiMessage, openaiShape } from "@palimpsest/core/internal/message";
 import { openSqlite } from "../stores/sqlite.ts";
 import { appendMessages, undo, withWriter } from "./acts.ts";
 import { type LeftThread, openLog } from "./log.ts";

@@ -5,22 +5,19 @@
  * compare-and-set on the head it knows. What is not appended has not happened.
  */
 
-import { liveAfterAll, readRules, rulesInForce, view } from "@palimpsest/core/internal/log";
-import { readMessage } from "@palimpsest/core/internal/message";
-import {
-  type Head,
-  type Json,
-  type LiveRecords,
-  type LogRecord,
-  type MessageRecord,
-  type Origin,
-  parseHeader,
-  parseRecord,
-  type UsageRecord,
-  type ViewEntry,
-  type ViewOptions,
-} from "@palimpsest/core/log";
-import type { Dialect, Role, Shape } from "@palimpsest/core/message";
+import type {
+  Head,
+  Json,
+  LiveRecords,
+  LogRecord,
+  MessageRecord,
+  Origin,
+  UsageRecord,
+  ViewEntry,
+  ViewOptions,
+} from "@palimpsest/core/internal/log";
+import { liveAfterAll, parseHeader, parseRecord, readRules, rulesInForce, view } from "@palimpsest/core/internal/log";
+import { type Dialect, type Role, readMessage, type Shape } from "@palimpsest/core/internal/message";
 import { rememberStateChain, stateChainOf, withChanges } from "../compaction/state-chain.ts";
 import { jsonSteps } from "../long-work.ts";
 import { keepIndexed } from "../recall/catch-up.ts";

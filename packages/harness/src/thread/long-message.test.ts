@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { openaiShape } from "@palimpsest/core/message";
+import { openaiShape } from "@palimpsest/core/internal/message";
 import { openSqlite } from "../stores/sqlite.ts";
 import { openThread } from "./open-thread.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { type OpenAiMessage, shapeOf } from "@palimpsest/core/message";
-import { charsPerToken } from "@palimpsest/core/tokens";
+import { type OpenAiMessage, shapeOf } from "@palimpsest/core/internal/message";
+import { charsPerToken } from "@palimpsest/core/internal/tokens";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { AppendBatch, HeldLease, Store } from "../stores/store.ts";
 import { fork, pin, withWriter } from "./acts.ts";

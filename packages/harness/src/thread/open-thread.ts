@@ -2,13 +2,13 @@
  * Opens a thread for any loop: whatever provider, SDK or framework asks the model, the log, the prompt, its count and its
  * compactions are the same as an agent's. Needs no model; summaries are extracted unless somebody writes them.
  */
-import type { CompactionOutcome } from "@palimpsest/core/compaction";
-import { copyRules, readRules } from "@palimpsest/core/internal/log";
-import { DIALECTS, withToolFacts } from "@palimpsest/core/internal/message";
+import type { CompactionOutcome } from "@palimpsest/core/internal/compaction";
+import type { Head, MessageSource, RulesByScope } from "@palimpsest/core/internal/log";
+import { checkThreadId, checkUser, copyRules, readRules } from "@palimpsest/core/internal/log";
+import type { Dialect, RuleSet, Shape } from "@palimpsest/core/internal/message";
+import { DIALECTS, rulesOf, withToolFacts } from "@palimpsest/core/internal/message";
 import { NOWHERE } from "@palimpsest/core/internal/summary";
-import { checkThreadId, checkUser, type Head, type MessageSource, type RulesByScope } from "@palimpsest/core/log";
-import { type Dialect, type RuleSet, rulesOf, type Shape } from "@palimpsest/core/message";
-import { answerReserve, type Count, createMeter } from "@palimpsest/core/tokens";
+import { answerReserve, type Count, createMeter } from "@palimpsest/core/internal/tokens";
 import type { CompactRequest } from "../compaction/compactor.ts";
 import { createModelWriter } from "../compaction/model-writer.ts";
 import {
@@ -17,8 +17,7 @@ import {
   type SummarizationOptions,
   summarizationFromOptions,
 } from "../compaction/summarization.ts";
-import type { SummaryWriter } from "../compaction/summarize.ts";
-import { summarizeBy } from "../compaction/summarize.ts";
+import { type SummaryWriter, summarizeBy } from "../compaction/summarize.ts";
 import { bindsReasoning, cachePrices, type GivenPrices, knownWindow, type Usage } from "../models/facts.ts";
 import type { LimitsStore } from "../models/learned-limits.ts";
 import { type GivenCounter, modelCounter } from "../models/tokenizers.ts";
@@ -30,8 +29,7 @@ import { type FixedRequest, sizeBefore, sizeFixed, statedFixed } from "./fixed-r
 import { type ThreadActs, threadActs } from "./handle.ts";
 import type { GivenMessage } from "./log.ts";
 import { openStoredThread } from "./thread.ts";
-import type { PromptCache } from "./window.ts";
-import { createModelWindow } from "./window.ts";
+import { createModelWindow, type PromptCache } from "./window.ts";
 import { createThread, type RecordInput, type ThreadDeps, threadDeps, type Writer } from "./writer.ts";
 
 export interface OpenThreadOptions<M extends object> {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { type AnthropicMessage, shapeOf } from "@palimpsest/core/message";
-import { RELATIVE_PRICES } from "@palimpsest/core/pricing";
-import { charsPerToken } from "@palimpsest/core/tokens";
+import { type AnthropicMessage, shapeOf } from "@palimpsest/core/internal/message";
+import { RELATIVE_PRICES } from "@palimpsest/core/internal/pricing";
+import { charsPerToken } from "@palimpsest/core/internal/tokens";
 import { openSqlite } from "../stores/sqlite.ts";
 import { type OpenThreadOptions, openThread, type ThreadPrompt } from "./open-thread.ts";
 import { cacheTerms } from "./window.ts";

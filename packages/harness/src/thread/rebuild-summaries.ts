@@ -3,8 +3,6 @@
  * longer than they were. Each takes up the one it folds, as it was first written. Changes nothing itself.
  */
 import { coveredIn, extractState, quote, renderState, storedSummary } from "@palimpsest/core/internal/compaction";
-import { erase, erasedState, isQuoted, summaryEdits, withoutEchoes } from "@palimpsest/core/internal/log";
-import { originalsIn, ownText, quotable, quoteSteps, splitQuotes, withEdits } from "@palimpsest/core/internal/summary";
 import type {
   CompactionRecord,
   Erasure,
@@ -13,8 +11,10 @@ import type {
   PruneRecord,
   Range,
   StoredSummary,
-} from "@palimpsest/core/log";
-import { type Shape, shapeOf } from "@palimpsest/core/message";
+} from "@palimpsest/core/internal/log";
+import { erase, erasedState, isQuoted, summaryEdits, withoutEchoes } from "@palimpsest/core/internal/log";
+import { type Shape, shapeOf } from "@palimpsest/core/internal/message";
+import { originalsIn, ownText, quotable, quoteSteps, splitQuotes, withEdits } from "@palimpsest/core/internal/summary";
 import { stateChainOf, stateLines } from "../compaction/state-chain.ts";
 import { inTurns } from "../long-work.ts";
 import type { Store, StoredRecord } from "../stores/store.ts";

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { EvidenceRecord } from "@palimpsest/core/log";
+import type { EvidenceRecord } from "@palimpsest/core/internal/log";
 import { collect, freshThread, say } from "@palimpsest/testing/internal/kit";
 import { openSqlite } from "../stores/index.ts";
 import { rebuildHead } from "./audit.ts";

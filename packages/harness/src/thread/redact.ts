@@ -3,9 +3,9 @@
  * user, and each of their logs gets a receipt, so that its chain stays whole. Facts of a memory leave the logs the same
  * way. Everything here can be run again, and then does what is still to be done.
  */
+import type { Erasure, Head, LogRecord, MessageRecord, StoredSummary } from "@palimpsest/core/internal/log";
 import { erase, erasedState, memoryText, REDACTED, readRules, skeleton } from "@palimpsest/core/internal/log";
-import type { Erasure, Head, LogRecord, MessageRecord, StoredSummary } from "@palimpsest/core/log";
-import { type Part, type Shape, shapeOf } from "@palimpsest/core/message";
+import { type Part, type Shape, shapeOf } from "@palimpsest/core/internal/message";
 import { everyThread, scrub } from "../stores/driver-rules.ts";
 import { withLease } from "../stores/leases.ts";
 import type { HeldLease, Lease, RedactRequest } from "../stores/store.ts";

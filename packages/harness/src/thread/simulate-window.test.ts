@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { rulesOf, type Shape, shapeOf, violations } from "@palimpsest/core/message";
-import { answerReserve } from "@palimpsest/core/tokens";
+import { rulesOf, type Shape, shapeOf, violations } from "@palimpsest/core/internal/message";
+import { answerReserve } from "@palimpsest/core/internal/tokens";
 import { randomConversation, render } from "@palimpsest/testing/internal/shapes";
 import fc from "fast-check";
 import { FloorError, summarizationFromOptions } from "../compaction/summarization.ts";

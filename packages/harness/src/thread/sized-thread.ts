@@ -3,14 +3,11 @@
  * the newest reports anchor. Everything that shows, plans or compacts a stored thread counts with it, so there is one count.
  */
 
-import { liveRecords } from "@palimpsest/core/internal/log";
-import { definitionOf } from "@palimpsest/core/internal/message";
-import { fixedSize, sizeOf } from "@palimpsest/core/internal/prompt";
-import { resumeAccount } from "@palimpsest/core/internal/tokens";
-import type { LogRecord, MessageRecord, UsageRecord } from "@palimpsest/core/log";
-import { type Dialect, rulesOf, type Shape, shapeOf } from "@palimpsest/core/message";
-import { createSizer, type FixedSize, type Prompt, type Sizer } from "@palimpsest/core/prompt";
-import { createMeter, type Meter } from "@palimpsest/core/tokens";
+import { type LogRecord, liveRecords, type MessageRecord, type UsageRecord } from "@palimpsest/core/internal/log";
+import { type Dialect, definitionOf, rulesOf, type Shape, shapeOf } from "@palimpsest/core/internal/message";
+import type { FixedSize, Prompt, Sizer } from "@palimpsest/core/internal/prompt";
+import { createSizer, fixedSize, sizeOf } from "@palimpsest/core/internal/prompt";
+import { createMeter, type Meter, resumeAccount } from "@palimpsest/core/internal/tokens";
 import { stateChainOf } from "../compaction/state-chain.ts";
 import { inTurns } from "../long-work.ts";
 import { exactCounterFor, type ModelCounter } from "../models/tokenizers.ts";

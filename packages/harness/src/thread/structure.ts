@@ -2,15 +2,8 @@
  * The structure of a stored log: the few records that decide what the prompt shows, without the texts of summaries. And the
  * receipts of what was erased, which a fork must have as well as the thread it shares records with.
  */
-import { structural } from "@palimpsest/core/internal/log";
-import {
-  type Head,
-  parseHeader,
-  type RecordHeader,
-  type RedactedEvent,
-  type Rewrite,
-  type Structural,
-} from "@palimpsest/core/log";
+import type { Head, RecordHeader, RedactedEvent, Rewrite, Structural } from "@palimpsest/core/internal/log";
+import { parseHeader, structural } from "@palimpsest/core/internal/log";
 import type { RecordQuery, Store } from "../stores/store.ts";
 import type { RecordInput, ThreadDeps } from "./writer.ts";
 

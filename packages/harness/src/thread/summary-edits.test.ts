@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
-import { shapeOf } from "@palimpsest/core/message";
+import { shapeOf } from "@palimpsest/core/internal/message";
 import { freshThread } from "@palimpsest/testing/internal/kit";
 import { openSqlite, type Store } from "../stores/index.ts";
 import { appendMessages, redo, undo } from "./acts.ts";

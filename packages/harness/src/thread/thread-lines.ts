@@ -2,8 +2,8 @@
  * Messages of a log as a person reads them, whoever's format they are in: each part with its words, cut where they are long.
  * A page shows thousands of them without having to know six dialects. Reads only what is asked for.
  */
-import type { MessageRecord, Origin } from "@palimpsest/core/log";
-import { type Part, type Role, type Shape, shapeOf } from "@palimpsest/core/message";
+import type { MessageRecord, Origin } from "@palimpsest/core/internal/log";
+import { type Part, type Role, type Shape, shapeOf } from "@palimpsest/core/internal/message";
 import type { Store } from "../stores/store.ts";
 
 interface ThreadLine {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import type { Dialect } from "@palimpsest/core/message";
+import type { Dialect } from "@palimpsest/core/internal/message";
 import { openSqlite } from "../stores/index.ts";
 import { appendUsage, withWriter } from "./acts.ts";
 import { threadPrompt } from "./thread-prompt.ts";

@@ -2,19 +2,12 @@
  * What a thread would send now, and what it weighs: loads the tail, folds the view, repairs it for its provider, counts
  * it on the newest reports, breaks the count down. Reads only: a simulated window compacts in memory.
  */
-import type { Policy } from "@palimpsest/core/compaction";
-import { repairTokens } from "@palimpsest/core/internal/prompt";
-import type { MessageSource } from "@palimpsest/core/log";
-import type { Dialect, Repair } from "@palimpsest/core/message";
-import type { Prompt } from "@palimpsest/core/prompt";
-import {
-  answerReserve,
-  type Breakdown,
-  type Budget,
-  breakdown,
-  type Count,
-  type PartName,
-} from "@palimpsest/core/tokens";
+import type { Policy } from "@palimpsest/core/internal/compaction";
+import type { MessageSource } from "@palimpsest/core/internal/log";
+import type { Dialect, Repair } from "@palimpsest/core/internal/message";
+import { type Prompt, repairTokens } from "@palimpsest/core/internal/prompt";
+import type { Breakdown, Budget, Count, PartName } from "@palimpsest/core/internal/tokens";
+import { answerReserve, breakdown } from "@palimpsest/core/internal/tokens";
 import type { Store } from "../stores/store.ts";
 import { simulateWindow } from "./compact-thread.ts";
 import { type Damage, damageOf } from "./load.ts";

@@ -1,7 +1,7 @@
 // The model's own tools in a loop that is not our agent: an open thread, OpenAI's messages, no model behind it.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { type OpenAiMessage, shapeOf } from "@palimpsest/core/message";
+import { type OpenAiMessage, shapeOf } from "@palimpsest/core/internal/message";
 import { openSqlite } from "../stores/sqlite.ts";
 import { openThread } from "./open-thread.ts";
 import { type ThreadTool, threadTools } from "./thread-tools.ts";

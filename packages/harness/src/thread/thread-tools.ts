@@ -3,9 +3,8 @@
  * left, and checkpoints whose finished stretch is folded into a report. Owns what the tools are called, take, write and
  * say; the agent brings the same ones (`middleware/context-tools.ts`).
  */
-import { readNotes, writeNote } from "@palimpsest/core/internal/log";
-import type { Head, Note, Range } from "@palimpsest/core/log";
-import type { Prompt } from "@palimpsest/core/prompt";
+import { type Head, type Note, type Range, readNotes, writeNote } from "@palimpsest/core/internal/log";
+import type { Prompt } from "@palimpsest/core/internal/prompt";
 import { z } from "zod/v4";
 import { planCut } from "./chosen.ts";
 import type { OpenThread, PromptRequest, ThreadPrompt } from "./open-thread.ts";

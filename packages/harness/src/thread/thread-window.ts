@@ -2,11 +2,11 @@
  * What stands in the window and why, entry by entry, now or at any past record: sizes and reasons, without the words, which
  * `threadLines` brings. Reads only.
  */
+import type { CompactionRecord, LiveRecords, PruneReason, ViewSource } from "@palimpsest/core/internal/log";
 import { shownSummary } from "@palimpsest/core/internal/log";
-import type { CompactionRecord, LiveRecords, PruneReason, ViewSource } from "@palimpsest/core/log";
-import type { Role } from "@palimpsest/core/message";
-import type { Prompt } from "@palimpsest/core/prompt";
-import { answerReserve, type Breakdown } from "@palimpsest/core/tokens";
+import type { Role } from "@palimpsest/core/internal/message";
+import type { Prompt } from "@palimpsest/core/internal/prompt";
+import { answerReserve, type Breakdown } from "@palimpsest/core/internal/tokens";
 import type { Store } from "../stores/store.ts";
 import { loadAt } from "./load-at.ts";
 import { sizedThread } from "./sized-thread.ts";

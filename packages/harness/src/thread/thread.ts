@@ -3,11 +3,11 @@
  * get what to send, report what it counted, recover from "too long". Nothing is held between two calls unless the thread was
  * opened so; what is known of it stays in memory and is read again only where the log has moved on. Calls take turns.
  */
-import type { CompactionOutcome } from "@palimpsest/core/compaction";
+import type { CompactionOutcome } from "@palimpsest/core/internal/compaction";
+import type { Head, Json, LiveRecords, MessageRecord, ThreadHeader, ViewEntry } from "@palimpsest/core/internal/log";
+import type { Shape } from "@palimpsest/core/internal/message";
+import type { Prompt } from "@palimpsest/core/internal/prompt";
 import { maskSecrets } from "@palimpsest/core/internal/text";
-import type { Head, Json, LiveRecords, MessageRecord, ThreadHeader, ViewEntry } from "@palimpsest/core/log";
-import type { Shape } from "@palimpsest/core/message";
-import type { Prompt } from "@palimpsest/core/prompt";
 import type { CompactRequest } from "../compaction/compactor.ts";
 import { FloorError } from "../compaction/summarization.ts";
 import { inTurns } from "../long-work.ts";

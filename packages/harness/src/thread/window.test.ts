@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { LearnedLimits } from "@palimpsest/core/tokens";
+import type { LearnedLimits } from "@palimpsest/core/internal/tokens";
 import fc from "fast-check";
 import {
   type Accepted,

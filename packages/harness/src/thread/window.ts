@@ -4,12 +4,11 @@
  * before is not believed: one that refuses now and then would shrink the window until nothing fits. Also here: which errors of
  * a provider say that a prompt was too long (`overflowOf`), with each provider's words for it (`TOO_LONG`).
  */
-import type { Window } from "@palimpsest/core/compaction";
-import { endpointKey, learnLimit } from "@palimpsest/core/internal/tokens";
-import type { AiSdkMessage } from "@palimpsest/core/message";
-import type { Prices } from "@palimpsest/core/pricing";
-import type { Prompt } from "@palimpsest/core/prompt";
-import { effectiveWindow, type LearnedLimits } from "@palimpsest/core/tokens";
+import type { Window } from "@palimpsest/core/internal/compaction";
+import type { AiSdkMessage } from "@palimpsest/core/internal/message";
+import type { Prices } from "@palimpsest/core/internal/pricing";
+import type { Prompt } from "@palimpsest/core/internal/prompt";
+import { effectiveWindow, endpointKey, type LearnedLimits, learnLimit } from "@palimpsest/core/internal/tokens";
 import type { SystemModelMessage } from "ai";
 import { statusOf, unwrapped } from "../models/call-error.ts";
 import type { LimitsStore } from "../models/learned-limits.ts";

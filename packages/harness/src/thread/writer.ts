@@ -4,18 +4,10 @@
  */
 import { hash as digest, randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
-import { PalimpsestError } from "@palimpsest/core/errors";
-import { advance, chain, emptyHead, structural } from "@palimpsest/core/internal/log";
-import {
-  type ChainedRecord,
-  checkThreadId,
-  type Hash,
-  type Head,
-  type NewRecord,
-  parseRecord,
-  type Structural,
-} from "@palimpsest/core/log";
-import type { FindToolFacts } from "@palimpsest/core/message";
+import { PalimpsestError } from "@palimpsest/core/internal/errors";
+import type { ChainedRecord, Hash, Head, NewRecord, Structural } from "@palimpsest/core/internal/log";
+import { advance, chain, checkThreadId, emptyHead, parseRecord, structural } from "@palimpsest/core/internal/log";
+import type { FindToolFacts } from "@palimpsest/core/internal/message";
 import type { EmbeddingModel } from "ai";
 import { keepIndexed } from "../recall/catch-up.ts";
 import type { OnEmbedding } from "../recall/embedder.ts";

@@ -7,8 +7,8 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { type AiSdkMessage, aiSdkShape, type ResultPart } from "@palimpsest/core/message";
-import { type CountText, charsPerToken } from "@palimpsest/core/tokens";
+import { type AiSdkMessage, aiSdkShape, type ResultPart } from "@palimpsest/core/internal/message";
+import { type CountText, charsPerToken } from "@palimpsest/core/internal/tokens";
 import type { Middleware, Run } from "../agent/run.ts";
 import { readQuotes } from "../compaction/summary.ts";
 import { readBody } from "../thread/load.ts";

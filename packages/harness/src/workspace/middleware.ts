@@ -1,5 +1,5 @@
 /** Gives the agent its thread's folders: the file tools, the shell, and a word about what lies where. */
-import type { AiSdkMessage, AiSdkPart } from "@palimpsest/core/message";
+import type { AiSdkMessage, AiSdkPart } from "@palimpsest/core/internal/message";
 import { type Tool, type ToolSet, tool } from "ai";
 import { z } from "zod/v4";
 import type { Middleware, Run } from "../agent/run.ts";

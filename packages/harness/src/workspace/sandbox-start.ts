@@ -1,5 +1,5 @@
 /** Why the sandboxed shell could not start at all, told apart from a command that failed in it. Pure. */
-import { PalimpsestError } from "@palimpsest/core/errors";
+import { PalimpsestError } from "@palimpsest/core/internal/errors";
 import { explainMissing, isModuleNotFound } from "../optional-package.ts";
 
 /** Null: it had started. */

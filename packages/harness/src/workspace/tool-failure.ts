@@ -3,7 +3,7 @@
  * `execute` and becomes the call's error result; it never holds a path of the host.
  */
 
-import { PalimpsestError } from "@palimpsest/core/errors";
+import { PalimpsestError } from "@palimpsest/core/internal/errors";
 
 export class ToolFailure extends PalimpsestError<"tool-failed"> {
   static override readonly kind = "ToolFailure";

@@ -5,7 +5,7 @@
 import { existsSync, statSync } from "node:fs";
 import { cp, lstat, mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { checkThreadId, type ThreadName } from "@palimpsest/core/log";
+import { checkThreadId, type ThreadName } from "@palimpsest/core/internal/log";
 import { HISTORY } from "../history-parts.ts";
 import { PRIVATE_FOLDER, threadFolder } from "../home-folders.ts";
 import type { FileCopier } from "../thread/handle.ts";

@@ -1,7 +1,7 @@
 /** For tests of agents: an agent on a scripted model and a store in memory, its events, and its thread read back. */
-import type { MessageRecord } from "@palimpsest/core/log";
-import { type AiSdkMessage, aiSdkShape } from "@palimpsest/core/message";
-import { charsPerToken } from "@palimpsest/core/tokens";
+import type { MessageRecord } from "@palimpsest/core/internal/log";
+import { type AiSdkMessage, aiSdkShape } from "@palimpsest/core/internal/message";
+import { charsPerToken } from "@palimpsest/core/internal/tokens";
 import { type Script, type ScriptedModel, type ScriptedModelOptions, scriptedModel } from "@palimpsest/testing";
 import { type Agent, type AgentOptions, createAgent } from "../../src/agent/agent.ts";
 import type { AgentEvent } from "../../src/agent/events.ts";

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { APICallError } from "@ai-sdk/provider";
-import { type AiSdkMessage, aiSdkShape, assertValid, forRequest, rulesOf } from "@palimpsest/core/message";
+import { type AiSdkMessage, aiSdkShape, assertValid, forRequest, rulesOf } from "@palimpsest/core/internal/message";
 import type { ScriptedStep } from "@palimpsest/testing";
 import { tool } from "ai";
 import fc from "fast-check";

@@ -4,13 +4,10 @@
  * and its long variant.
  */
 import assert from "node:assert/strict";
-import { liveRecords, sent, view } from "@palimpsest/core/internal/log";
-import { openaiRules } from "@palimpsest/core/internal/message";
-import { fixedSize } from "@palimpsest/core/internal/prompt";
-import type { LogRecord, ViewEntry } from "@palimpsest/core/log";
-import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
-import { createSizer } from "@palimpsest/core/prompt";
-import { charsPerToken, createMeter } from "@palimpsest/core/tokens";
+import { type LogRecord, liveRecords, sent, type ViewEntry, view } from "@palimpsest/core/internal/log";
+import { type OpenAiMessage, openaiRules, openaiShape } from "@palimpsest/core/internal/message";
+import { createSizer, fixedSize } from "@palimpsest/core/internal/prompt";
+import { charsPerToken, createMeter } from "@palimpsest/core/internal/tokens";
 import { output, path, prose, type Random, random } from "@palimpsest/testing/internal/shapes";
 import { openUnder, writeThread } from "@palimpsest/testing/internal/thread-writer";
 import { createCompactor } from "../../src/compaction/compactor.ts";

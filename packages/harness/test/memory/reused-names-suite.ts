@@ -4,8 +4,8 @@
  */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import type { ChainedRecord, Head, ThreadHeader } from "@palimpsest/core/log";
-import { writeDocument } from "@palimpsest/core/memory";
+import type { ChainedRecord, Head, ThreadHeader } from "@palimpsest/core/internal/log";
+import { writeDocument } from "@palimpsest/core/internal/memory";
 import { storeStorage } from "../../src/memory/create-memory.ts";
 import { forgetEverywhere } from "../../src/memory/erase-message.ts";
 import { memoryJob } from "../../src/memory/queue.ts";

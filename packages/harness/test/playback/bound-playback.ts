@@ -3,8 +3,7 @@
  * for each thought the very text it was made behind. The judge shares no code with the rule it checks.
  */
 import { createHash } from "node:crypto";
-import { boundReasoning, signaturesOf } from "@palimpsest/core/internal/message";
-import type { Shape } from "@palimpsest/core/message";
+import { boundReasoning, type Shape, signaturesOf } from "@palimpsest/core/internal/message";
 import { sha256 } from "../../src/thread/writer.ts";
 
 export interface BoundPlayback<M> {

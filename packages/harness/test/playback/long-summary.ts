@@ -4,13 +4,12 @@
  */
 
 import { NO_OWN_WORDS } from "@palimpsest/core/internal/compaction";
+import { type OpenAiMessage, openaiShape } from "@palimpsest/core/internal/message";
 import { NO_QUOTES, NOWHERE } from "@palimpsest/core/internal/summary";
-import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
-import { charsPerToken } from "@palimpsest/core/tokens";
+import { charsPerToken } from "@palimpsest/core/internal/tokens";
 import type { DraftTable } from "../../src/compaction/drafts.ts";
 import { createModelWriter } from "../../src/compaction/model-writer.ts";
-import type { SummaryJob, SummaryResult } from "../../src/compaction/summarize.ts";
-import { type Summarize, SummarizeError } from "../../src/compaction/summarize.ts";
+import { type Summarize, SummarizeError, type SummaryJob, type SummaryResult } from "../../src/compaction/summarize.ts";
 import { SUMMARIZERS } from "./summarizers.ts";
 
 export interface LongSummaryOptions {

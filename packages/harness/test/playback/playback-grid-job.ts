@@ -1,6 +1,6 @@
 /** One row of the grid, as a worker plays it: a transcript, by its path or as the seed of a generated one, in one shape and window. */
 import { readFileSync } from "node:fs";
-import { type Dialect, detectDialect, type Shape, shapeOf } from "@palimpsest/core/message";
+import { type Dialect, detectDialect, type Shape, shapeOf } from "@palimpsest/core/internal/message";
 import { randomConversation, render } from "@palimpsest/testing/internal/shapes";
 import { readConversations } from "../../src/import/read-conversations.ts";
 import { type GridReport, playGrid } from "./playback-grid.ts";

@@ -2,9 +2,8 @@
  * The grid of playbacks: every window, every shape, every summarizer, one transcript. A cell that isn't clean is named.
  */
 
-import { DIALECTS } from "@palimpsest/core/internal/message";
-import { convert, type Dialect, rulesOf, type Shape, shapeOf } from "@palimpsest/core/message";
-import { answerReserve, charsPerToken, createMeter } from "@palimpsest/core/tokens";
+import { convert, DIALECTS, type Dialect, rulesOf, type Shape, shapeOf } from "@palimpsest/core/internal/message";
+import { answerReserve, charsPerToken, createMeter } from "@palimpsest/core/internal/tokens";
 import { summarizationFromOptions } from "../../src/compaction/summarization.ts";
 import { playback } from "./playback.ts";
 import { misbehavingWriter, SUMMARIZERS, type SummarizerName } from "./summarizers.ts";

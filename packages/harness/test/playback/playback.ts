@@ -2,13 +2,13 @@
  * Plays a thread message by message through automatic compaction, as an agent would have lived it, and judges every
  * request it would have sent: the provider's rules, the window, how often compaction was tried.
  */
-import type { CompactionOutcome, Growth, Policy, PruneRung, Window } from "@palimpsest/core/compaction";
+import type { CompactionOutcome, Growth, Policy, PruneRung, Window } from "@palimpsest/core/internal/compaction";
 import { limitsOf } from "@palimpsest/core/internal/compaction";
+import type { MessageRecord } from "@palimpsest/core/internal/log";
+import { forRequest, type Role, type RuleSet, type Shape, violations } from "@palimpsest/core/internal/message";
+import { createSizer } from "@palimpsest/core/internal/prompt";
 import { RECALL } from "@palimpsest/core/internal/summary";
-import type { MessageRecord } from "@palimpsest/core/log";
-import { forRequest, type Role, type RuleSet, type Shape, violations } from "@palimpsest/core/message";
-import { createSizer } from "@palimpsest/core/prompt";
-import type { Meter } from "@palimpsest/core/tokens";
+import type { Meter } from "@palimpsest/core/internal/tokens";
 import { createCompactor } from "../../src/compaction/compactor.ts";
 import { type BackgroundOptions, drafting } from "../../src/compaction/drafts.ts";
 import { FloorError } from "../../src/compaction/summarization.ts";

@@ -3,7 +3,7 @@
  * hundreds of thousands of steps.
  */
 import { emptyHead, NOTHING_LIVE } from "@palimpsest/core/internal/log";
-import type { Dialect, Shape } from "@palimpsest/core/message";
+import type { Dialect, Shape } from "@palimpsest/core/internal/message";
 import { NO_THREAD, threadInMemory } from "../../src/thread/live-prompt.ts";
 import type { PlayedThread } from "./playback.ts";
 

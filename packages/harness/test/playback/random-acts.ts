@@ -3,8 +3,7 @@
  * in any order. Judges every prompt (the provider's rules, the window, every rule word for word), and at the end whether
  * undoing any set of acts gives the fold of the log without them. The same seed is the same log.
  */
-import type { Policy, Window } from "@palimpsest/core/compaction";
-import { storedSummary } from "@palimpsest/core/internal/compaction";
+import { type Policy, storedSummary, type Window } from "@palimpsest/core/internal/compaction";
 import {
   addRule,
   copyRules,
@@ -17,16 +16,16 @@ import {
   readNotes,
   readRules,
   rulesInForce,
+  type Structural,
   summaryEdits,
   view,
   writeNote,
 } from "@palimpsest/core/internal/log";
-import { DIALECTS } from "@palimpsest/core/internal/message";
+import type { Dialect, Shape } from "@palimpsest/core/internal/message";
+import { DIALECTS, forRequest, rulesOf, shapeOf, violations } from "@palimpsest/core/internal/message";
+import { createSizer, type Prompt } from "@palimpsest/core/internal/prompt";
 import { editableItems, editedState, planEdit } from "@palimpsest/core/internal/summary";
-import type { Structural } from "@palimpsest/core/log";
-import { type Dialect, forRequest, rulesOf, type Shape, shapeOf, violations } from "@palimpsest/core/message";
-import { createSizer, type Prompt } from "@palimpsest/core/prompt";
-import { charsPerToken, createMeter } from "@palimpsest/core/tokens";
+import { charsPerToken, createMeter } from "@palimpsest/core/internal/tokens";
 import { type Random, random, randomConversation, render } from "@palimpsest/testing/internal/shapes";
 import { type Compactor, createCompactor } from "../../src/compaction/compactor.ts";
 import { FloorError } from "../../src/compaction/summarization.ts";

@@ -2,10 +2,9 @@
  * Random conversations under random policies and windows, played through automatic compaction: the claim "never stuck,
  * never invalid" as a number. The same seed is the same log; the coverage says which rungs and sizes were met.
  */
-import type { Keep, Policy } from "@palimpsest/core/compaction";
-import { DIALECTS } from "@palimpsest/core/internal/message";
-import { rulesOf, type Shape, shapeOf } from "@palimpsest/core/message";
-import { charsPerToken, createMeter } from "@palimpsest/core/tokens";
+import type { Keep, Policy } from "@palimpsest/core/internal/compaction";
+import { DIALECTS, rulesOf, type Shape, shapeOf } from "@palimpsest/core/internal/message";
+import { charsPerToken, createMeter } from "@palimpsest/core/internal/tokens";
 import { randomConversation, render } from "@palimpsest/testing/internal/shapes";
 import { memoryDrafts } from "./memory-drafts.ts";
 import { onEveryCore } from "./on-every-core.ts";

@@ -3,8 +3,7 @@
  * its promise where there was room, a tail over its ceilings.
  */
 
-import type { Policy, Window } from "@palimpsest/core/compaction";
-import { isCeilings, limitsOf } from "@palimpsest/core/internal/compaction";
+import { isCeilings, limitsOf, type Policy, type Window } from "@palimpsest/core/internal/compaction";
 import { inUnit, type Kept, type PlayedRequest, type SettingsReport } from "./settings-playback.ts";
 
 interface JudgedSettings {

@@ -2,14 +2,12 @@
  * Plays a conversation through automatic compaction and measures it in the units of its own settings: how large requests
  * became, and how much of the end each compaction left. What is allowed is judged elsewhere.
  */
-import type { Boundary, CompactionOutcome, Policy, Threshold, Window } from "@palimpsest/core/compaction";
+import type { Boundary, CompactionOutcome, Policy, Threshold, Window } from "@palimpsest/core/internal/compaction";
 import { boundaries, isCeilings } from "@palimpsest/core/internal/compaction";
-import { fixedSize } from "@palimpsest/core/internal/prompt";
-import type { ViewEntry } from "@palimpsest/core/log";
-import type { RuleSet, Shape } from "@palimpsest/core/message";
-import { forRequest } from "@palimpsest/core/message";
-import { createSizer, type Sizer } from "@palimpsest/core/prompt";
-import type { Meter } from "@palimpsest/core/tokens";
+import type { ViewEntry } from "@palimpsest/core/internal/log";
+import { forRequest, type RuleSet, type Shape } from "@palimpsest/core/internal/message";
+import { createSizer, fixedSize, type Sizer } from "@palimpsest/core/internal/prompt";
+import type { Meter } from "@palimpsest/core/internal/tokens";
 import { createCompactor } from "../../src/compaction/compactor.ts";
 import { drafting } from "../../src/compaction/drafts.ts";
 import { FloorError } from "../../src/compaction/summarization.ts";

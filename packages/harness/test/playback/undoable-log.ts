@@ -1,4 +1,5 @@
 /** A log in memory that can take back, for random logs: every view of it can be compared with a fold of its records. */
+import type { Head, Json, LiveRecords, LogRecord, MessageRecord, Structural } from "@palimpsest/core/internal/log";
 import {
   advance,
   emptyHead,
@@ -8,8 +9,7 @@ import {
   structural,
   view,
 } from "@palimpsest/core/internal/log";
-import type { Head, Json, LiveRecords, LogRecord, MessageRecord, Structural } from "@palimpsest/core/log";
-import type { Dialect, Shape } from "@palimpsest/core/message";
+import type { Dialect, Shape } from "@palimpsest/core/internal/message";
 import { foldingView, NO_THREAD } from "../../src/thread/live-prompt.ts";
 import type { ThreadLog } from "../../src/thread/thread.ts";
 import type { RecordInput } from "../../src/thread/writer.ts";

@@ -1,5 +1,5 @@
 /** For tests of sub-agents: a parent and its children on one scripted model, told apart by what they were asked. */
-import { type AiSdkMessage, aiSdkShape } from "@palimpsest/core/message";
+import { type AiSdkMessage, aiSdkShape } from "@palimpsest/core/internal/message";
 import { type ScriptedCall, type ScriptedModel, type ScriptedStep, scriptedModel } from "@palimpsest/testing";
 import type { ToolSet } from "ai";
 import { type Agent, type AgentOptions, createAgent } from "../../src/agent/agent.ts";

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import type { OpenAiMessage } from "@palimpsest/core/message";
+import type { OpenAiMessage } from "@palimpsest/core/internal/message";
 import { withWriter } from "palimpsest/internal/threads";
 import { openSqlite } from "palimpsest/stores";
 import { appendMessages, createThread, threadDeps } from "palimpsest/threads";

@@ -2,8 +2,8 @@
  * Plays a recorded conversation to a sender and judges each request: what of the probes stands in it word for word, what of
  * them stands in verbatim messages and quotes alone, what it costs with the provider's prompt cache.
  */
-import type { OpenAiMessage } from "@palimpsest/core/message";
-import type { Meter } from "@palimpsest/core/tokens";
+import type { OpenAiMessage } from "@palimpsest/core/internal/message";
+import type { Meter } from "@palimpsest/core/internal/tokens";
 import { type CacheRules, type Piece, providerCache } from "../replay/provider-cache.ts";
 import { folded, holds, linesOf, type Probe, type ProbeKind, readable } from "./probes.ts";
 import type { Sender, SenderPlace, SenderRequest } from "./senders.ts";

@@ -3,7 +3,7 @@
  * uses and that was last said more than so many messages before, and every request of the user. The probes come from the
  * session alone; this file shares no code with whatever makes the prompts.
  */
-import type { OpenAiMessage } from "@palimpsest/core/message";
+import type { OpenAiMessage } from "@palimpsest/core/internal/message";
 
 export const KINDS = ["path", "name", "number", "error", "line"] as const;
 export type ProbeKind = (typeof KINDS)[number];

@@ -2,9 +2,8 @@
  * Figures of what requests hold: recorded conversations are played to a sender, and beside it to truncation to the same tokens,
  * request by request. Every share is in percent.
  */
-import { openaiRules } from "@palimpsest/core/internal/message";
-import { openaiShape, repair } from "@palimpsest/core/message";
-import { RELATIVE_PRICES } from "@palimpsest/core/pricing";
+import { openaiRules, openaiShape, repair } from "@palimpsest/core/internal/message";
+import { RELATIVE_PRICES } from "@palimpsest/core/internal/pricing";
 import type { Turn } from "../replay/transcript.ts";
 import { searchTurns } from "../replay/turn-search.ts";
 import { type PlayedPrompts, type PlayedSession, type PromptShare, playPrompts } from "./play-prompts.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { OpenAiMessage } from "@palimpsest/core/message";
-import { RELATIVE_PRICES } from "@palimpsest/core/pricing";
+import type { OpenAiMessage } from "@palimpsest/core/internal/message";
+import { RELATIVE_PRICES } from "@palimpsest/core/internal/pricing";
 import { playPrompts } from "./play-prompts.ts";
 import { holds, probesOf, requestsOf } from "./probes.ts";
 import { meterOf, type Sender } from "./senders.ts";

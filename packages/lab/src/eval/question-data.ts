@@ -3,10 +3,10 @@
  * values (a thread with tools and one string as the answer); and questions made of a recorded session. All become threads of
  * messages with questions and the messages that hold their evidence. Answers are for scoring only, never for searching.
  */
+
+import { type OpenAiMessage, openaiShape } from "@palimpsest/core/internal/message";
+import { indexableText } from "@palimpsest/core/internal/recall";
 import { isRecord } from "@palimpsest/core/internal/text";
-import type { OpenAiMessage } from "@palimpsest/core/message";
-import { openaiShape } from "@palimpsest/core/message";
-import { indexableText } from "@palimpsest/core/recall";
 import { z } from "zod";
 import { dialogsIn } from "../replay/dialogs.ts";
 import { knownItems } from "./known-items.ts";

@@ -1,6 +1,6 @@
 /** Threads of a store as sessions to evaluate. Reads one user's threads and writes nothing. */
-import type { MessageRecord } from "@palimpsest/core/log";
-import { convert, type Dialect, type OpenAiMessage } from "@palimpsest/core/message";
+import type { MessageRecord } from "@palimpsest/core/internal/log";
+import { convert, type Dialect, type OpenAiMessage } from "@palimpsest/core/internal/message";
 import type { Store } from "palimpsest/stores";
 import { replay } from "palimpsest/threads";
 import type { Turn } from "../replay/transcript.ts";

@@ -1,12 +1,6 @@
 /** Who is measured: our search with what `recall` shows of it, and others whose hits are shown in the same windows. */
-import {
-  indexEntry,
-  MemoryIndex,
-  renderHits,
-  type SearchOptions,
-  type ShownHit,
-  search,
-} from "@palimpsest/core/recall";
+import type { SearchOptions, ShownHit } from "@palimpsest/core/internal/recall";
+import { indexEntry, MemoryIndex, renderHits, search } from "@palimpsest/core/internal/recall";
 import { hitsWithin } from "palimpsest/internal/recall";
 import type { SearchedMessage, SearchedThread } from "./question-data.ts";
 

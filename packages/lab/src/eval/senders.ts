@@ -2,9 +2,9 @@
  * Whoever makes prompts, as one thing: messages are said to it, and before each answer it gives the request it would send.
  * Ours is a thread of the product in a store in memory, opened as any loop opens one; the others are rules of a few lines.
  */
-import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
-import { type Prices, RELATIVE_PRICES } from "@palimpsest/core/pricing";
-import { createMeter, type Meter } from "@palimpsest/core/tokens";
+import { type OpenAiMessage, openaiShape } from "@palimpsest/core/internal/message";
+import { type Prices, RELATIVE_PRICES } from "@palimpsest/core/internal/pricing";
+import { createMeter, type Meter } from "@palimpsest/core/internal/tokens";
 import type { SummarizationOptions } from "palimpsest/home";
 import { openThread } from "palimpsest/session";
 import { openSqlite } from "palimpsest/stores";

@@ -1,5 +1,5 @@
 /** The compactions that the program which wrote a session made itself, played again: its summary stands for what it hid. */
-import { openaiShape } from "@palimpsest/core/message";
+import { openaiShape } from "@palimpsest/core/internal/message";
 import type { Policy, View } from "./policy.ts";
 
 export function asItWas(marks: readonly { readonly after: number; readonly summary: string }[]): Policy {

@@ -3,7 +3,7 @@
  * and how much a search over everything said brings back among its first hits. The search doesn't depend on the policy.
  */
 import { messageText } from "@palimpsest/core/internal/compaction";
-import { openaiShape } from "@palimpsest/core/message";
+import { openaiShape } from "@palimpsest/core/internal/message";
 import type { View } from "./policy.ts";
 import type { EvidenceQuestion, Transcript } from "./transcript.ts";
 import { searchTurns } from "./turn-search.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import type { OpenAiMessage } from "@palimpsest/core/message";
+import type { OpenAiMessage } from "@palimpsest/core/internal/message";
 import fc from "fast-check";
 import { findUses, folded, isVisible, readable } from "./judge.ts";
 

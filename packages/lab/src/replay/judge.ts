@@ -3,7 +3,7 @@
  * before must stand in the prompt it was written from, word for word. It shares no code with the pruner (a test says so):
  * a policy can't leave behind exactly what it will be asked for. The questions come from the session alone.
  */
-import type { OpenAiMessage } from "@palimpsest/core/message";
+import type { OpenAiMessage } from "@palimpsest/core/internal/message";
 
 export type UseKind = "path" | "identifier" | "line" | "edit";
 

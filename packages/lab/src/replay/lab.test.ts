@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { OpenAiMessage } from "@palimpsest/core/message";
+import type { OpenAiMessage } from "@palimpsest/core/internal/message";
 import fc from "fast-check";
 import { builtInPolicies } from "./field.ts";
 import { runLab } from "./lab.ts";

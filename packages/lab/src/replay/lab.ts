@@ -2,7 +2,7 @@
  * The lab: transcripts replayed under several policies side by side, without a model or a network. What each would have
  * cost with the provider's cache, what its agent would still have known, and whether its requests were valid.
  */
-import { type Prices, RELATIVE_PRICES } from "@palimpsest/core/pricing";
+import { type Prices, RELATIVE_PRICES } from "@palimpsest/core/internal/pricing";
 import type { Policy } from "./policy.ts";
 import { type Played, type PlayedCount, play } from "./simulate.ts";
 import type { Transcript } from "./transcript.ts";

@@ -2,13 +2,11 @@
  * Ours: the planner's own decision before each request, with the defaults of `createDeepAgent`, and the extract that stands
  * in a prompt where no model writes summaries. No call is paid for.
  */
-import { planCompaction } from "@palimpsest/core/compaction";
-import { applyPrune } from "@palimpsest/core/internal/log";
-import { fixedSize } from "@palimpsest/core/internal/prompt";
-import type { PruneEntry } from "@palimpsest/core/log";
-import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
-import { buildPrompt, createSizer } from "@palimpsest/core/prompt";
-import { answerReserve } from "@palimpsest/core/tokens";
+import { planCompaction } from "@palimpsest/core/internal/compaction";
+import { applyPrune, type PruneEntry } from "@palimpsest/core/internal/log";
+import { type OpenAiMessage, openaiShape } from "@palimpsest/core/internal/message";
+import { buildPrompt, createSizer, fixedSize } from "@palimpsest/core/internal/prompt";
+import { answerReserve } from "@palimpsest/core/internal/tokens";
 import type { Summarization } from "palimpsest/home";
 import { homeOriginals } from "palimpsest/internal/compaction";
 import { summarizationFromOptions } from "palimpsest/internal/config";

@@ -3,7 +3,7 @@
  * model, what policies would have cost, and what of it was used again and lost. One session at a time is held.
  */
 import { readFile } from "node:fs/promises";
-import type { Prices } from "@palimpsest/core/pricing";
+import type { Prices } from "@palimpsest/core/internal/pricing";
 import { type ImportedConversation, readConversations } from "palimpsest/import";
 import { costOf, knownPrices } from "palimpsest/internal/models";
 import type { TokenPrices } from "palimpsest/models";

@@ -3,7 +3,7 @@
  * blocks of `field.ts`, which names the published defaults of others.
  */
 import { applyPrune } from "@palimpsest/core/internal/log";
-import { openaiShape } from "@palimpsest/core/message";
+import { openaiShape } from "@palimpsest/core/internal/message";
 import type { Policy, View } from "./policy.ts";
 import { groupStart, summarizeOlder } from "./summarize.ts";
 

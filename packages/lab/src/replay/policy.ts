@@ -2,10 +2,10 @@
  * What a policy is to the bench: before each request it may change the view, and says which calls of its own that took.
  * A policy sees only the past.
  */
-import type { ViewEntry } from "@palimpsest/core/log";
-import type { OpenAiMessage } from "@palimpsest/core/message";
-import type { Prices } from "@palimpsest/core/pricing";
-import type { Meter } from "@palimpsest/core/tokens";
+import type { ViewEntry } from "@palimpsest/core/internal/log";
+import type { OpenAiMessage } from "@palimpsest/core/internal/message";
+import type { Prices } from "@palimpsest/core/internal/pricing";
+import type { Meter } from "@palimpsest/core/internal/tokens";
 
 export type View = readonly ViewEntry<OpenAiMessage>[];
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { RELATIVE_PRICES } from "@palimpsest/core/pricing";
+import { RELATIVE_PRICES } from "@palimpsest/core/internal/pricing";
 import fc from "fast-check";
 import { type CachedRequest, providerCache } from "./provider-cache.ts";
 

@@ -3,7 +3,7 @@
  * prefix it has seen (OpenAI), the other only what was written at a mark, looking back a few blocks from each mark of the
  * request (Anthropic: 20 blocks, 4 marks; the life of an entry counts from the start of the request that used it).
  */
-import type { Prices } from "@palimpsest/core/pricing";
+import type { Prices } from "@palimpsest/core/internal/pricing";
 
 export interface CacheRules {
   readonly prices: Prices;

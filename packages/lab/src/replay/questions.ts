@@ -3,7 +3,7 @@
  * holds, what a search over everything said finds among its first hits, and what had to be fetched again.
  */
 import { messageText } from "@palimpsest/core/internal/compaction";
-import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
+import { type OpenAiMessage, openaiShape } from "@palimpsest/core/internal/message";
 import { findUses, folded, isVisible, readable, type Use, type UseKind } from "./judge.ts";
 import type { View } from "./policy.ts";
 import type { Transcript } from "./transcript.ts";

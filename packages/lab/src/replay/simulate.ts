@@ -3,8 +3,7 @@
  * the distant uses was still in the prompt, and what had to be fetched again - a request of its own, and the result is
  * written and carried from then on.
  */
-import { openaiRules } from "@palimpsest/core/internal/message";
-import { type OpenAiMessage, openaiShape, violations } from "@palimpsest/core/message";
+import { type OpenAiMessage, openaiRules, openaiShape, violations } from "@palimpsest/core/internal/message";
 import { askForEvidence } from "./evidence.ts";
 import type { Policy, SideCall, View } from "./policy.ts";
 import { type CacheRules, type Piece, providerCache } from "./provider-cache.ts";

@@ -2,9 +2,10 @@
  * Stands in for a summarizing model, the same for every policy: hides all but the newest messages behind a turn with the
  * user's words, the paths and commands of the tool calls and the failing lines, cut to a summary's usual size.
  */
+
+import { type OpenAiMessage, openaiShape } from "@palimpsest/core/internal/message";
 import { clip } from "@palimpsest/core/internal/text";
-import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
-import type { Meter } from "@palimpsest/core/tokens";
+import type { Meter } from "@palimpsest/core/internal/tokens";
 import type { Prepared, View } from "./policy.ts";
 
 const SUMMARY_TOKENS = 4000;

@@ -3,10 +3,10 @@
  * count fitted to the reports where there are any. Broken tool traffic is repaired the way the agent would.
  */
 
-import { openaiRules } from "@palimpsest/core/internal/message";
+import type { OpenAiMessage } from "@palimpsest/core/internal/message";
+import { convert, detectDialect, openaiRules, openaiShape, repair } from "@palimpsest/core/internal/message";
 import { isRecord } from "@palimpsest/core/internal/text";
-import { convert, detectDialect, type OpenAiMessage, openaiShape, repair } from "@palimpsest/core/message";
-import { charsPerToken, createMeter, type Meter } from "@palimpsest/core/tokens";
+import { charsPerToken, createMeter, type Meter } from "@palimpsest/core/internal/tokens";
 import type { ImportedConversation } from "palimpsest/import";
 
 export interface Turn {

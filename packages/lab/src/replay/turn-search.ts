@@ -1,5 +1,5 @@
 /** A search over the turns of a transcript, indexed as a store would index them, that sees only the turns it was given so far. */
-import { indexableText, indexEntry, MemoryIndex, search } from "@palimpsest/core/recall";
+import { indexableText, indexEntry, MemoryIndex, search } from "@palimpsest/core/internal/recall";
 import { recallShape } from "palimpsest/internal/recall";
 import type { Turn } from "./transcript.ts";
 

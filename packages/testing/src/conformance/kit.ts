@@ -1,18 +1,11 @@
 /** What the cases share: a fresh thread with a writer, and short ways to say and read things. */
 import assert from "node:assert/strict";
-import type { CompactionRecord, PruneRecord } from "@palimpsest/core/log";
+import type { CompactionRecord, PruneRecord } from "@palimpsest/core/internal/log";
 import { LEASE_TTL_MS } from "palimpsest/internal/stores";
 import { commit, rebuildHead } from "palimpsest/internal/threads";
 import type { Capability, Lease, Store } from "palimpsest/stores";
-import {
-  appendMessages,
-  type Committed,
-  createThread,
-  type ThreadDeps,
-  threadDeps,
-  verify,
-  type Writer,
-} from "palimpsest/threads";
+import type { Committed, ThreadDeps, Writer } from "palimpsest/threads";
+import { appendMessages, createThread, threadDeps, verify } from "palimpsest/threads";
 
 export interface Suite<S extends Store = Store> {
   readonly store: () => S;

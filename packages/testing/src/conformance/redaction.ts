@@ -1,6 +1,6 @@
 /** Redaction: a body is gone for good, everywhere it shows, and the chain says so. */
 import assert from "node:assert/strict";
-import type { MessageRecord } from "@palimpsest/core/log";
+import type { MessageRecord } from "@palimpsest/core/internal/log";
 import { commit } from "palimpsest/internal/threads";
 import { appendMessages, fork, redact, verify } from "palimpsest/threads";
 import { assertSound, type Cases, collect, compact, freshId, freshThread, prune, say, writerOf } from "./kit.ts";

@@ -1,10 +1,9 @@
 /** The states that compactions leave for one another: stored as what changed, read back whole at any time. */
 import assert from "node:assert/strict";
-import type { Json } from "@palimpsest/core/log";
-import { openaiShape } from "@palimpsest/core/message";
+import type { Json } from "@palimpsest/core/internal/log";
+import { openaiShape } from "@palimpsest/core/internal/message";
 import type { Store } from "palimpsest/stores";
-import type { Writer } from "palimpsest/threads";
-import { fork, redact, redo, undo } from "palimpsest/threads";
+import { fork, redact, redo, undo, type Writer } from "palimpsest/threads";
 import { assertSound, type Cases, collect, freshId, freshThread, say, seqOf, writerOf } from "./kit.ts";
 import { openUnder } from "./thread-writer.ts";
 

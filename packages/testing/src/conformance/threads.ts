@@ -8,11 +8,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
-import { parseHeader, type UsageRecord } from "@palimpsest/core/log";
+import { parseHeader, type UsageRecord } from "@palimpsest/core/internal/log";
 import { withWriter } from "palimpsest/internal/threads";
 import { searchThread, threadPrompt } from "palimpsest/session";
-import type { Store } from "palimpsest/stores";
-import { openSqlite } from "palimpsest/stores";
+import { openSqlite, type Store } from "palimpsest/stores";
 import { fork, replay, threadDeps, undo, verify } from "palimpsest/threads";
 
 export interface ThreadUserOptions {

@@ -1,8 +1,7 @@
 /** Anthropic's messages API. */
 
-import { anthropicRules, readMessage } from "@palimpsest/core/internal/message";
+import { type AnthropicMessage, anthropicRules, anthropicShape, readMessage } from "@palimpsest/core/internal/message";
 import { isRecord } from "@palimpsest/core/internal/text";
-import { type AnthropicMessage, anthropicShape } from "@palimpsest/core/message";
 import { conversationOf } from "./conversation.ts";
 import {
   type Failure,

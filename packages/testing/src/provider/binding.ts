@@ -3,7 +3,7 @@
  * and messages it was made under, and is refused behind any other. Cache marks don't count. Stateless, like the real one.
  */
 import { createHash } from "node:crypto";
-import type { AnthropicMessage } from "@palimpsest/core/message";
+import type { AnthropicMessage } from "@palimpsest/core/internal/message";
 import type { Failure } from "./protocol.ts";
 
 interface Request {

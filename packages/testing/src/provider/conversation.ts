@@ -2,16 +2,9 @@
  * A request's messages, whatever their protocol: who said what, which rules they break, how many tokens they are. The
  * message type is hidden here, so that the server judges all protocols alike.
  */
-import {
-  forRequest,
-  type Part,
-  type Role,
-  type RuleSet,
-  type Shape,
-  type Violation,
-  violations,
-} from "@palimpsest/core/message";
-import { type CountText, createMeter } from "@palimpsest/core/tokens";
+import type { Part, Role, RuleSet, Shape, Violation } from "@palimpsest/core/internal/message";
+import { forRequest, violations } from "@palimpsest/core/internal/message";
+import { type CountText, createMeter } from "@palimpsest/core/internal/tokens";
 
 export interface Turn {
   readonly role: Role;

@@ -1,8 +1,7 @@
 /** OpenAI chat completions, as the provider speaks them and its many imitators do. */
 
-import { openaiRules, readMessage } from "@palimpsest/core/internal/message";
+import { type OpenAiMessage, openaiRules, openaiShape, readMessage } from "@palimpsest/core/internal/message";
 import { isRecord } from "@palimpsest/core/internal/text";
-import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
 import { conversationOf } from "./conversation.ts";
 import { openaiFailure } from "./openai-failures.ts";
 import {

@@ -1,6 +1,5 @@
 /** OpenAI's responses API, without storage: every request brings its whole conversation. */
-import { openaiRules } from "@palimpsest/core/internal/message";
-import { openaiShape } from "@palimpsest/core/message";
+import { openaiRules, openaiShape } from "@palimpsest/core/internal/message";
 import { conversationOf } from "./conversation.ts";
 import { openaiFailure } from "./openai-failures.ts";
 import {

@@ -1,5 +1,5 @@
 /** From what a test answers to what the provider would send: ids, usage, and an end where the limits are reached. */
-import type { CountText } from "@palimpsest/core/tokens";
+import type { CountText } from "@palimpsest/core/internal/tokens";
 import type { PlayedAnswer } from "palimpsest/internal/played-answer";
 import type { Reply } from "./protocol.ts";
 

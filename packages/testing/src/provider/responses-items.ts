@@ -3,8 +3,8 @@
  * follow each other are one message of the assistant. References to stored items are refused: nothing is stored here.
  */
 
+import type { OpenAiBlock, OpenAiCall, OpenAiMessage } from "@palimpsest/core/internal/message";
 import { isRecord } from "@palimpsest/core/internal/text";
-import type { OpenAiBlock, OpenAiCall, OpenAiMessage } from "@palimpsest/core/message";
 import { type Malformed, malformed } from "./protocol.ts";
 
 type Items = { readonly kind: "messages"; readonly messages: readonly OpenAiMessage[] } | Malformed;

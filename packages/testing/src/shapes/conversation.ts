@@ -2,7 +2,7 @@
  * Random conversations for property tests, the same for the same seed. A script is neutral (roles and parts) and is
  * rendered in any shape, so one case runs on every provider's messages. Valid by default; `wild` breaks it on purpose.
  */
-import type { CallPart, Part, ResultPart, Role, Shape } from "@palimpsest/core/message";
+import type { CallPart, Part, ResultPart, Role, Shape } from "@palimpsest/core/internal/message";
 import { type Random, random } from "./random.ts";
 import { hash, output, path, picture, prose } from "./text.ts";
 

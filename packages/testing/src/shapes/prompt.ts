@@ -1,10 +1,9 @@
 /** A prompt of plain numbers: the messages as they are given, four characters a token, no provider's rules. */
 
-import { fixedSize } from "@palimpsest/core/internal/prompt";
-import type { ViewEntry } from "@palimpsest/core/log";
-import type { Shape } from "@palimpsest/core/message";
-import { buildPrompt, createSizer, type Prompt } from "@palimpsest/core/prompt";
-import { charsPerToken, createMeter } from "@palimpsest/core/tokens";
+import type { ViewEntry } from "@palimpsest/core/internal/log";
+import type { Shape } from "@palimpsest/core/internal/message";
+import { buildPrompt, createSizer, fixedSize, type Prompt } from "@palimpsest/core/internal/prompt";
+import { charsPerToken, createMeter } from "@palimpsest/core/internal/tokens";
 
 export function plainPrompt<M extends object>(
   view: readonly Pick<ViewEntry<M>, "seq" | "message">[],

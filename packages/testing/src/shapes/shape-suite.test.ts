@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DIALECTS } from "@palimpsest/core/internal/message";
-import { type OpenAiMessage, openaiShape, type Shape, shapeOf } from "@palimpsest/core/message";
+import { DIALECTS, type OpenAiMessage, openaiShape, type Shape, shapeOf } from "@palimpsest/core/internal/message";
 import { shapeSuite } from "./shape-suite.ts";
 
 for (const dialect of DIALECTS) {

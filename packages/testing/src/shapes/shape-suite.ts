@@ -2,8 +2,16 @@
  * What every shape has to keep, as cases for any test runner: `for (const { name, run } of shapeSuite(shape)) test(name, run)`.
  * A case throws where the shape breaks a promise of the port, with the seed of the conversation that shows it.
  */
-import { anthropicRules, googleRules, openaiRules, text } from "@palimpsest/core/internal/message";
-import { forRequest, type Part, type RuleSet, repair, type Shape, violations } from "@palimpsest/core/message";
+import type { Part, RuleSet, Shape } from "@palimpsest/core/internal/message";
+import {
+  anthropicRules,
+  forRequest,
+  googleRules,
+  openaiRules,
+  repair,
+  text,
+  violations,
+} from "@palimpsest/core/internal/message";
 import { randomConversation, render } from "./conversation.ts";
 import { random } from "./random.ts";
 

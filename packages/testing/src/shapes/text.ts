@@ -1,6 +1,5 @@
 /** Texts such as agents meet: prose in several scripts, code, logs with failing lines, JSON, hashes, and small images. */
-import { base64 } from "@palimpsest/core/internal/message";
-import type { ImagePart } from "@palimpsest/core/message";
+import { base64, type ImagePart } from "@palimpsest/core/internal/message";
 import type { Random } from "./random.ts";
 
 /** About `length` characters, never blank. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import type { OpenAiMessage } from "../../message/index.ts";
+import type { OpenAiMessage } from "../../message/internal.ts";
 import { anyLine, bash, count, shape, talk } from "../fixtures/conversations.ts";
 import { type Chunked, chunkMessages, digest, envelope, renderTranscript } from "./transcript.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import type { AnthropicMessage } from "@palimpsest/core/message";
+import type { AnthropicMessage } from "@palimpsest/core/internal/message";
 import { startProviderServer } from "@palimpsest/testing";
 import { running } from "../../../test/running.ts";
 import type { JsonFields } from "../../http/read-json.ts";

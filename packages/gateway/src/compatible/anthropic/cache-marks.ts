@@ -4,7 +4,7 @@
  * where they are, and behind the last prunings come ours, from where the next one writes anew. Pure.
  */
 
-import type { AnthropicBlock, AnthropicMessage } from "@palimpsest/core/message";
+import type { AnthropicBlock, AnthropicMessage } from "@palimpsest/core/internal/message";
 import type { PromptCache } from "palimpsest/session";
 import { fieldsOf, type JsonFields, listIn } from "../../http/read-json.ts";
 import type { VendorRequest, WrittenPrompt } from "../vendor.ts";

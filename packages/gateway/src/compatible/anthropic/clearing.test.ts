@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { AnthropicMessage } from "@palimpsest/core/message";
-import type { ClearToolUses } from "./edits.ts";
-import { CLEARED, clearThinking, clearToolUses, type ShownMessage } from "./edits.ts";
+import type { AnthropicMessage } from "@palimpsest/core/internal/message";
+import { CLEARED, type ClearToolUses, clearThinking, clearToolUses, type ShownMessage } from "./edits.ts";
 
 const count = (text: string) => text.length;
 const EDIT: ClearToolUses = {

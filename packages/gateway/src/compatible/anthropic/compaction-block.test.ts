@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ThreadHeader } from "@palimpsest/core/log";
-import type { AnthropicMessage } from "@palimpsest/core/message";
+import type { ThreadHeader } from "@palimpsest/core/internal/log";
+import type { AnthropicMessage } from "@palimpsest/core/internal/message";
 import { compactionBlock, findBlock, readBlock, toolChangesIn } from "./server-state.ts";
 
 const HEADER = { id: "t", user: "ada", createdAt: "2026-01-01T00:00:00.000Z" } as ThreadHeader;

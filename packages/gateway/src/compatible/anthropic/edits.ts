@@ -1,9 +1,8 @@
 /** What a request asks of Anthropic's own server beside an answer: to hold its thread, to clear or summarize what is old. Pure. */
 
-import { applyPrunes } from "@palimpsest/core/internal/log";
+import { applyPrunes, type PruneEntry } from "@palimpsest/core/internal/log";
+import { type AnthropicMessage, anthropicShape } from "@palimpsest/core/internal/message";
 import { isRecord } from "@palimpsest/core/internal/text";
-import type { PruneEntry } from "@palimpsest/core/log";
-import { type AnthropicMessage, anthropicShape } from "@palimpsest/core/message";
 import { commit } from "palimpsest/internal/threads";
 import { counterFor } from "palimpsest/models";
 import type { Store } from "palimpsest/stores";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
-import type { AnthropicMessage } from "@palimpsest/core/message";
+import type { AnthropicMessage } from "@palimpsest/core/internal/message";
 import { ask, MESSAGES, type Message, user } from "../../../test/asking.ts";
 import { running } from "../../../test/running.ts";
 import { takesCarriers, withCarriers } from "./vendor.ts";

@@ -2,7 +2,7 @@
  * A request of the Messages API that is served from the log: `thread` and compaction blocks say where it goes on,
  * `context_management` and `compaction` what is done about its length. Nothing of these is handed on.
  */
-import { type AnthropicMessage, anthropicShape } from "@palimpsest/core/message";
+import { type AnthropicMessage, anthropicShape } from "@palimpsest/core/internal/message";
 import { ProblemError } from "../../http/problem.ts";
 import { type JsonFields, listIn } from "../../http/read-json.ts";
 import type { ServerThread, ServerThreadPlace } from "../answer.ts";

@@ -1,6 +1,6 @@
 /** The answer to a request that is held: its id, what is done to its prompt before, and what its client is told of that. */
 
-import type { AnthropicMessage } from "@palimpsest/core/message";
+import type { AnthropicMessage } from "@palimpsest/core/internal/message";
 import type { PromptRequest, ThreadPrompt } from "palimpsest/session";
 import { fieldsOf, type JsonFields, listIn, parseFields } from "../../http/read-json.ts";
 import type { AnswerStart, NamedAnswer, PreparedPrompt, PromptToPrepare, ServerCompaction } from "../answer.ts";

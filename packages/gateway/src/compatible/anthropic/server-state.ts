@@ -5,8 +5,8 @@
  */
 
 import { timingSafeEqual } from "node:crypto";
-import type { MessageRecord, ThreadHeader } from "@palimpsest/core/log";
-import { type AnthropicBlock, type AnthropicMessage, anthropicShape } from "@palimpsest/core/message";
+import type { MessageRecord, ThreadHeader } from "@palimpsest/core/internal/log";
+import { type AnthropicBlock, type AnthropicMessage, anthropicShape } from "@palimpsest/core/internal/message";
 import type { ThreadPrompt } from "palimpsest/session";
 import type { Store } from "palimpsest/stores";
 import { ProblemError } from "../../http/problem.ts";

@@ -1,6 +1,6 @@
 /** Anthropic's Messages API: its requests, its errors, its cache marks. How its answers are read is in `answer.ts`. */
 
-import { type AnthropicBlock, type AnthropicMessage, anthropicShape } from "@palimpsest/core/message";
+import { type AnthropicBlock, type AnthropicMessage, anthropicShape } from "@palimpsest/core/internal/message";
 import { fieldsOf, type JsonFields, listIn, numberIn, objectOf } from "../../http/read-json.ts";
 import type { AnswerPiece, AnswerWriter, PieceEnd } from "../converted-answer.ts";
 import { callInput } from "../converted-prompt.ts";

@@ -3,8 +3,9 @@
  * text, behind a signed pointer to the place in the thread that it stands for: whoever sends it back goes on there, and
  * nothing of what it stands for is lost. One that we did not make is somebody else's and passes.
  */
+
+import type { ThreadHeader } from "@palimpsest/core/internal/log";
 import { isRecord } from "@palimpsest/core/internal/text";
-import type { ThreadHeader } from "@palimpsest/core/log";
 import type { Store } from "palimpsest/stores";
 import { fieldsOf, type JsonFields, listIn, parseFields } from "../../http/read-json.ts";
 import type { ServerThreadPlace } from "../answer.ts";

@@ -1,15 +1,9 @@
 /** The Conversations API: a conversation is a thread of the log under an id of its own. */
 
-import { readMessage } from "@palimpsest/core/internal/message";
+import type { MessageRecord, ThreadHeader } from "@palimpsest/core/internal/log";
+import type { ResponsesItem, ResponsesMessage } from "@palimpsest/core/internal/message";
+import { convert, readMessage, responsesItems, responsesTurns } from "@palimpsest/core/internal/message";
 import { isRecord } from "@palimpsest/core/internal/text";
-import type { MessageRecord, ThreadHeader } from "@palimpsest/core/log";
-import {
-  convert,
-  type ResponsesItem,
-  type ResponsesMessage,
-  responsesItems,
-  responsesTurns,
-} from "@palimpsest/core/message";
 import { deleteInHome } from "palimpsest/internal/assistant";
 import {
   commit,

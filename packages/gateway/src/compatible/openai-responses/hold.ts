@@ -3,7 +3,8 @@
  * say where it goes on, `store` and `background` how its answer can be asked for, `context_management` when it is compacted.
  */
 
-import { type ResponsesItem, type ResponsesMessage, responsesItems, responsesTurns } from "@palimpsest/core/message";
+import type { ResponsesItem, ResponsesMessage } from "@palimpsest/core/internal/message";
+import { responsesItems, responsesTurns } from "@palimpsest/core/internal/message";
 import type { OpenThread } from "palimpsest/session";
 import { fieldsOf, type JsonFields, listIn } from "../../http/read-json.ts";
 import type { AnswerStart, NamedAnswer, ServerThread, ServerThreadPlace } from "../answer.ts";

@@ -1,6 +1,6 @@
 /** The shape of the Responses API's messages. */
 
-import { type ResponsesMessage, type Shape, shapeOf } from "@palimpsest/core/message";
+import { type ResponsesMessage, type Shape, shapeOf } from "@palimpsest/core/internal/message";
 import { ProblemError } from "../../http/problem.ts";
 import { fieldsOf, type JsonFields, listIn, parseFields } from "../../http/read-json.ts";
 import type { Secret } from "../match.ts";

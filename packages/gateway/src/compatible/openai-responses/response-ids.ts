@@ -1,6 +1,6 @@
 /** Ids of responses: pointers to where the log stood when the provider was asked. The answer is the record of that id behind it. */
-import type { MessageRecord, ThreadHeader } from "@palimpsest/core/log";
-import { type ResponsesMessage, responsesItems } from "@palimpsest/core/message";
+import type { MessageRecord, ThreadHeader } from "@palimpsest/core/internal/log";
+import { type ResponsesMessage, responsesItems } from "@palimpsest/core/internal/message";
 import type { Store } from "palimpsest/stores";
 import type { JsonFields } from "../../http/read-json.ts";
 import type { ServerThreadPlace } from "../answer.ts";

@@ -1,8 +1,8 @@
 /** What OpenAI's API has beside asking: responses by their id, conversations and their items. All of it from the log. */
 
 import { setTimeout as pause } from "node:timers/promises";
-import type { MessageRecord, UsageRecord } from "@palimpsest/core/log";
-import { type ResponsesItem, type ResponsesMessage, responsesItems } from "@palimpsest/core/message";
+import type { MessageRecord, UsageRecord } from "@palimpsest/core/internal/log";
+import { type ResponsesItem, type ResponsesMessage, responsesItems } from "@palimpsest/core/internal/message";
 import { commit, withWriter } from "palimpsest/internal/threads";
 import type { Store } from "palimpsest/stores";
 import { ProblemError } from "../../http/problem.ts";

@@ -1,6 +1,7 @@
 /** OpenAI's Responses API: its requests, its errors. How its answers are read is in `answer.ts`. */
 
-import { type ResponsesItem, type ResponsesMessage, responsesItems, responsesTurns } from "@palimpsest/core/message";
+import type { ResponsesItem, ResponsesMessage } from "@palimpsest/core/internal/message";
+import { responsesItems, responsesTurns } from "@palimpsest/core/internal/message";
 import { fieldsOf, type JsonFields, listIn, numberIn, objectOf } from "../../http/read-json.ts";
 import { isItemReference } from "../account-ids.ts";
 import type { AnswerPiece, AnswerWriter, PieceCall, PieceEnd } from "../converted-answer.ts";

@@ -3,7 +3,7 @@
  * the search of what was said before. Only where the configuration or a header asks for them.
  */
 
-import type { CallPart } from "@palimpsest/core/message";
+import type { CallPart } from "@palimpsest/core/internal/message";
 import { findText, readText } from "palimpsest/internal/recall";
 import { toolDefinitions } from "palimpsest/internal/threads";
 import { type OpenThread, type ThreadTool, type ThreadTools, threadTools } from "palimpsest/session";

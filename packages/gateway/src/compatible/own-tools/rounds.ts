@@ -2,7 +2,7 @@
  * Rounds of one answer: a call to a tool of ours is written to the log and answered there, and the provider is asked again,
  * until it says something for the client. The client gets all rounds as one answer, without these calls.
  */
-import type { CallPart } from "@palimpsest/core/message";
+import type { CallPart } from "@palimpsest/core/internal/message";
 import { readUsage, type Usage } from "palimpsest/internal/models";
 import { ProblemError } from "../../http/problem.ts";
 import { parseFields } from "../../http/read-json.ts";

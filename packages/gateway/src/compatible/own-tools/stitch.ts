@@ -2,9 +2,10 @@
  * Several rounds of a provider's answer as one answer for the client: calls to tools of ours are left out, what was said
  * between them stays, and each round's usage is added up. The vendors' files beside this one say where these stand.
  */
+
+import type { Origin } from "@palimpsest/core/internal/log";
+import { type Shape, shapeOf } from "@palimpsest/core/internal/message";
 import { isRecord } from "@palimpsest/core/internal/text";
-import type { Origin } from "@palimpsest/core/log";
-import { type Shape, shapeOf } from "@palimpsest/core/message";
 import type { StoredRecord } from "palimpsest/stores";
 import { type JsonFields, parseFields } from "../../http/read-json.ts";
 import { eventParser, type UpstreamEvent } from "../passage.ts";

@@ -1,6 +1,6 @@
 /** Whether a chat's request was carried out already, by what the log says: one that is sent again gets its answer back. */
-import { type MessageRecord, parseHeader } from "@palimpsest/core/log";
-import { type AiSdkMessage, aiSdkShape } from "@palimpsest/core/message";
+import { type MessageRecord, parseHeader } from "@palimpsest/core/internal/log";
+import { type AiSdkMessage, aiSdkShape } from "@palimpsest/core/internal/message";
 import { getToolName, isToolUIPart, type UIMessage, type UIMessageChunk } from "ai";
 import type { Store } from "../../stores/store.ts";
 import { bodyOf } from "../../thread/log.ts";

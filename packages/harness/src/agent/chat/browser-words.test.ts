@@ -1,7 +1,7 @@
 // Whatever a browser sends, the log takes only what a user may say, or nothing at all.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { AiSdkMessage } from "@palimpsest/core/message";
+import type { AiSdkMessage } from "@palimpsest/core/internal/message";
 import { type ToolSet, tool } from "ai";
 import fc from "fast-check";
 import { z } from "zod";

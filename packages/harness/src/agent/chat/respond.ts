@@ -3,7 +3,7 @@
  * the answer under way, or gets it from the log. An answer is stopped when every request that reads it was given up.
  */
 
-import { checkThreadId } from "@palimpsest/core/log";
+import { checkThreadId } from "@palimpsest/core/internal/log";
 import { createUIMessageStreamResponse, type UIMessage, type UIMessageChunk } from "ai";
 import type { Store } from "../../stores/store.ts";
 import { replay } from "../../thread/audit.ts";

@@ -1,5 +1,5 @@
-import type { Origin } from "@palimpsest/core/log";
-import { type AiSdkMessage, type AiSdkOutput, type AiSdkPart, aiSdkShape } from "@palimpsest/core/message";
+import type { Origin } from "@palimpsest/core/internal/log";
+import { type AiSdkMessage, type AiSdkOutput, type AiSdkPart, aiSdkShape } from "@palimpsest/core/internal/message";
 import type { ToolSet } from "ai";
 import { bodyOf } from "../../thread/log.ts";
 import type { ThreadLog } from "../../thread/thread.ts";

@@ -2,8 +2,8 @@
  * A thread as the messages that `useChat` shows, for a page that is loaded again: one message per question and one per
  * answer with all its steps, as the stream would have built them. What the agent told itself is left out.
  */
-import type { MessageRecord } from "@palimpsest/core/log";
-import { type AiSdkMessage, type Part, shapeOf } from "@palimpsest/core/message";
+import type { MessageRecord } from "@palimpsest/core/internal/log";
+import { type AiSdkMessage, type Part, shapeOf } from "@palimpsest/core/internal/message";
 import type { UIMessage } from "ai";
 import type { PendingCall } from "../approval.ts";
 

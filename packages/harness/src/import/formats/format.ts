@@ -3,8 +3,8 @@
  * recognizes its values and makes pieces of them; what it leaves out it says.
  */
 
+import type { Dialect } from "@palimpsest/core/internal/message";
 import { isRecord } from "@palimpsest/core/internal/text";
-import type { Dialect } from "@palimpsest/core/message";
 import type { ImportedConversation, ImportedMessage, ThreadSource } from "../conversation.ts";
 import { type ImportPiece, openedThread } from "../piece.ts";
 

@@ -1,7 +1,7 @@
 // Small files, each written by hand the way its app writes it, through the whole reading: what is imported, what is said.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { detectDialect, repair, rulesOf, type Shape, shapeOf, violations } from "@palimpsest/core/message";
+import { detectDialect, repair, rulesOf, type Shape, shapeOf, violations } from "@palimpsest/core/internal/message";
 import { readConversations } from "../read-conversations.ts";
 import { messageProblem } from "../validate.ts";
 

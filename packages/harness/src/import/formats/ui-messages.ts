@@ -1,6 +1,5 @@
 /** The AI SDK's UI messages, as pages and databases keep them: read as model messages. */
-import { isUiMessage } from "@palimpsest/core/internal/message";
-import { readUiMessages } from "@palimpsest/core/message";
+import { isUiMessage, readUiMessages } from "@palimpsest/core/internal/message";
 import { type ImportPiece, openedThread } from "../piece.ts";
 import { timeOf } from "../time.ts";
 import { type Format, type FormatFields, madeMessage, type PieceReader } from "./format.ts";

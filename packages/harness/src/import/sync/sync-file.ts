@@ -6,8 +6,7 @@
 
 import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
-import { dialectVotes } from "@palimpsest/core/internal/message";
-import type { Dialect } from "@palimpsest/core/message";
+import { type Dialect, dialectVotes } from "@palimpsest/core/internal/message";
 import { threadState } from "../../thread/writer.ts";
 import type { Problem } from "../conversation.ts";
 import type { Format } from "../formats/format.ts";

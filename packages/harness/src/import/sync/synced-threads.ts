@@ -2,7 +2,7 @@
  * The threads of one file while it is read: each is compared with what the store has of it, and what is new is appended. A
  * thread that the file contradicts is named with where it does, so that the file can be read again into a fork.
  */
-import type { Dialect } from "@palimpsest/core/message";
+import type { Dialect } from "@palimpsest/core/internal/message";
 import { fork, withWriter } from "../../thread/acts.ts";
 import type { TitleLimits } from "../../thread/title.ts";
 import { commit, createThread, type RecordInput, type ThreadDeps, threadState } from "../../thread/writer.ts";

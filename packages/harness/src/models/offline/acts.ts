@@ -1,8 +1,9 @@
 /** Questions, in any language: asked of `recall`, and answered by quoting what it found, with its number. */
+
+import { openaiShape } from "@palimpsest/core/internal/message";
+import { extractSummary, SECTIONS } from "@palimpsest/core/internal/summary";
 import { analyze, clip, oneLine } from "@palimpsest/core/internal/text";
-import { openaiShape } from "@palimpsest/core/message";
-import { extractSummary, SECTIONS } from "@palimpsest/core/summary";
-import type { CountText } from "@palimpsest/core/tokens";
+import type { CountText } from "@palimpsest/core/internal/tokens";
 import type { PlayedAnswer } from "./played-answer.ts";
 import {
   factsIn,

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { copyRules, NO_RULES, renderRules, rulesInForce } from "@palimpsest/core/internal/log";
-import { parsePatch, patchPrompt, prosePrompt, renderTranscript } from "@palimpsest/core/internal/summary";
-import { openaiShape } from "@palimpsest/core/message";
-import { emptyState } from "@palimpsest/core/summary";
-import { charsPerToken } from "@palimpsest/core/tokens";
+import { openaiShape } from "@palimpsest/core/internal/message";
+import { emptyState, parsePatch, patchPrompt, prosePrompt, renderTranscript } from "@palimpsest/core/internal/summary";
+import { charsPerToken } from "@palimpsest/core/internal/tokens";
 import { generateText, jsonSchema, type ModelMessage, streamText, type Tool } from "ai";
 import { OFFLINE_LABEL, offlineModel } from "./offline-model.ts";
 

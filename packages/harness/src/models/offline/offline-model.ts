@@ -5,7 +5,7 @@
  */
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import { oneLine } from "@palimpsest/core/internal/text";
-import { type CountText, charsPerToken } from "@palimpsest/core/tokens";
+import { type CountText, charsPerToken } from "@palimpsest/core/internal/tokens";
 import { askFileTool, askRecall, keepRecord, quoteBeginning, quoteEarlier, quoteHits, tellResult } from "./acts.ts";
 import { answerParts, type PlayedAnswer, type Playing, requestTokens, usageOf, wholeAnswer } from "./played-answer.ts";
 import { factsIn, type Situation, situationOf, spokenBefore, type ToolAnswer } from "./situation.ts";

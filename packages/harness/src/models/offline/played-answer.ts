@@ -20,8 +20,8 @@ import type {
   LanguageModelV4StreamPart,
   LanguageModelV4Usage,
 } from "@ai-sdk/provider";
-import { type AiSdkMessage, aiSdkShape } from "@palimpsest/core/message";
-import { type CountText, createMeter } from "@palimpsest/core/tokens";
+import { type AiSdkMessage, aiSdkShape } from "@palimpsest/core/internal/message";
+import { type CountText, createMeter } from "@palimpsest/core/internal/tokens";
 
 export interface PlayedAnswer {
   readonly text?: string;

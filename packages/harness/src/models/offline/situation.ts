@@ -1,7 +1,7 @@
 /** What the offline model sees of a request: who said what, which tools are offered, which facts words state. */
 
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
-import { type AiSdkMessage, aiSdkShape, type ResultPart } from "@palimpsest/core/message";
+import { type AiSdkMessage, aiSdkShape, type ResultPart } from "@palimpsest/core/internal/message";
 import { messagesOf } from "./played-answer.ts";
 
 export interface Situation {

@@ -1,5 +1,5 @@
 /** How a head lies in its thread's row, and back. The state has a column of its own, written only when it changes. */
-import type { Head } from "@palimpsest/core/log";
+import type { Head } from "@palimpsest/core/internal/log";
 import { titleOf } from "../driver-rules.ts";
 
 export const HEAD_COLUMNS = "version, messages, updated_at, head, state";

@@ -3,7 +3,7 @@
  * consistent without a transaction, because a record that the head counts never moves or changes its place; only a
  * thread deleted in between can leave a gap, and then the load starts over.
  */
-import type { Head, ThreadHeader } from "@palimpsest/core/log";
+import type { Head, ThreadHeader } from "@palimpsest/core/internal/log";
 import { hiddenButShown } from "../driver-rules.ts";
 import type { ThreadLoad } from "../store.ts";
 import type { SqlQuery } from "./connection.ts";

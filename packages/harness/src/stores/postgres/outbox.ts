@@ -3,7 +3,7 @@
  * of processes. A job is taken with `SKIP LOCKED`, so workers never wait for each other. Each statement may be repeated
  * after its connection was lost: a claim is known by its owner, and nothing depends on an answer that never came.
  */
-import type { Json } from "@palimpsest/core/log";
+import type { Json } from "@palimpsest/core/internal/log";
 import { type Claim, type ClaimedJob, type JobTable, startJobLoop } from "../job-loop.ts";
 import { type Job, type JobStatus, MAX_DELAYS, type NewJob, type Outbox } from "../outbox.ts";
 import type { PostgresConnection, SqlQuery } from "./connection.ts";

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
-import { chain } from "@palimpsest/core/internal/log";
-import type { ChainedRecord, NewRecord } from "@palimpsest/core/log";
+import { type ChainedRecord, chain, type NewRecord } from "@palimpsest/core/internal/log";
 import fc from "fast-check";
 import { sha256 } from "../../thread/writer.ts";
 import { fromRow, type RecordRow, textRow, WRITTEN_COLUMNS, writtenColumns } from "./record-row.ts";

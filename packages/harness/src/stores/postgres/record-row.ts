@@ -2,7 +2,7 @@
  * How a record lies in its row: packed as in SQLite (packed-record.ts), but each row by itself. The shape of its header is
  * abbreviated by a table in this file, so that no other row has to be read with it. What doesn't fit stays text. Pure.
  */
-import type { ChainedRecord } from "@palimpsest/core/log";
+import type { ChainedRecord } from "@palimpsest/core/internal/log";
 import { recordWith } from "../driver-rules.ts";
 import { kindOf, letterOf, packRecord, SHORT_BODY, unpackRecord } from "../packed-record.ts";
 import { bufferOf } from "../packed-values.ts";

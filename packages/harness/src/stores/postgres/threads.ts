@@ -2,7 +2,7 @@
  * Threads in PostgreSQL: create, list, fork, delete. A fork copies nothing: it names its base and reads through it
  * (`lineage.ts`). Deleting a base hands each fork its own copy first, in the same transaction.
  */
-import type { ChainedRecord, Head, ThreadHeader } from "@palimpsest/core/log";
+import type { ChainedRecord, Head, ThreadHeader } from "@palimpsest/core/internal/log";
 import { orphaned, readMark, writeMark } from "../driver-rules.ts";
 import type { ForkRequest, Lease, Store, ThreadPage, ThreadQuery } from "../store.ts";
 import { LONG, type SqlQuery } from "./connection.ts";

@@ -3,7 +3,7 @@
  * future says that the clock was set back, and is due. An append that comes while its job runs raises the revision, so
  * the running one can't take the new append's row with it when it ends.
  */
-import type { Json } from "@palimpsest/core/log";
+import type { Json } from "@palimpsest/core/internal/log";
 import { type Claim, type ClaimedJob, type JobTable, startJobLoop } from "../job-loop.ts";
 import { type Job, type JobStatus, MAX_DELAYS, type NewJob, type Outbox } from "../outbox.ts";
 import type { Connection, SqliteRow } from "./connection.ts";

@@ -2,8 +2,7 @@
  * Records: the compare-and-set append, ranges as a stream, the load of a view, redaction. Everything that must hold
  * together happens in one transaction.
  */
-import { STRUCTURAL_KINDS } from "@palimpsest/core/internal/log";
-import type { ChainedRecord, Head } from "@palimpsest/core/log";
+import { type ChainedRecord, type Head, STRUCTURAL_KINDS } from "@palimpsest/core/internal/log";
 import { pace } from "../../long-work.ts";
 import { assertInOrder, hiddenButShown, titleOf } from "../driver-rules.ts";
 import { isLongZipped, letterOf, type PackedRecord, packRecord, unzipLong } from "../packed-record.ts";

@@ -2,7 +2,7 @@
  * How a head, a header and a record lie in their rows, and which rows a thread's records are: a fork reads its ancestors'
  * up to where it left them. Pure reading; writing is next door.
  */
-import type { ChainedRecord, Head, ThreadHeader } from "@palimpsest/core/log";
+import type { ChainedRecord, Head, ThreadHeader } from "@palimpsest/core/internal/log";
 import { recordWith } from "../driver-rules.ts";
 import { kindOf, letterOf, type PackedRow, PROMPT_BYTES, SHORT_BODY, unpackRecord } from "../packed-record.ts";
 import type { StoredRecord } from "../store.ts";

@@ -2,7 +2,7 @@
  * Threads: create, list, fork, delete, and the head row as `doctor` sees it. A fork copies nothing; a deletion first
  * copies the records its forks share into each of them.
  */
-import type { ChainedRecord, Head, ThreadHeader } from "@palimpsest/core/log";
+import type { ChainedRecord, Head, ThreadHeader } from "@palimpsest/core/internal/log";
 import { orphaned, type PageMark, readMark, writeMark } from "../driver-rules.ts";
 import type { ForkRequest, Lease, Store, ThreadPage, ThreadQuery } from "../store.ts";
 import type { Connection, SqliteRow } from "./connection.ts";

@@ -3,8 +3,8 @@
  * reads the log from its watermark and saves what it learned together with the new watermark in one write.
  */
 import { randomUUID } from "node:crypto";
+import type { MessageRecord } from "@palimpsest/core/internal/log";
 import { extractInput } from "@palimpsest/core/internal/memory";
-import type { MessageRecord } from "@palimpsest/core/log";
 import type { MemoryJob, MemoryQueue, UpdateOutcome } from "palimpsest/internal/memory";
 import { prepare } from "palimpsest/internal/threads";
 import type { Store } from "palimpsest/stores";
