@@ -33,6 +33,8 @@ import { type EditInput, type ForkOrder, forkForRun, type RegenerateInput } from
 import {
   assertModelOptions,
   assertSummarizer,
+  CALL_SETTINGS,
+  type CallSettings,
   type KnownModels,
   type ModelOptions,
   type ModelPlace,
@@ -181,13 +183,14 @@ export function createAgent(options: AgentOptions): Agent {
   });
   const agent: ChatAgent = {
     ...runs,
+    stream: (input) => stream(runInput(input)),
     [CHATS]: chats,
     store,
     respond: createResponder(chats),
     messages: chats.messages,
     threads: async ({ userId = store.userId, ...query } = {}) => depsOf(setup, userId).store.threads(query),
     async generate(input) {
-      const result = await stream(input).result;
+      const result = await stream(runInput(input)).result;
       const { end, error } = result;
       if (error !== null) throw error;
       if (end.kind === "busy")
@@ -267,25 +270,13 @@ function resolve(options: AgentOptions): AgentSetup {
 }
 
 /** Checked against the type: an option that is missing here, or that isn't one, doesn't compile. */
-const OPTIONS: Readonly<Record<keyof AgentOptions, true>> = {
+const OPTIONS: Readonly<Record<Exclude<keyof AgentOptions, keyof CallSettings>, true>> = {
   model: true,
   window: true,
   baseUrl: true,
   bindsReasoning: true,
   prices: true,
   counter: true,
-  temperature: true,
-  topP: true,
-  topK: true,
-  maxOutputTokens: true,
-  presencePenalty: true,
-  frequencyPenalty: true,
-  stopSequences: true,
-  seed: true,
-  reasoning: true,
-  headers: true,
-  providerOptions: true,
-  toolChoice: true,
   fallbacks: true,
   budget: true,
   tools: true,
@@ -307,18 +298,47 @@ const OPTIONS: Readonly<Record<keyof AgentOptions, true>> = {
   random: true,
 };
 
+const RUN_OPTIONS: Readonly<Record<Exclude<keyof RunInput, keyof CallSettings>, true>> = {
+  prompt: true,
+  messages: true,
+  uiMessages: true,
+  runtimeContext: true,
+  toolsContext: true,
+  model: true,
+  window: true,
+  output: true,
+  budget: true,
+  threadId: true,
+  agentName: true,
+  userId: true,
+  signal: true,
+  runId: true,
+  waitMs: true,
+};
+
 /** For programs in plain JavaScript: a misspelled option would be passed over, and a list of tools have the names 0, 1, 2. */
 function assertOptions(options: AgentOptions): void {
-  const names = Object.keys(OPTIONS);
-  for (const name of Object.keys(options).filter((given) => !names.includes(given))) {
-    const meant = nearest(name, names);
-    throw new AgentError("bad-options", `${name} is not an option${meant === null ? "" : `; did you mean ${meant}?`}`);
-  }
+  assertNames(options, OPTIONS, "an option");
   if (Array.isArray(options.tools))
     throw new AgentError(
       "bad-options",
       "`tools` takes an object, the tools by their names: { read_file: tool({ ... }) }",
     );
+}
+
+/** What isn't an object is refused where the run starts. */
+function runInput<O>(input: RunInput<O>): RunInput<O> {
+  if (typeof input === "object" && input !== null) assertNames(input, RUN_OPTIONS, "an option of a run");
+  return input;
+}
+
+function assertNames(given: object, known: Readonly<Record<string, true>>, what: string): void {
+  const names = [...Object.keys(known), ...CALL_SETTINGS];
+  const name = Object.keys(given).find((one) => !names.includes(one));
+  if (name === undefined) return;
+  const meant = nearest(name, names);
+  const advice = meant === null ? "" : `; did you mean ${meant}?`;
+  throw new AgentError("bad-options", `${name} is not ${what}${advice}`);
 }
 
 /** A path, or a promise that wasn't awaited, would fail in the first run, with words about something else. */

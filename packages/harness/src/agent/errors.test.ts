@@ -59,6 +59,18 @@ test("an option that isn't one, and tools as a list, are refused by name", () =>
     assert.throws(made({ rules }, createDeepAgent), { code: "bad-options", message: /`rules` takes a list/ });
 });
 
+test("an option that a run doesn't have is refused with the name that was meant", async (t) => {
+  const { agent } = agentKit([]);
+  t.after(() => agent.close());
+  const given = { prompt: "hi", thread: "harbor" } as never;
+  const refusal = { code: "bad-options", message: "thread is not an option of a run; did you mean threadId?" };
+  await assert.rejects(agent.generate(given), refusal);
+  assert.throws(() => agent.stream(given), refusal);
+  await assert.rejects(agent.generate({ prompt: "hi", maxSteps: 3 } as never), {
+    message: "maxSteps is not an option of a run",
+  });
+});
+
 test("openStore without a path or an address says what it takes", async () => {
   const untyped = openStore as (target?: unknown) => Promise<unknown>;
   for (const given of [undefined, null, { path: "threads.db" }])

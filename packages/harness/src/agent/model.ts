@@ -179,7 +179,7 @@ export interface CallSettings {
   readonly toolChoice?: ToolChoice<ToolSet>;
 }
 
-const CALL_SETTINGS = [
+export const CALL_SETTINGS = [
   "temperature",
   "maxOutputTokens",
   "topP",
