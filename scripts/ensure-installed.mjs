@@ -1,12 +1,13 @@
 // Runs before `npm start`, `npm test` and the others, on whatever Node the machine has: installs and builds only when that is
 // needed, so that a fresh clone and a changed lock file work with one command. A chat needs a ninth of what the tests need,
-// and no build: the sources run as they are.
+// and no build: the sources run as they are. The page needs a bundler beside it.
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const CHAT_ONLY = ["-w", "@palimpsest/cli", "--include-workspace-root", "--omit=dev", "--omit=optional", "--omit=peer"];
+const QUIET = ["--loglevel=error", "--no-audit", "--no-fund"];
 /** As in `engines`. Where the machine's Node is as new, a chat runs on it. */
 const NEEDED = [22, 18];
 
@@ -17,7 +18,7 @@ const lock = join(root, "package-lock.json");
 const built = join(root, "packages", "cli", "dist", "main.js");
 
 const command = process.env.npm_lifecycle_event ?? "";
-const needsChatOnly = /^pre(?:start|demo|palimpsest)$/.test(command);
+const needsChatOnly = /^pre(?:start|demo|palimpsest|page)$/.test(command);
 const isCurrent = existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs;
 
 if (!isCurrent && needsChatOnly) {
@@ -26,16 +27,21 @@ if (!isCurrent && needsChatOnly) {
   const size = isNewEnough ? "120 MB" : "300 MB, most of it the Node that it runs on";
   say(`Installing what the chat needs, once: about ${size} ...`);
   // The package of Node fetches it in its install script. No other package of the chat has one.
-  run(["ci", "--loglevel=error", ...CHAT_ONLY, ...(isNewEnough ? ["--ignore-scripts"] : [])]);
+  run(["ci", ...QUIET, ...CHAT_ONLY, ...(isNewEnough ? ["--ignore-scripts"] : [])]);
 } else if (!isCurrent || (!needsChatOnly && !existsSync(compiler))) {
   say("Installing everything that the tests need, once: about 850 MB, PostgreSQL and a browser among it ...");
-  run(["ci", "--loglevel=error"]);
+  run(["ci", ...QUIET]);
 } else if (
   existsSync(built) &&
-  !/^pre(?:test|palimpsest|build)$/.test(command) &&
+  !/^pre(?:test|palimpsest|build|page)$/.test(command) &&
   newestSource() > statSync(built).mtimeMs
 ) {
   run(["run", "build"]);
+}
+
+if (command === "prepage" && !existsSync(join(root, "node_modules", "preact"))) {
+  say("Installing what builds the page, once: about 15 MB ...");
+  run(["install", ...QUIET, "--no-save", "--ignore-scripts", "-w", "@palimpsest/inspector"]);
 }
 
 function say(text) {
@@ -56,8 +62,9 @@ function run(args, again = args[0] === "ci") {
   }
 }
 
-// What a fresh clone has from its first build, and one that was pulled may lack.
-if (!existsSync(join(root, "packages", "harness", "src", "client", "routes.ts"))) run(["run", "-s", "client-routes"]);
+// Types that a fresh clone has from its first build, and one that was pulled may lack: nothing that runs needs them.
+if (!needsChatOnly && !existsSync(join(root, "packages", "harness", "src", "client", "routes.ts")))
+  run(["run", "-s", "client-routes"]);
 
 /** After a pull or an edit, what was built is no longer what the sources say. */
 function newestSource() {

@@ -1,6 +1,6 @@
 // What must happen before the rest is loaded. From a clone the sources run as they are when node is given
 // `--conditions=palimpsest-source`, and when nothing was built there; elsewhere what was built.
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import module from "node:module";
@@ -14,6 +14,7 @@ if (args.includes("--version")) {
   const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
   process.stdout.write(`${version}\n`);
 } else if (isUnbuiltClone()) {
+  if (args[0] === "studio") buildPage();
   await runSources();
 } else {
   keepCompiledCode();
@@ -23,10 +24,22 @@ if (args.includes("--version")) {
 }
 
 function isUnbuiltClone() {
-  const isThere = (path) => existsSync(new URL(path, import.meta.url));
   return (
     isThere("../src/main.ts") && !isThere("../dist/main.js") && !process.execArgv.join().includes("palimpsest-source")
   );
+}
+
+function isThere(path) {
+  return existsSync(new URL(path, import.meta.url));
+}
+
+// The one thing that can't run from its sources. Where it fails, the gateway says so in the page's place.
+function buildPage() {
+  if (isThere("../../gateway/dist/page/index.html")) return;
+  process.stderr.write("Building the page, once ...\n");
+  const cwd = fileURLToPath(new URL("../../..", import.meta.url));
+  // On stdout is what the command says.
+  spawnSync("npm", ["run", "-s", "page"], { cwd, stdio: ["ignore", 2, 2], shell: process.platform === "win32" });
 }
 
 // Node takes the condition only at its start.

@@ -97,7 +97,7 @@ function notBuilt(): Response {
 <meta name="viewport" content="width=device-width">
 <title>Palimpsest</title>
 <h1>Palimpsest</h1>
-<p>The gateway is running, and its page has not been built: <code>npm run build</code> does it, then load this again.</p>
+<p>The gateway is running, and its page has not been built: <code>npm run page</code> in the clone builds it; then load this again.</p>
 <p><a href="/openapi.json">/openapi.json</a> lists what else there is.</p>
 </html>
 `;
