@@ -53,7 +53,7 @@ async function huge(url: string): Promise<void> {
   for (let index = 0; index < 300; index += 1)
     await post("/api/threads", { id: `thread-${index}`, title: `Thread number ${index} of many about the harbor` });
   await fill(url, LOOKED_AT, 5_000, (index) => `message ${index} ${"about the sea and the weather ".repeat(12)}`);
-  for (let index = 0; index < 60; index += 1)
+  for (let index = 0; index < 20; index += 1)
     await post(`/api/threads/${LOOKED_AT}/rules`, { text: `Never do thing number ${index} without asking.` });
   for (let index = 0; index < 8; index += 1)
     await post(`/api/threads/${LOOKED_AT}/notes`, {

@@ -105,7 +105,11 @@ function Current() {
     return (
       <Empty of="view" title="Nothing is at this address">
         <p>
-          The <a href="/threads">threads</a> are a good place to start.
+          The{" "}
+          <a class="link" href="/threads">
+            threads
+          </a>{" "}
+          are a good place to start.
         </p>
       </Empty>
     );

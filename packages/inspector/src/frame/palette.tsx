@@ -7,6 +7,7 @@ import { go, place } from "../router/navigate.ts";
 import { isOfThread, VIEWS } from "../router/place.ts";
 import { visible } from "../text/format.ts";
 import { views } from "../views/views.tsx";
+import { nextTheme } from "./theme.ts";
 
 export const isPaletteOpen = signal(false);
 
@@ -15,9 +16,10 @@ export function Palette() {
   const [text, setText] = useState("");
   const [chosen, setChosen] = useState(0);
   useEffect(() => dialog.current?.showModal(), []);
+  const said = text.trim();
   const actions = [
-    ...matching([...offered.value, ...moves()], text),
-    ...(text.trim() === "" ? [] : matching(threadMoves(), text).slice(0, MOST_THREADS)),
+    ...matching([...offered.value, ...moves(), THEME], text),
+    ...(said === "" ? [] : [...matching(threadMoves(), text).slice(0, MOST_THREADS), searchFor(said)]),
   ];
   const index = Math.min(chosen, actions.length - 1);
   const close = () => {
@@ -33,7 +35,7 @@ export function Palette() {
         role="combobox"
         aria-expanded="true"
         aria-controls="palette-list"
-        aria-activedescendant={actions.length > 0 ? `palette-${index}` : undefined}
+        aria-activedescendant={`palette-${index}`}
         aria-label="Do or go"
         placeholder="Do or go…"
         value={text}
@@ -66,7 +68,6 @@ export function Palette() {
           </div>
         ))}
       </div>
-      {actions.length === 0 && <p class="empty">Nothing here is called that.</p>}
     </dialog>
   );
 }
@@ -80,6 +81,12 @@ export function moves(): readonly Action[] {
     key: String(index + 1),
     run: () => go(name, isOfThread(name) ? threadId : null),
   }));
+}
+
+const THEME: Action = { name: "Change between light, dark and the system's theme", run: nextTheme };
+
+function searchFor(text: string): Action {
+  return { name: `Search everything ever said for “${visible(text)}”`, run: () => go("threads", null, { find: text }) };
 }
 
 /** The most rows shown at once; typing more finds the others. */

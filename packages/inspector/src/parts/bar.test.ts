@@ -8,7 +8,7 @@ test("a bar has the prompt in order, what is free, the tools and what is kept fo
   const groups = [{ name: "Tools/Response", parts: { definitions: 30, reserved: 40 } }];
   assert.deepEqual(
     segmentsOf({ window: 200, total: 60, parts, groups }).map(({ label, tokens }) => `${label} ${tokens}`),
-    ["base 10", "user 20", "free 100", "tools 30", "answer 40"],
+    ["system 10", "user 20", "free 100", "tools 30", "answer 40"],
   );
 });
 

@@ -32,6 +32,8 @@ const ORDER: readonly (readonly [part: string, color: string])[] = [
   ["images", "images"],
 ];
 
+const LABELS: Readonly<Record<string, string>> = { base: "system", tool: "tool results" };
+
 /** The prompt from the left, then what is free, then the tools' definitions and what is kept for the answer. */
 export function segmentsOf({ window, total, parts, groups }: ContextFacts): readonly BarSegment[] {
   const reserved = reservedIn(groups);
@@ -42,7 +44,7 @@ export function segmentsOf({ window, total, parts, groups }: ContextFacts): read
   const segment = (label: string, color: string, tokens: number): BarSegment[] =>
     tokens <= 0 ? [] : [{ part: color, label, tokens, share: tokens / whole }];
   return [
-    ...order.flatMap(([part, color]) => segment(part, color, parts[part] ?? 0)),
+    ...order.flatMap(([part, color]) => segment(LABELS[part] ?? part, color, parts[part] ?? 0)),
     ...segment("free", "free", whole - total - reserved),
     ...segment("tools", "definitions", parts["definitions"] ?? 0),
     ...segment("answer", "reserved", reserved),

@@ -93,13 +93,16 @@ function ThreadItem({ branch: { thread, depth }, now, children }: ThreadItemProp
       <span class="dim number count" title={`${grouped(thread.messages)} messages`}>
         {grouped(thread.messages)}
       </span>
-      <small class="dim cut">
+      <small class="dim">
         {thread.run != null && <span class="running">running</span>}
-        {thread.title !== null && <span class="mono">{visible(thread.id)} · </span>}
-        {relation(thread)}
-        <time dateTime={thread.updatedAt} title={thread.updatedAt}>
-          {ago(thread.updatedAt, now)}
-        </time>
+        {thread.title !== null && <span class="mono cut">{visible(thread.id)}</span>}
+        <span class="nowrap">
+          {thread.title !== null && " · "}
+          {relation(thread)}
+          <time dateTime={thread.updatedAt} title={thread.updatedAt}>
+            {ago(thread.updatedAt, now)}
+          </time>
+        </span>
       </small>
     </div>
   );

@@ -31,7 +31,7 @@ export function Act({ entry, threadId, acts, undone }: ActProps) {
     <div class={`act act-${act} ${isOpen ? "is-open" : ""}`}>
       <span class="act-text">{brought === undefined ? text : `Brought back #${brought}`}</span>
       {isUndone && <span class="pill">taken back</span>}
-      {detail !== "" && <span class="dim small cut">{line(detail, 160)}</span>}
+      {detail !== "" && <span class="dim small cut">{line(detail.replace(/^<\w+>\s*/, ""), 160)}</span>}
       {canUndo && (
         <span class="row push">
           <a class="button plain" href={addressOf("window", threadId)}>

@@ -37,7 +37,7 @@ export function Said({ entry, threadId, acts, isLast }: SaidProps) {
   return (
     <article class={`chat-said said-${role}`} aria-label={`${role}${seq === null ? "" : ` #${seq}`}`}>
       <header class="row">
-        <span class={`role-dot part-${role === "tool" ? "tool" : role}`} aria-hidden="true" />
+        <span class={`part-${role} role-dot`} aria-hidden="true" />
         <span class="who">{NAMES[role]}</span>
         {seq !== null && (
           <a class="dim mono" href={addressOf("window", threadId, { seq: String(seq) })}>

@@ -29,6 +29,7 @@ export function ThreadsView() {
   const [filter, setFilter] = useState("");
   const branches = useComputed(() => branchesOf(threads.value.values()));
   const field = useRef<HTMLInputElement>(null);
+  const chooser = useRef<HTMLInputElement>(null);
   const { find } = place.value.query;
   useEffect(() => {
     if (find !== undefined) field.current?.focus();
@@ -54,16 +55,7 @@ export function ThreadsView() {
     setProblem(outcome.kind === "failed" ? outcome.problem : null);
     if (outcome.kind === "ok") forgetThread(thread!.id);
   };
-  useActions(
-    thread === undefined
-      ? []
-      : [
-          { name: "Delete the chosen thread…", key: "d", run: () => setAsking("delete") },
-          { name: "Rename the chosen thread…", key: "e", run: () => setAsking("rename") },
-          { name: "Open the chosen thread", key: "o", run: () => go("window", thread.id) },
-        ],
-    thread?.id ?? "",
-  );
+  useThreadActions(thread, setAsking, () => chooser.current?.click());
   return (
     <section class={`threads-view ${isOver ? "over" : ""}`} aria-label="Threads" {...listeners}>
       <div class="row wrap">
@@ -82,6 +74,7 @@ export function ThreadsView() {
         <label class="button file">
           Import…
           <input
+            ref={chooser}
             class="hidden"
             type="file"
             multiple
@@ -143,6 +136,26 @@ export function ThreadsView() {
         </Question>
       )}
     </section>
+  );
+}
+
+function useThreadActions(
+  chosen: ThreadRowText | undefined,
+  ask: (question: "delete" | "rename") => void,
+  chooseFile: () => void,
+): void {
+  const ofChosen = (id: string) => [
+    { name: "Open the chosen thread", key: "o", run: () => go("window", id) },
+    { name: "Rename the chosen thread…", key: "e", run: () => ask("rename") },
+    { name: "Delete the chosen thread…", key: "d", run: () => ask("delete") },
+  ];
+  useActions(
+    [
+      { name: "Start a chat", key: "n", run: () => go("chat", null) },
+      { name: "Import a file…", key: "i", run: chooseFile },
+      ...(chosen === undefined ? [] : ofChosen(chosen.id)),
+    ],
+    chosen?.id ?? "",
   );
 }
 

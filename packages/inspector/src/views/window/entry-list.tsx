@@ -26,7 +26,8 @@ export interface ShownEntry {
 
 export function shownEntry(entry: EntryFacts, hidden: number, summary: string): ShownEntry {
   const { seq, source, role, tokens, folded, shortened } = entry;
-  const part = ["rules", "summary", "acknowledgement", "fold"].includes(source) ? "summary" : role;
+  const isSummary = source === "summary" || source === "acknowledgement" || source === "fold";
+  const part = source === "rules" ? "pinned" : isSummary ? "summary" : role;
   const { label, tone } = whyOf(entry, hidden);
   return {
     key: seq !== null ? String(seq) : folded === undefined ? source : `fold-${folded[0]}`,

@@ -95,7 +95,7 @@ function quoted([seq]: readonly number[]): CutTarget | null {
 export function howOf({ rung, reason }: Pick<CompactionFacts, "rung" | "reason">): string {
   const how = rung === "summarize" ? "written by a model" : rung === "extract" ? "made by rules" : rung;
   const share = /^fraction ([\d.]+)$/.exec(reason);
-  if (share !== null) return `${how} because ${Math.round(Number(share[1]) * 100)} % of the window were reached,`;
+  if (share !== null) return `${how} because ${Math.round(Number(share[1]) * 100)} % of the window was reached,`;
   return reason === "manual" ? `${how} because somebody asked for it,` : `${how} (${reason})`;
 }
 

@@ -64,6 +64,7 @@ interface EdgeProps {
 function Edge({ window, size, onSize }: EdgeProps) {
   const track = useRef<HTMLDivElement>(null);
   const range = tryRange(window.window, wholeOf(window));
+  const share = Math.min(size / range.most, 1);
   const move = (event: PointerEvent) => {
     const { left, width } = track.current!.getBoundingClientRect();
     onSize(sizeAt((event.clientX - left) / Math.max(width, 1), range));
@@ -80,7 +81,7 @@ function Edge({ window, size, onSize }: EdgeProps) {
         aria-valuenow={size}
         aria-valuetext={`${grouped(size)} tokens`}
         title="Drag, or use the arrow keys, to try another window"
-        style={{ left: `${Math.min(size / range.most, 1) * 100}%` }}
+        style={{ left: `${share * 100}%` }}
         onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
         onPointerMove={(event) => {
           if (event.currentTarget.hasPointerCapture(event.pointerId)) move(event);
@@ -92,7 +93,11 @@ function Edge({ window, size, onSize }: EdgeProps) {
           onSize(next);
         }}
       />
-      <span class={`dim small edge-words ${size / range.most < 0.5 ? "at-end" : ""}`} aria-hidden="true">
+      <span
+        class="dim small edge-words"
+        aria-hidden="true"
+        style={{ [share < 0.5 ? "left" : "right"]: `calc(${Math.min(share, 1 - share) * 100}% + 14px)` }}
+      >
         drag the edge to try another window
       </span>
     </div>
