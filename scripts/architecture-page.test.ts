@@ -29,7 +29,7 @@ test("a folder that the drawing lacks and an arrow that points up in it are foun
 test("the tables of core's and the harness's parts say what each folder is for", () => {
   for (const name of ["core", "harness"] as const) {
     const rows = [...section(`The parts of ${name === "core" ? "core" : "the harness"}`).matchAll(/^\| (`.*?) \|/gm)];
-    const told = rows.flatMap(([, cell]) => [...cell!.matchAll(/`([\w-]+)`/g)].map(([, folder]) => folder!));
+    const told = rows.flatMap(([, cell]) => [...cell!.matchAll(/`([\w/-]+)`/g)].map(([, folder]) => folder!));
     const folders = Object.keys(arrows[name]).filter((folder) => folder !== ".");
     assert.deepEqual(told.toSorted(), folders.toSorted());
   }
@@ -76,7 +76,7 @@ function drawnRows(text: string): Map<string, number> {
   const rows = new Map<string, number>();
   let name = "";
   for (const [row, line] of text.split("\n").entries()) {
-    const words = line.replace(/\(.*?\)/g, "").match(/[\w-]+/g) ?? [];
+    const words = line.replace(/\(.*?\)/g, "").match(/[\w/-]+/g) ?? [];
     if (/^(?:core|harness|testing|lab|gateway|inspector|cli) {2,}\w/.test(line)) name = words.shift()!;
     else if (!/^ {4,}\w/.test(line)) continue;
     for (const folder of words) rows.set(`${name}/${folder}`, row);

@@ -55,7 +55,7 @@ function targetsOf(file: SourceFile): { readonly target: string; readonly line: 
     .map(({ specifier, line }) => ({ target: posix.join(posix.dirname(file.path), specifier), line }));
 }
 
+/** Each feature under `features` is a folder of its own. */
 function folderOf(path: string, root: string): string {
-  const inside = path.slice(root.length);
-  return inside.includes("/") ? inside.slice(0, inside.indexOf("/")) : ".";
+  return /^((?:features\/)?[^/]+)\//.exec(path.slice(root.length))?.[1] ?? ".";
 }

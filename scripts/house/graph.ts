@@ -32,7 +32,7 @@ export function folderEdges(edges: Edges): Edges {
 }
 
 function folderOf(path: string): string {
-  return /\/src\/([^/]+)\//.exec(path)?.[1] ?? ".";
+  return /\/src\/((?:features\/)?[^/]+)\//.exec(path)?.[1] ?? ".";
 }
 
 /** Groups of two or more in which each reaches each, the largest first. */

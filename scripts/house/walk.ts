@@ -177,9 +177,10 @@ function wayOf(calls: readonly TracedFunction[]): Way {
   return { files: files.length, folders: distinct, returns: visits - distinct, lines, ...list };
 }
 
+/** Each feature under `features` is a folder of its own. */
 function folderOf(path: string): string {
-  const [owner, , ...inside] = path.split("/");
-  return `${owner}/${inside.length > 1 ? inside[0] : "."}`;
+  const [, owner, folder] = /^([^/]+)\/src\/((?:features\/)?[^/]+\/)?/.exec(path) ?? [];
+  return `${owner}/${folder ?? "."}`;
 }
 
 function linesRun(path: string, ran: ReadonlySet<TracedFunction>): number {

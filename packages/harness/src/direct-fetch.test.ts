@@ -4,8 +4,8 @@ import { redirecting } from "../test/redirecting.ts";
 import { createAgent } from "./agent/agent.ts";
 import { createClient } from "./client/create-client.ts";
 import { directFetch, RedirectedError } from "./direct-fetch.ts";
+import { connectionTo } from "./features/mcp/middleware.ts";
 import { configSchema } from "./home/schema.ts";
-import { connectionTo } from "./mcp/middleware.ts";
 import { configuredEmbedder } from "./models/configured-embedder.ts";
 import { resolveModel } from "./models/resolve.ts";
 

@@ -1,8 +1,8 @@
 /** What our own packages use of this folder beyond its public names. No promise is made about it. */
 
-export { mcpTools } from "../mcp/middleware.ts";
+export { mcpTools } from "../features/mcp/middleware.ts";
+export { switchSkill } from "../features/skills/middleware.ts";
 export { forgetWindows, windowsOf } from "../models/learned-limits.ts";
-export { switchSkill } from "../skills/middleware.ts";
 export { threadCost } from "./cost.ts";
 export { eventLog } from "./from-config.ts";
 export {

@@ -9,8 +9,8 @@ import {
   summarizationFromFile,
   summarizationFromOptions,
 } from "../compaction/summarization.ts";
+import { BASH, GENERAL_PURPOSE, subagentsFromConfig } from "../features/subagents/spec.ts";
 import { lightweightModel, resolveModel } from "../models/resolve.ts";
-import { BASH, GENERAL_PURPOSE, subagentsFromConfig } from "../subagents/spec.ts";
 import { loadConfig, parseConfig } from "./config.ts";
 import { DOCUMENTED_BLOCKS } from "./fixtures/documented-blocks.ts";
 

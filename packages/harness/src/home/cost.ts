@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { ThreadName, UsageRecord } from "@palimpsest/core/internal/log";
 import { errorCode } from "@palimpsest/core/internal/text";
+import { childrenOf } from "../features/subagents/result.ts";
 import { makeFolder, PRIVATE_FILE, threadFolder } from "../home-folders.ts";
 import { configuredEmbedder } from "../models/configured-embedder.ts";
 import {
@@ -22,7 +23,6 @@ import {
 } from "../models/facts.ts";
 import type { EmbeddingEvent, OnEmbedding } from "../recall/embedder.ts";
 import type { Store } from "../stores/store.ts";
-import { childrenOf } from "../subagents/result.ts";
 import type { ThreadDeps } from "../thread/writer.ts";
 import type { ConfigFile } from "./schema.ts";
 

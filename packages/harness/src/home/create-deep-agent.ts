@@ -11,10 +11,17 @@ import {
   type SummarizationOptions,
   summarizationFromOptions,
 } from "../compaction/summarization.ts";
+import { loopGuard } from "../features/loop-guard/middleware.ts";
+import type { Memory } from "../features/memory/create-memory.ts";
+import { memoryFiles } from "../features/memory-tool/create-memory-tool.ts";
+import { type SkillsOptions, skills } from "../features/skills/middleware.ts";
+import { type SubagentsOptions, subagents } from "../features/subagents/middleware.ts";
+import { answerFiles, type KeepAnswer, type SubagentModel, workspaceFor } from "../features/subagents/spec.ts";
+import { type ToolOutputOptions, toolOutput } from "../features/tool-output/middleware.ts";
+import { QUOTA, VIRTUAL_ROOT } from "../features/workspace/inside.ts";
+import { forkedFiles, viewImage, type WorkspaceOptions, workspaceFiles } from "../features/workspace/middleware.ts";
+import { fileCopier, type Quota, threadWorkspace, type Workspace } from "../features/workspace/workspace.ts";
 import { threadFolder } from "../home-folders.ts";
-import { loopGuard } from "../loop-guard/middleware.ts";
-import type { Memory } from "../memory/create-memory.ts";
-import { memoryFiles } from "../memory-tool/create-memory-tool.ts";
 import {
   clarification,
   danglingCalls,
@@ -27,14 +34,7 @@ import {
 } from "../middleware/basics.ts";
 import { contextTools } from "../middleware/context-tools.ts";
 import { recall } from "../recall/middleware.ts";
-import { type SkillsOptions, skills } from "../skills/middleware.ts";
-import { type SubagentsOptions, subagents } from "../subagents/middleware.ts";
-import { answerFiles, type KeepAnswer, type SubagentModel, workspaceFor } from "../subagents/spec.ts";
 import type { FileCopier } from "../thread/handle.ts";
-import { type ToolOutputOptions, toolOutput } from "../tool-output/middleware.ts";
-import { QUOTA, VIRTUAL_ROOT } from "../workspace/inside.ts";
-import { forkedFiles, viewImage, type WorkspaceOptions, workspaceFiles } from "../workspace/middleware.ts";
-import { fileCopier, type Quota, threadWorkspace, type Workspace } from "../workspace/workspace.ts";
 
 export interface DeepAgentOptions extends AgentOptions {
   /** `false` turns automatic compaction off. Settings resolved before, such as a file's, are taken as they are. */

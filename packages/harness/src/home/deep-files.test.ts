@@ -6,7 +6,7 @@ import { after, before, describe, it } from "node:test";
 import { tool } from "ai";
 import { z } from "zod";
 import { deepAgentKit } from "../../test/agent/agent-kit.ts";
-import { threadWorkspace } from "../workspace/workspace.ts";
+import { threadWorkspace } from "../features/workspace/workspace.ts";
 import { createDeepAgent } from "./create-deep-agent.ts";
 
 const LOG = Array.from({ length: 16_500 }, (_, index) =>

@@ -16,11 +16,16 @@ import {
   type Summarization,
   summarizationForThreads,
 } from "../compaction/summarization.ts";
-import { mcpTools } from "../mcp/middleware.ts";
-import { type Memory, openStorage, wireMemory } from "../memory/create-memory.ts";
-import { givenBlockTokens } from "../memory/repository.ts";
-import { type EmitMemory, type MemoryEvent, memoryLogLine } from "../memory/storage.ts";
-import type { Extract } from "../memory/updater.ts";
+import { mcpTools } from "../features/mcp/middleware.ts";
+import { type Memory, openStorage, wireMemory } from "../features/memory/create-memory.ts";
+import { givenBlockTokens } from "../features/memory/repository.ts";
+import { type EmitMemory, type MemoryEvent, memoryLogLine } from "../features/memory/storage.ts";
+import type { Extract } from "../features/memory/updater.ts";
+import { switchesIn } from "../features/skills/middleware.ts";
+import { type SubagentEvent, subagentLogLines } from "../features/subagents/result.ts";
+import { subagentsFromConfig, workspaceFor } from "../features/subagents/spec.ts";
+import { usedBy } from "../features/workspace/inside.ts";
+import type { Root } from "../features/workspace/workspace.ts";
 import { pricesOf, pricingOf, readUsage } from "../models/facts.ts";
 import { windowsOf } from "../models/learned-limits.ts";
 import {
@@ -32,12 +37,7 @@ import {
 } from "../models/resolve.ts";
 import { nearest } from "../nearest.ts";
 import type { EmbeddingEvent } from "../recall/embedder.ts";
-import { switchesIn } from "../skills/middleware.ts";
 import type { Store } from "../stores/store.ts";
-import { type SubagentEvent, subagentLogLines } from "../subagents/result.ts";
-import { subagentsFromConfig, workspaceFor } from "../subagents/spec.ts";
-import { usedBy } from "../workspace/inside.ts";
-import type { Root } from "../workspace/workspace.ts";
 import { workspaceQuota } from "./config.ts";
 import { configuredEmbedding, embeddingLogLine, noteCharge, noteEmbedding, noteSummary } from "./cost.ts";
 import { createDeepAgent, type DeepAgentOptions, type DeepFilesOptions } from "./create-deep-agent.ts";

@@ -8,8 +8,8 @@ import { existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DEFAULT_USER } from "@palimpsest/core/internal/log";
 import type { LearnedLimits } from "@palimpsest/core/internal/tokens";
-import type { EraseDeps } from "../memory/erase-message.ts";
-import type { Repository } from "../memory/repository.ts";
+import type { EraseDeps } from "../features/memory/erase-message.ts";
+import type { Repository } from "../features/memory/repository.ts";
 import { asUser } from "../stores/driver-rules.ts";
 import { openStore, storeTarget } from "../stores/open.ts";
 import type { Store } from "../stores/store.ts";
@@ -163,8 +163,8 @@ export function locateHome(options: HomeOptions): LocatedHome {
     embedding: once(() => embeddingOf({ directory, configuration, settings }, options.onError)),
     async memory(store) {
       const [{ openStorage }, { openRepository }] = await Promise.all([
-        import("../memory/create-memory.ts"),
-        import("../memory/repository.ts"),
+        import("../features/memory/create-memory.ts"),
+        import("../features/memory/repository.ts"),
       ]);
       const { memory } = await settings();
       // One beside the threads has its home; one that only reads makes none.

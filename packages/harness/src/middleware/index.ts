@@ -1,10 +1,15 @@
 export type { SummarizationMiddlewareOptions } from "../compaction/middleware.ts";
 export { compactTool, summarization } from "../compaction/middleware.ts";
-export { loopGuard } from "../loop-guard/middleware.ts";
-export { type MemoryMiddlewareOptions, memory } from "../memory/middleware.ts";
+export { loopGuard } from "../features/loop-guard/middleware.ts";
+export { type MemoryMiddlewareOptions, memory } from "../features/memory/middleware.ts";
+export { type SkillsOptions, skills } from "../features/skills/middleware.ts";
+export { type SubagentsOptions, subagents } from "../features/subagents/middleware.ts";
+export { type ToolOutputOptions, toolOutput } from "../features/tool-output/middleware.ts";
+export {
+  type ViewImageOptions,
+  viewImage,
+  type WorkspaceOptions,
+  workspaceFiles,
+} from "../features/workspace/middleware.ts";
 export { type RecallOptions, recall } from "../recall/middleware.ts";
-export { type SkillsOptions, skills } from "../skills/middleware.ts";
-export { type SubagentsOptions, subagents } from "../subagents/middleware.ts";
-export { type ToolOutputOptions, toolOutput } from "../tool-output/middleware.ts";
-export { type ViewImageOptions, viewImage, type WorkspaceOptions, workspaceFiles } from "../workspace/middleware.ts";
 export { clarification, danglingCalls, type TitleOptions, threadData, title, todos } from "./basics.ts";

@@ -1,9 +1,9 @@
 /** Acts on a thread. Each one is a record that can be looked at later, and most of them can be taken back. */
 import { checkThreadId } from "@palimpsest/core/internal/log";
 import { z } from "zod";
+import { eraseMessage } from "../features/memory/erase-message.ts";
 import { compactInHome, forkInHome, takeBackInHome } from "../home/home-acts.ts";
 import type { Home } from "../home/open-home.ts";
-import { eraseMessage } from "../memory/erase-message.ts";
 import { pin as pinMessage, redo as redoNewest, type Undone, undo as undoRecord, withWriter } from "../thread/acts.ts";
 import { verify as verifyThread } from "../thread/audit.ts";
 import type { ThreadOutcome } from "../thread/compact-thread.ts";

@@ -1,11 +1,11 @@
 /** What an agent of this home may use: models, skills, sub-agents. Addresses and keys of providers are never shown. */
 import { resolve } from "node:path";
 import { z } from "zod";
+import { readSkills, switchedOff, switchesIn, switchSkill } from "../features/skills/middleware.ts";
+import { createRegistry, subagentsFromConfig } from "../features/subagents/spec.ts";
 import type { Home } from "../home/open-home.ts";
 import { PRICES_AS_OF, pricesOf, windowNow, windowOf } from "../models/facts.ts";
 import { offeredModels } from "../models/resolve.ts";
-import { readSkills, switchedOff, switchesIn, switchSkill } from "../skills/middleware.ts";
-import { createRegistry, subagentsFromConfig } from "../subagents/spec.ts";
 import { type ClosedHome, list, OperationError, operation } from "./operation.ts";
 
 const window = z.strictObject({ tokens: z.number(), source: z.string() });

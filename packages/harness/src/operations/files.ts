@@ -4,12 +4,19 @@
  */
 import { type FileHandle, rm } from "node:fs/promises";
 import { z } from "zod";
+import {
+  type Place,
+  resolveVirtual,
+  VIRTUAL_ROOT,
+  virtualPath,
+  withFile,
+  withFolder,
+} from "../features/workspace/inside.ts";
+import { listFolder, walk } from "../features/workspace/search-files.ts";
+import { ToolFailure } from "../features/workspace/tool-failure.ts";
+import { threadWorkspace, type Workspace } from "../features/workspace/workspace.ts";
 import { workspaceQuota } from "../home/config.ts";
 import type { Home } from "../home/open-home.ts";
-import { type Place, resolveVirtual, VIRTUAL_ROOT, virtualPath, withFile, withFolder } from "../workspace/inside.ts";
-import { listFolder, walk } from "../workspace/search-files.ts";
-import { ToolFailure } from "../workspace/tool-failure.ts";
-import { threadWorkspace, type Workspace } from "../workspace/workspace.ts";
 import { list, missingThread, OperationError, operation, thread } from "./operation.ts";
 
 export const file = z.strictObject({

@@ -3,10 +3,10 @@ import { randomUUID } from "node:crypto";
 import type { Fact, MemoryDocument, RefusalReason, SectionPath } from "@palimpsest/core/internal/memory";
 import { SECTION_PATHS } from "@palimpsest/core/internal/memory";
 import { z } from "zod";
+import { forgetEverywhere } from "../features/memory/erase-message.ts";
+import { checkScope, type MemoryScope, type Repository } from "../features/memory/repository.ts";
+import { type MemoryService, memoryService } from "../features/memory/service.ts";
 import type { Home } from "../home/open-home.ts";
-import { forgetEverywhere } from "../memory/erase-message.ts";
-import { checkScope, type MemoryScope, type Repository } from "../memory/repository.ts";
-import { type MemoryService, memoryService } from "../memory/service.ts";
 import {
   type ClosedHome,
   invalid,

@@ -3,8 +3,8 @@
 import type { LogRecord, MessageRecord } from "@palimpsest/core/internal/log";
 import { type Part, shapeOf } from "@palimpsest/core/internal/message";
 import { z } from "zod";
+import { delegationsOf } from "../features/subagents/delegations.ts";
 import type { Store } from "../stores/store.ts";
-import { delegationsOf } from "../subagents/delegations.ts";
 import { threadLines } from "../thread/thread-lines.ts";
 import { threadWindow } from "../thread/thread-window.ts";
 import { invalid, list, missingThread, operation, seq, thread } from "./operation.ts";

@@ -1,10 +1,10 @@
 /** Everything that belongs to the user, to take along or to have deleted. An admin does it for somebody by naming them. */
 import { emptyDocument } from "@palimpsest/core/internal/memory";
 import { z } from "zod";
+import type { MemoryScope, Repository } from "../features/memory/repository.ts";
+import { eraseMemoryFiles, everyMemoryFile, userMemoryFiles } from "../features/memory-tool/create-memory-tool.ts";
 import { deleteInHome } from "../home/home-acts.ts";
 import type { Home } from "../home/open-home.ts";
-import type { MemoryScope, Repository } from "../memory/repository.ts";
-import { eraseMemoryFiles, everyMemoryFile, userMemoryFiles } from "../memory-tool/create-memory-tool.ts";
 import { everyThread } from "../stores/driver-rules.ts";
 import { exportedFiles } from "./files.ts";
 import { type ListedKey, listKeys } from "./keys.ts";

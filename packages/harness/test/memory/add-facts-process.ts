@@ -1,9 +1,9 @@
 /** A process of the storage tests: adds facts to one document per driver, among others that do the same. */
 
-import { storeStorage } from "../../src/memory/create-memory.ts";
-import { fileStorage } from "../../src/memory/file-storage.ts";
-import { openRepository } from "../../src/memory/repository.ts";
-import { memoryService } from "../../src/memory/service.ts";
+import { storeStorage } from "../../src/features/memory/create-memory.ts";
+import { fileStorage } from "../../src/features/memory/file-storage.ts";
+import { openRepository } from "../../src/features/memory/repository.ts";
+import { memoryService } from "../../src/features/memory/service.ts";
 import { openStore } from "../../src/stores/open.ts";
 
 const [folder = "", database = "", url = "", name = ""] = process.argv.slice(2);

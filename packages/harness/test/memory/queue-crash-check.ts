@@ -6,7 +6,7 @@ import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { until } from "@palimpsest/testing/internal/queue-kit";
 import { learn, learned } from "@palimpsest/testing/internal/queue-learner";
-import { createMemoryQueue } from "../../src/memory/queue.ts";
+import { createMemoryQueue } from "../../src/features/memory/queue.ts";
 import { openStore } from "../../src/stores/open.ts";
 import type { Store } from "../../src/stores/store.ts";
 

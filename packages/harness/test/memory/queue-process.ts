@@ -7,7 +7,7 @@ import { writeSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { learn, takeTurn } from "@palimpsest/testing/internal/queue-learner";
 import { writeThread } from "@palimpsest/testing/internal/thread-writer";
-import { createMemoryQueue } from "../../src/memory/queue.ts";
+import { createMemoryQueue } from "../../src/features/memory/queue.ts";
 import { openStore } from "../../src/stores/open.ts";
 
 const [target, threadId, mode] = process.argv.slice(2) as [string, string, "turns" | "work" | "hang"];

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { until } from "@palimpsest/testing/internal/queue-kit";
 import { learn, learned, takeTurn } from "@palimpsest/testing/internal/queue-learner";
 import { writeThread } from "@palimpsest/testing/internal/thread-writer";
-import { createMemoryQueue } from "../../src/memory/queue.ts";
+import { createMemoryQueue } from "../../src/features/memory/queue.ts";
 import { openStore } from "../../src/stores/open.ts";
 import { startQueueProcess } from "./queue-crash-check.ts";
 

@@ -4,12 +4,12 @@ import { type ScriptedCall, type ScriptedModel, type ScriptedStep, scriptedModel
 import type { ToolSet } from "ai";
 import { type Agent, type AgentOptions, createAgent } from "../../src/agent/agent.ts";
 import type { AgentEvent } from "../../src/agent/events.ts";
+import { createGate } from "../../src/features/subagents/delegate.ts";
+import { type Delegation, delegationsOf } from "../../src/features/subagents/delegations.ts";
+import { type SubagentsOptions, subagents } from "../../src/features/subagents/middleware.ts";
+import type { SubagentEvent, SubagentResult } from "../../src/features/subagents/result.ts";
 import { openSqlite } from "../../src/stores/sqlite.ts";
 import type { Store } from "../../src/stores/store.ts";
-import { createGate } from "../../src/subagents/delegate.ts";
-import { type Delegation, delegationsOf } from "../../src/subagents/delegations.ts";
-import { type SubagentsOptions, subagents } from "../../src/subagents/middleware.ts";
-import type { SubagentEvent, SubagentResult } from "../../src/subagents/result.ts";
 
 export interface SubagentKit {
   readonly agent: Agent;

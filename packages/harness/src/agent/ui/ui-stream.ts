@@ -4,7 +4,7 @@
  * An event that brings its payload as `data` is passed on as it is; others that aren't named here stay inside.
  */
 import { isToolUIPart, type UIMessage, type UIMessageChunk } from "ai";
-import type { SubagentEvent } from "../../subagents/result.ts";
+import type { SubagentEvent } from "../../features/subagents/result.ts";
 import { AgentError } from "../errors.ts";
 import type { AgentEvent, RunEnd } from "../events.ts";
 
