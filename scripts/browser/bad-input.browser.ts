@@ -56,6 +56,25 @@ for (const [theme, width] of [
     });
   });
 
+test("a chat of long messages opens at its last one, and stays where its reader scrolls to", async (t) => {
+  await inspect(t, {}, async ({ page, url }) => {
+    const long = Array.from({ length: 60 }, (_, index) => `${index} ${"far out at sea ".repeat(index > 50 ? 300 : 9)}`);
+    await imported(url, "tall", lines([...long, "Seen."]));
+    await page.goto("/threads/tall/chat");
+    await page.getByText("Seen.").waitFor();
+    while ((await page.evaluate<number>(below)) > 1) await page.getByText("Seen.").waitFor();
+    await page.mouse.move(640, 400);
+    await page.mouse.wheel(0, -3_000);
+    while ((await page.evaluate<number>(below)) < 1_000) await page.getByText("Seen.").waitFor();
+    await page.screenshot();
+    assert.ok((await page.evaluate<number>(below)) > 1_000);
+  });
+});
+
+const below = `(({ scrollHeight, scrollTop, clientHeight }) => scrollHeight - scrollTop - clientHeight)(
+  document.querySelector(".chat-log"),
+)`;
+
 test("a message of 5 MB is cut, and shown further when one asks for it", async (t) => {
   await inspect(t, {}, async ({ page, url }) => {
     await imported(url, "long", lines(["x ".repeat(2_500_000), "That was long."]));

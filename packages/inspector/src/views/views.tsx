@@ -16,29 +16,30 @@ interface ViewRow {
 export const views: Readonly<Record<PageView, ViewRow>> = {
   threads: { title: "Threads", component: ThreadsView },
   window: { title: "Window", component: WindowView },
-  timeline: { title: "Timeline", component: later("timeline") },
-  chat: { title: "Chat", component: later("chat") },
-  map: { title: "Map", component: later("map") },
-  rules: { title: "Rules", component: later("rules") },
-  memory: { title: "Memory", component: later("memory") },
-  requests: { title: "Requests", component: later("requests") },
-  lab: { title: "Lab", component: later("lab") },
+  timeline: later("timeline", "Timeline"),
+  chat: later("chat", "Chat"),
+  map: later("map", "Map"),
+  rules: later("rules", "Rules"),
+  memory: later("memory", "Memory"),
+  requests: later("requests", "Requests"),
+  lab: later("lab", "Lab"),
 };
 
 type LaterViews = typeof import("./opened-later.ts").openedLater;
 
-/** Draws nothing until the views' file is here. */
-function later(name: keyof LaterViews): ComponentType {
-  return () => {
+/** Draws only its heading until the views' file is here. */
+function later(name: keyof LaterViews, title: string): ViewRow {
+  const component = () => {
     const state = fetched.value;
     useEffect(() => {
       if (fetched.value === "not-asked") fetchViews();
     }, []);
     if (state === "failed") return <NotLoaded />;
-    if (typeof state === "string") return null;
+    if (typeof state === "string") return <h1 class="hidden">{title}</h1>;
     const View = state[name];
     return <View />;
   };
+  return { title, component };
 }
 
 const fetched = signal<LaterViews | "not-asked" | "under-way" | "failed">("not-asked");

@@ -149,16 +149,26 @@ function Log({ session, acts }: { readonly session: PageChatSession; readonly ac
   const { entries, before } = session.conversation.value;
   const status = session.status.value;
   const box = useRef<HTMLElement>(null);
+  const list = useRef<HTMLOListElement>(null);
   const isAtEnd = useRef(true);
+  const top = useRef(0);
   const last = useComputed(() => lastTurn(session.conversation.value)).value;
   const undone = takenBack(entries);
-  // Who reads further up isn't moved.
+  // A reader further up is not moved. An entry has its true height only once it is drawn, so the end moves by itself.
   useLayoutEffect(() => {
-    if (isAtEnd.current && box.current !== null) box.current.scrollTop = box.current.scrollHeight;
+    const toEnd = () => {
+      if (isAtEnd.current) box.current!.scrollTop = box.current!.scrollHeight;
+    };
+    toEnd();
+    const observer = new ResizeObserver(toEnd);
+    observer.observe(list.current!);
+    return () => observer.disconnect();
   }, [entries]);
   const onScroll = () => {
     const { scrollTop, scrollHeight, clientHeight } = box.current!;
-    isAtEnd.current = scrollHeight - scrollTop - clientHeight < 60;
+    if (scrollHeight - scrollTop - clientHeight < 60) isAtEnd.current = true;
+    else if (scrollTop < top.current) isAtEnd.current = false;
+    top.current = scrollTop;
   };
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard
@@ -173,7 +183,7 @@ function Log({ session, acts }: { readonly session: PageChatSession; readonly ac
           <p>Your first message begins it.</p>
         </Empty>
       )}
-      <ol class="said-list">
+      <ol class="said-list" ref={list}>
         {entries.map((entry) => (
           <li key={entry.key} class="chat-entry">
             {entry.kind === "said" ? (
