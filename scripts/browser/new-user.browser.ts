@@ -26,7 +26,7 @@ test("why the last compaction happened, what it hid, where a sentence comes from
     await click(main.getByText(/^Note 1: we decided/).first());
     await click(main.getByText("Open", { exact: true }));
     await main
-      .getByText(/because 85 % of the window was reached/)
+      .getByText(/had passed 85 % of the window/)
       .first()
       .waitFor();
     await click(main.getByRole("button", { name: "Read what it hides" }));

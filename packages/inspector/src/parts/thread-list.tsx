@@ -96,7 +96,7 @@ function ThreadItem({ branch: { thread, depth }, now, children }: ThreadItemProp
       <small class="dim">
         {thread.run != null && <span class="running">running</span>}
         {thread.title !== null && <span class="mono cut">{visible(thread.id)}</span>}
-        <span class="nowrap">
+        <span>
           {thread.title !== null && " · "}
           {relation(thread)}
           <time dateTime={thread.updatedAt} title={thread.updatedAt}>

@@ -69,7 +69,7 @@ function NoteCard({ id, note, onChange }: NoteCardProps) {
   return (
     <article class="said note" aria-label={`Note ${visible(name)}`}>
       <header class="row wrap dim small">
-        <strong class="note-name">{visible(name)}</strong>
+        <strong class="note-name cut">{visible(name)}</strong>
         <span class="number">revision {grouped(revision)}</span>
         <span>by the {by}</span>
         <span>{ago(at, new Date())}</span>

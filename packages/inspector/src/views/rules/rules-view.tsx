@@ -87,7 +87,7 @@ function RulesCard({ id, rules, onChange }: RulesCardProps) {
         <input
           class="field grow"
           aria-label="A new rule"
-          placeholder="Never push to main."
+          placeholder="A rule, such as: Never push to main."
           maxLength={2000}
           value={text}
           onInput={(event) => setText(event.currentTarget.value)}

@@ -154,7 +154,7 @@ function Drawing({ requests, marks, stretch, index, other, samples, size }: Char
       {timesOf(requests, stretch, size).map(({ step, words }) => (
         <text
           key={step}
-          class={`label ${step === first ? "" : step === last ? "end" : "middle"}`}
+          class={`label ${first === last ? "middle" : step === first ? "" : step === last ? "end" : "middle"}`}
           x={x(step)}
           y={height + 16}
         >
@@ -165,7 +165,7 @@ function Drawing({ requests, marks, stretch, index, other, samples, size }: Char
         <path class="area" d={area} />
       ) : (
         stackOf(samples, stretch, most, size).map(({ name, color, path }) => (
-          <path key={name} class={`kind-area fill-${color}`} d={path} />
+          <path key={name} class={`kind-area dot-${color}`} d={path} />
         ))
       )}
       {other !== null && (

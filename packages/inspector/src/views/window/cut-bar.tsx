@@ -153,7 +153,7 @@ function CutQuestion({ id }: { readonly id: string }) {
       </p>
       {kind === "fold" && (
         <label class="stack" for="report">
-          What shall stand there? (made by rules, without a model, if it stays empty)
+          What shall stand there? If it stays empty, it is made without a model.
           <textarea
             id="report"
             class="field"

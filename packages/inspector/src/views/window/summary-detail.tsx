@@ -1,5 +1,6 @@
 /** A summary item by item, and beside each item the turns it comes from, word for word. */
 import { useState } from "preact/hooks";
+import { compactionWords } from "../../text/compaction-words.ts";
 import { ago, grouped, visible } from "../../text/format.ts";
 import { summarySections } from "../../text/summary-items.ts";
 import { type CutTarget, draggedTarget } from "./cuts.ts";
@@ -26,7 +27,7 @@ interface SummaryDetailProps {
 export function SummaryDetail({ threadId, compaction, tokens }: SummaryDetailProps) {
   const [open, setOpen] = useState<string | null>(null);
   const [isReading, setReading] = useState(false);
-  const { hiddenThrough, seq, at, text } = compaction;
+  const { hiddenThrough, seq, at, text, rung, reason } = compaction;
   const sections = summarySections(text);
   const items = sections.reduce((sum, section) => sum + section.items.filter((item) => item.seqs.length > 0).length, 0);
   if (isReading) return <Originals threadId={threadId} through={hiddenThrough} onClose={() => setReading(false)} />;
@@ -34,8 +35,8 @@ export function SummaryDetail({ threadId, compaction, tokens }: SummaryDetailPro
     <div class="stack">
       <h2 class="title">Summary of #1 to #{hiddenThrough}</h2>
       <p class="dim">
-        {grouped(tokens)} tokens, {howOf(compaction)} at #{seq}, {ago(at, new Date())}. {items} items name their source:
-        choose one to read it.
+        {grouped(tokens)} tokens, made at #{seq}, {ago(at, new Date())}. {compactionWords(rung, reason)}. {items} items
+        name their source: choose one to read it.
       </p>
       <p>
         <button type="button" class="button" onClick={() => setReading(true)}>
@@ -89,14 +90,6 @@ export function SummaryDetail({ threadId, compaction, tokens }: SummaryDetailPro
 function quoted([seq]: readonly number[]): CutTarget | null {
   if (seq === undefined) return null;
   return { from: seq, until: seq, messages: 1, tokens: 0, state: "summarized", isPinned: false };
-}
-
-/** How and why it came to be. */
-export function howOf({ rung, reason }: Pick<CompactionFacts, "rung" | "reason">): string {
-  const how = rung === "summarize" ? "written by a model" : rung === "extract" ? "made by rules" : rung;
-  const share = /^fraction ([\d.]+)$/.exec(reason);
-  if (share !== null) return `${how} because ${Math.round(Number(share[1]) * 100)} % of the window was reached,`;
-  return reason === "manual" ? `${how} because somebody asked for it,` : `${how} (${reason})`;
 }
 
 function Sources({ threadId, seqs }: { readonly threadId: string; readonly seqs: readonly number[] }) {

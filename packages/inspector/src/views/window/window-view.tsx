@@ -13,6 +13,7 @@ import { nameOf } from "../../parts/tree.ts";
 import { WindowBar } from "../../parts/window-bar.tsx";
 import { place, select } from "../../router/navigate.ts";
 import { addressOf } from "../../router/place.ts";
+import { compactionWords } from "../../text/compaction-words.ts";
 import { ago, grouped, line, visible } from "../../text/format.ts";
 import { closePreview, compact, planned, preview, redo, told, underWay, undo } from "./acts.ts";
 import { CompactDialog } from "./compact-dialog.tsx";
@@ -22,7 +23,6 @@ import { EntryDetail } from "./entry-detail.tsx";
 import { EntryList, type ShownEntry, shownEntry } from "./entry-list.tsx";
 import { NoThread } from "./no-thread.tsx";
 import { type Planned, Preview } from "./preview.tsx";
-import { howOf } from "./summary-detail.tsx";
 import { TrySize } from "./try-size.tsx";
 
 export type WindowFacts = AskAnswer<"GET /api/threads/{id}/window">;
@@ -210,8 +210,8 @@ function Bars({ id, window, isPast }: PastProps) {
           <div class="row wrap dim">
             <span class="number">
               Before compaction #{compaction.seq}: {grouped(compaction.tokensBefore)} tokens, after it{" "}
-              {grouped(compaction.tokensAfter)} · {howOf(compaction).replace(/,$/, "")} ·{" "}
-              {ago(compaction.at, new Date())}
+              {grouped(compaction.tokensAfter)} · {ago(compaction.at, new Date())}.{" "}
+              {compactionWords(compaction.rung, compaction.reason)}.
             </span>
           </div>
           {before.value == null ? (
