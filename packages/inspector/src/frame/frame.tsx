@@ -17,9 +17,8 @@ export function Frame() {
   const user = useAnswer("user", () => ask("GET /api/user"));
   const main = useRef<HTMLElement>(null);
   useKeys();
-  useEffect(() => {
-    if (user.value !== null) followThreads();
-  }, [user.value?.user]);
+  // Beside the question who one is, so that the threads are there one answer earlier.
+  useEffect(followThreads, [user.value?.user]);
   const { view, id } = place.value;
   useEffect(() => {
     document.title = view === "nowhere" ? "Palimpsest" : `${id ?? views[view].title} · Palimpsest`;
