@@ -67,10 +67,23 @@ test("the page begins with every row in which a peer is better, and with no othe
     const page = renderPage(
       results((id) => (id === "turn" ? { kind: "measured", figures: { rows } } : { kind: "no-data", file: "x" })),
     );
-    return page.slice(page.indexOf("## Where a peer is better"), page.indexOf("## One turn"));
+    return page.slice(page.indexOf("## Where a peer is better"), page.indexOf("## Three pictures"));
   };
   assert.match(behind(10), /\n {2}- 100 messages, all in view .+, time: 20 ms against 10 ms \(0\.50x\)/);
+  assert.match(behind(10), /\| One turn on a long thread \| 1 \| 3 \| 0\.50x \|/);
   assert.match(behind(20), /\nIn no row below\.\n/);
+});
+
+test("the page can be read: it begins with a line a subject, then the charts, and long tables are folded", () => {
+  const page = renderPage(committed);
+  const inSight = page.replaceAll(/<details>[\s\S]*?<\/details>/g, "");
+  assert.ok(inSight.split("\n").length < 400, `${inSight.split("\n").length} lines`);
+  const places = ["## Where a peer is better", "charts/evidence.svg", "charts/turn.svg", "charts/cost.svg", "\nData: "];
+  const found = places.map((one) => inSight.indexOf(one));
+  assert.ok(
+    found.every((at, index) => at > (found[index - 1] ?? -1)),
+    String(found),
+  );
 });
 
 test("every cell of the published tables holds one number", () => {

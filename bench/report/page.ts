@@ -37,24 +37,59 @@ export function renderPage(results: readonly Result[]): string {
     [
       `## ${title}\n${about}`,
       `Data: ${data}${loaded(result)}\nCommand: \`${result.command}\``,
-      ...(result.outcome.kind === "measured" ? [chartLine(result.id)].filter((line) => line !== null) : []),
       `${table(measured)}\n`,
     ].join("\n\n"),
   );
-  const behind = subjects.flatMap(({ title, measured }) => {
-    const lost = measured.filter(({ ratio }) => ratio !== undefined && isBehind(ratio));
-    return lost.length === 0 ? [] : [`- ${title}:\n${lost.map(comparison).join("\n")}`];
+  const compared = subjects.map(({ title, measured }) => {
+    const ratios = measured.filter(({ ratio }) => (ratio ?? "") !== "");
+    return { title, ratios, lost: ratios.filter(({ ratio }) => isBehind(ratio!)) };
   });
+  const charts = subjects.flatMap(({ result }) => chartOf(result));
   const peers = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
   return `${INTRODUCTION}
-Each table was measured in one run, on ${machine.cores} cores, ${machine.memory} of memory, ${machine.system}, Node ${machine.node}${busy(results) ? ", while other work was\nrunning on the same machine" : ""}: compare the figures of one table with each other, not with another machine's.
-Versions: ${peers.join(", ")}.
-
 ## Where a peer is better
-${behind.length === 0 ? "In no row below." : behind.join("\n")}
+${behind(compared)}
+
+## Three pictures
+${charts.length === 0 ? "Nothing that is drawn was measured." : charts.join("\n\n")}
 
 ${tables.join("\n")}
+## How it was measured
+Each table was measured in one run, on ${machine.cores} cores, ${machine.memory} of memory, ${machine.system}, Node ${machine.node}${busy(results) ? ", while other work was\nrunning on the same machine" : ""}: compare the figures of one table with each other, not with another machine's.
+${MEASURED}
+Versions: ${peers.join(", ")}.
+
 ${NOT_MEASURED}`;
+}
+
+function chartOf({ id, outcome }: Result): readonly string[] {
+  const line = outcome.kind === "measured" ? chartLine(id) : null;
+  return line === null ? [] : [line];
+}
+
+interface Compared {
+  readonly title: string;
+  /** The rows with a ratio. */
+  readonly ratios: readonly Row[];
+  readonly lost: readonly Row[];
+}
+
+/** A line for each subject, and every row folded away below them. */
+function behind(compared: readonly Compared[]): string {
+  const some = compared.filter(({ lost }) => lost.length > 0);
+  if (some.length === 0) return "In no row below.";
+  const least = (rows: readonly Row[]) =>
+    rows.reduce((a, b) => (Number.parseFloat(a.ratio!) <= Number.parseFloat(b.ratio!) ? a : b)).ratio!;
+  const lines = some.map(
+    ({ title, ratios, lost }) => `| ${title} | ${lost.length} | ${ratios.length} | ${least(lost)} |`,
+  );
+  const every = some.map(({ title, lost }) => `- ${title}:\n${lost.map(comparison).join("\n")}`);
+  const head = "| what | peer better in | rows compared | least ratio |\n| --- | --- | --- | --- |";
+  return `${head}\n${lines.join("\n")}\n\n${folded("Every such row", every.join("\n"))}`;
+}
+
+function folded(summary: string, text: string): string {
+  return `<details>\n<summary>${summary}</summary>\n\n${text}\n\n</details>`;
 }
 
 function isBehind(ratio: string): boolean {
@@ -157,6 +192,9 @@ function rowsOf({ outcome }: Result, rows: (figures: never) => readonly Row[]): 
   return [{ what: `not measured: ${why}`, ours: "" }];
 }
 
+/** A longer table is folded away, so that the page can be read. */
+const MOST_IN_SIGHT = 12;
+
 /** A column that no row fills is left out. */
 function table(rows: readonly Row[]): string {
   const columns = (["what", "measure", "ours", "theirs", "ratio"] as const).filter((name) =>
@@ -164,16 +202,19 @@ function table(rows: readonly Row[]): string {
   );
   const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
   const lines = rows.map((row) => line(columns.map((name) => row[name] ?? "")));
-  return [line(columns), line(columns.map(() => "---")), ...lines].join("\n");
+  const text = [line(columns), line(columns.map(() => "---")), ...lines].join("\n");
+  return rows.length <= MOST_IN_SIGHT ? text : folded(`All ${rows.length} rows`, text);
 }
 
 const INTRODUCTION = `# Benchmarks
-Written by \`npm run bench -- all --data DATA\`; edit \`bench/report/\`, not this page. Install the peers first: \`npm ci --prefix bench\`.
-They run as published. In the commands \`DATA\` is the folder of the data files, which are not part of this repository; without
-it the rows that need one say so. A ratio says how many times better ours is; below 1 the peer is better. Shares and ratios
-are rounded down, errors and costs up. Each table says whether its data is what we tuned on; rows marked "held out" are of data that nobody
-tuned on, which \`--held-out FOLDER\` names.
+Palimpsest beside its peers, each run as published. A ratio says how many times better ours is; below 1 the peer is better.
+Shares and ratios are rounded down, errors and costs up.
 `;
+
+const MEASURED = `Each table says whether its data is what we tuned on; rows marked "held out" are of data that nobody tuned on, which
+\`--held-out FOLDER\` names. In the commands \`DATA\` is the folder of the data files, which are not part of this repository;
+without it the rows that need one say so. Install the peers first: \`npm ci --prefix bench\`. \`npm run bench -- all --data DATA\`
+writes this page; edit \`bench/report/\` instead of it.`;
 
 const NOT_MEASURED = `## Not measured here
 - mem0 with an embedding model: none can run here without a network. Its own retrieval runs with words hashed into a vector.
