@@ -134,6 +134,23 @@ test("a thread is listed with its id, and the palette finds it by id and by titl
   });
 });
 
+test("the palette acts on the list of threads, and searches everything for what was typed", async (t) => {
+  await inspect(t, { width: 1000 }, async ({ page, url }) => {
+    await talked(url);
+    await page.goto("/threads");
+    await page.getByRole("option", { name: "A garden" }).click();
+    await page.keyboard.press("Control+k");
+    await page.getByRole("option", { name: "Rename the chosen thread" }).waitFor();
+    await page.getByRole("combobox").fill("cardamom");
+    await page.getByRole("option", { name: "Search everything ever said for “cardamom”" }).click();
+    await page.getByText(/^\d+ hits? in 1 thread/).waitFor();
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox").fill("start");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/chat$/);
+  });
+});
+
 test("a store that goes away while one looks is told of, and the page goes on when it is back", async (t) => {
   await inspect(t, { width: 1000 }, async ({ page, url, expect }) => {
     await talked(url);
