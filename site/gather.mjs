@@ -34,7 +34,16 @@ function put(from, to) {
   );
   mkdirSync(dirname(target), { recursive: true });
   if (!from.endsWith(".md")) return cpSync(join(root, from), target);
-  writeFileSync(target, linked(readFileSync(join(root, from), "utf8").replace(/<!--[\s\S]*?-->\n?/g, ""), from));
+  const text = readFileSync(join(root, from), "utf8").replace(/<!--[\s\S]*?-->\n?/g, "");
+  writeFileSync(target, linked(withContainers(text), from));
+}
+
+/** The site shows no HTML: what is folded away becomes a container of its own. */
+function withContainers(text) {
+  return text.replace(
+    /<details>\n<summary>(.*)<\/summary>\n([\s\S]*?)\n<\/details>/g,
+    (_, summary, folded) => `::: details ${summary}\n${folded}\n:::`,
+  );
 }
 
 /** Links relative to the repository become links between pages; what has no page is named only. */
