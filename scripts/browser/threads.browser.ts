@@ -141,11 +141,11 @@ test("the palette acts on the list of threads, and searches everything for what 
     await page.getByRole("option", { name: "A garden" }).click();
     await page.keyboard.press("Control+k");
     await page.getByRole("option", { name: "Rename the chosen thread" }).waitFor();
-    await page.getByRole("combobox").fill("cardamom");
+    await page.getByRole("combobox", { name: "Do or go" }).fill("cardamom");
     await page.getByRole("option", { name: "Search everything ever said for “cardamom”" }).click();
     await page.getByText(/^\d+ hits? in 1 thread/).waitFor();
     await page.keyboard.press("Control+k");
-    await page.getByRole("combobox").fill("start");
+    await page.getByRole("combobox", { name: "Do or go" }).fill("start");
     await page.keyboard.press("Enter");
     await page.waitForURL(/\/chat$/);
   });

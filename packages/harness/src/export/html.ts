@@ -13,10 +13,11 @@ export function htmlHead(title: string): string {
 <style>
 :root { color-scheme: light dark; background: light-dark(#fff, #16171b); color: light-dark(#1d1f24, #e7e7e2); }
 a { color: inherit; }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem; overflow-wrap: anywhere; }
+h1 { font-size: 1.6rem; line-height: 1.3; }
 article { border-top: 1px solid color-mix(in srgb, currentColor 20%, transparent); padding: .5rem 0; }
 h2 { font-size: .9rem; margin: 0; opacity: .7; font-weight: 600; }
-p, pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: .5rem 0; }
+p, pre { white-space: pre-wrap; margin: .5rem 0; }
 pre { background: color-mix(in srgb, currentColor 8%, transparent); padding: .5rem; border-radius: .3rem; font-size: .85rem; }
 .reasoning { opacity: .7; font-style: italic; }
 section > h2 { font-size: 1.15rem; opacity: 1; margin: 1.5rem 0 .5rem; }
@@ -25,6 +26,8 @@ td, th { text-align: start; vertical-align: top; padding: .2rem .6rem .2rem 0; b
 .n { text-align: end; white-space: nowrap; }
 .bar { display: flex; height: 1.6rem; border-radius: .3rem; overflow: hidden; background: color-mix(in srgb, currentColor 10%, transparent); }
 .bar i { min-width: 1px; }
+.key i { display: inline-block; width: .6rem; height: .6rem; border-radius: .1rem; margin-right: .35rem; }
+.key span { margin-right: 1rem; white-space: nowrap; display: inline-block; }
 details { margin: .3rem 0; }
 summary { cursor: pointer; }
 svg { width: 100%; height: auto; }

@@ -36,11 +36,13 @@ export async function* fullPage(home: Home, threadId: string, options: Operation
 function windowHtml({ at, total, window: size, parts, entries, compaction }: WindowNow): string {
   const used = Object.entries(parts).filter(([, tokens]) => tokens > 0);
   const whole = Math.max(size, total, 1);
-  const bar = used.map(([name, tokens], index) => {
+  const color = (index: number) => `background:${COLORS[index % COLORS.length]}`;
+  const named = used.map(([name, tokens]) => `${escaped(PARTS[name] ?? name)} ${figure(tokens)}`);
+  const bar = used.map(([, tokens], index) => {
     const width = ((tokens / whole) * 100).toFixed(2);
-    return `<i style="width:${width}%;background:${COLORS[index % COLORS.length]}" title="${escaped(name)}: ${figure(tokens)}"></i>`;
+    return `<i style="width:${width}%;${color(index)}" title="${named[index]}"></i>`;
   });
-  const named = used.map(([name, tokens]) => `${escaped(name)} ${figure(tokens)}`).join(" · ");
+  const key = named.map((words, index) => `<span><i style="${color(index)}"></i>${words}</span>`);
   const rows = entries.map(
     ({ seq, source, role, tokens, shortened, pinned }) =>
       `<tr><td>${seq === null ? "" : messageLink(seq)}</td><td>${escaped(role)}</td><td>${escaped(whyWords({ source, shortened, pinned }))}</td><td class="n">${figure(tokens)}</td></tr>`,
@@ -49,7 +51,7 @@ function windowHtml({ at, total, window: size, parts, entries, compaction }: Win
   return `<section id="window"><h2>The window at #${at}</h2>
 <p>${figure(total)} of ${figure(size)} tokens.${hidden}</p>
 <div class="bar">${bar.join("")}</div>
-<p>${named}</p>
+<p class="key">${key.join("")}</p>
 <details><summary>${figure(entries.length)} entries</summary>
 <table><tr><th>record</th><th>who</th><th>why it is there</th><th class="n">tokens</th></tr>
 ${rows.join("\n")}
@@ -58,6 +60,13 @@ ${rows.join("\n")}
 }
 
 const COLORS = ["#64748b", "#8b5cb8", "#c2410c", "#a2457e", "#0f766e", "#4f6bb8", "#8a7420", "#b4506a", "#475569"];
+
+/** As a person names them. */
+const PARTS: Readonly<Record<string, string>> = {
+  base: "system prompt",
+  tool: "tool results",
+  definitions: "definitions of tools",
+};
 
 function whyWords({
   source,
@@ -70,7 +79,8 @@ function whyWords({
 
 /** The tokens of every request, with a line for the window and one for each compaction. */
 function curveHtml({ requests, marks }: OverTime): string {
-  if (requests.length === 0) return "";
+  const [first, last] = [requests[0], requests.at(-1)];
+  if (first === undefined || last === undefined) return "";
   const [width, height] = [1000, 160];
   const most = requests.reduce((sum, { input, window: size }) => Math.max(sum, input, size ?? 0), 1) * 1.05;
   const x = (index: number) => (requests.length === 1 ? width / 2 : (index / (requests.length - 1)) * width).toFixed(1);
@@ -81,13 +91,14 @@ function curveHtml({ requests, marks }: OverTime): string {
     .map(({ seq }) => requests.findIndex((one) => one.seq > seq))
     .filter((index) => index >= 0)
     .map((index) => `<line x1="${x(index)}" x2="${x(index)}" y1="0" y2="${height}" stroke="#c2410c"/>`);
-  const size = requests.at(-1)?.window ?? null;
+  const size = last.window;
   const limit =
     size === null
       ? ""
       : `<line x1="0" x2="${width}" y1="${y(size)}" y2="${y(size)}" stroke="#b91c1c" stroke-dasharray="5 4"/>`;
   return `<section><h2>Tokens of every request</h2>
-<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${figure(requests.length)} requests">${cuts.join("")}${limit}<polyline points="${points}" fill="none" stroke="#4f6bb8" stroke-width="2"/></svg></section>
+<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${figure(requests.length)} requests">${cuts.join("")}${limit}<polyline points="${points}" fill="none" stroke="#4f6bb8" stroke-width="2"/></svg>
+<p>From ${figure(first.input)} to ${figure(last.input)} tokens.${size === null ? "" : ` The dashed line is the window of ${figure(size)}.`}${cuts.length === 0 ? "" : " Each upright line is a compaction."}</p></section>
 `;
 }
 

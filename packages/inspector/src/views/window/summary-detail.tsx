@@ -7,7 +7,7 @@ import { type CutTarget, draggedTarget } from "./cuts.ts";
 import { MessageDetail } from "./message-detail.tsx";
 import { Originals } from "./originals.tsx";
 
-export interface CompactionFacts {
+interface CompactionFacts {
   readonly seq: number;
   readonly at: string;
   readonly rung: string;
