@@ -289,11 +289,14 @@ function placeOf(slots: readonly Slot[] | undefined, ordinal: number): number {
   return slot === undefined ? 0 : slot.first + ordinal - slot.ordinal;
 }
 
-/** What a message is in the index. Remembers the calls it has seen, to know which results are echoes. */
+/** What a message is in the index, for messages in order. Remembers the calls it has seen, to know which results are echoes. */
 export function entryReader({ store, tools }: IndexDeps, threadId: string) {
   const calls = new Map<string, RecallCall>();
+  let first: number | null = null;
+  let hasLookedBack = false;
   const shapeFor = (record: MessageRecord): Shape<unknown> => recallShape(record.dialect, tools);
   return async (stored: StoredRecord): Promise<IndexEntry | "echo" | "erased"> => {
+    first ??= stored.chained.seq;
     if (stored.redacted) return "erased";
     const record = stored.record as MessageRecord;
     const shape = shapeFor(record);
@@ -301,8 +304,11 @@ export function entryReader({ store, tools }: IndexDeps, threadId: string) {
     if (message === undefined) return "echo";
     const { seq } = record;
     for (const call of callsIn(message, shape)) calls.set(call.id, { ...call, seq });
-    for (const id of shape.answers(message)) {
-      if (!calls.has(id)) calls.set(id, await findCall(store, { threadId, seq, id, shapeFor }));
+    // Once is enough: later results look back less far behind the first message.
+    if (!hasLookedBack && shape.answers(message).some((id) => !calls.has(id))) {
+      hasLookedBack = true;
+      const before = callsBefore(store, threadId, [Math.max(1, seq - LOOK_BACK), first - 1], shapeFor);
+      for await (const call of before) if (!calls.has(call.id)) calls.set(call.id, call);
     }
     // Where a batch begins must not matter: what is too far back to be looked for isn't known from the same batch either.
     const call = (id: string): RecallCall | undefined => {
@@ -328,22 +334,19 @@ function callsIn(message: object, shape: Shape<unknown>): readonly CallPart[] {
 /** A result answers a call shortly before it; further back it isn't looked for. */
 const LOOK_BACK = 256;
 
-interface AnswerPlace {
-  readonly threadId: string;
-  readonly seq: number;
-  readonly id: string;
-  readonly shapeFor: (record: MessageRecord) => Shape<unknown>;
-}
-
-async function findCall(store: Store, { threadId, seq, id, shapeFor }: AnswerPlace): Promise<RecallCall> {
-  const range = [Math.max(1, seq - LOOK_BACK), seq - 1] as const;
+/** The newest first. */
+async function* callsBefore(
+  store: Store,
+  threadId: string,
+  range: readonly [number, number],
+  shapeFor: (record: MessageRecord) => Shape<unknown>,
+): AsyncGenerator<CallPart & RecallCall> {
+  if (range[0] > range[1]) return;
   for await (const { record } of store.records(threadId, { range, kinds: ["message"], order: "descending" })) {
-    if (record.kind !== "message") continue;
-    const message = parse(record.body);
-    const call = message && callsIn(message, shapeFor(record)).find((one) => one.id === id);
-    if (call) return { ...call, seq: record.seq };
+    const message = record.kind === "message" ? parse(record.body) : undefined;
+    if (record.kind !== "message" || message === undefined) continue;
+    for (const call of callsIn(message, shapeFor(record))) yield { ...call, seq: record.seq };
   }
-  return UNKNOWN;
 }
 
 function parse(body: string): object | undefined {

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { say, writeThread } from "@palimpsest/testing/internal/thread-writer";
 import { openSqlite } from "../stores/sqlite.ts";
+import { appendMessages } from "../thread/acts.ts";
 import { catchUp } from "./catch-up.ts";
 import { searchThread } from "./search.ts";
 
@@ -34,4 +35,32 @@ test("text in which every character is a term is indexed in many short transacti
   assert.ok(rows.length > 2, rows.join());
   const outcome = await searchThread(store, "t", texts[41]!.slice(500, 520));
   assert.equal(outcome.kind === "found" && outcome.hits[0]?.seq, 42);
+});
+
+test("results without a call cost one look back for each batch, not one for each result", async (t) => {
+  const store = openSqlite({ path: ":memory:" });
+  t.after(() => store.close());
+  const writer = await writeThread(store, "t");
+  const results = Array.from({ length: 300 }, (_, index) => ({
+    dialect: "openai" as const,
+    origin: "user" as const,
+    body: { role: "tool", tool_call_id: `call-${index}`, content: `result ${index}` },
+  }));
+  await appendMessages(writer, results);
+  await store.search.clear("t");
+  let reads = 0;
+  let batches = 0;
+  const records: typeof store.records = (...asked) => {
+    reads += 1;
+    return store.records(...asked);
+  };
+  const search: typeof store.search = {
+    ...store.search,
+    write: (threadId, batch) => {
+      batches += 1;
+      return store.search.write(threadId, batch);
+    },
+  };
+  await catchUp({ ...store, records, search }, "t");
+  assert.ok(batches > 0 && reads <= 2 * batches, `${reads} reads in ${batches} batches`);
 });
