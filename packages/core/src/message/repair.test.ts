@@ -184,3 +184,25 @@ function assertSurvival<M>(given: readonly M[], repaired: readonly M[], shape: S
 }
 
 const imagesOf = (part: Part) => (part.kind === "image" ? [part] : part.kind === "result" ? part.images : []);
+
+test("ten thousand messages of one speaker become one without copying all of it for each", () => {
+  const shape = shapeOf("anthropic");
+  let copied = 0;
+  const counting: typeof shape = {
+    ...shape,
+    join(first, second) {
+      copied += first.content.length;
+      return shape.join(first, second);
+    },
+  };
+  const messages = Array.from(
+    { length: 10_000 },
+    (_, index): AnthropicMessage => ({
+      role: "user",
+      content: [{ type: "text", text: `${index}` }],
+    }),
+  );
+  const { messages: joined } = repair(messages, counting, anthropicRules);
+  assert.deepEqual(joined, [{ role: "user", content: messages.flatMap(({ content }) => [...content]) }]);
+  assert.ok(copied < 100 * messages.length, `${copied} blocks`);
+});

@@ -212,17 +212,34 @@ function addUserFirst<M>(items: readonly Item<M>[], { shape, note }: RepairConte
 }
 
 function joinTurns<M>(items: readonly Item<M>[], { shape, note }: RepairContext<M>): readonly Item<M>[] {
-  const joined: Item<M>[] = [];
+  const turns: Item<M>[][] = [];
   for (const item of items) {
-    const before = joined.at(-1);
-    if (before === undefined || !sameTurn(before.message, item.message, shape)) joined.push(item);
+    const turn = turns.at(-1);
+    if (turn === undefined || !sameTurn(turn[0]!.message, item.message, shape)) turns.push([item]);
     else {
       note("joined", item.at, "joined with the message before it");
-      joined[joined.length - 1] = { ...before, message: shape.join(before.message, item.message) };
+      turn.push(item);
     }
   }
-  return joined;
+  return turns.map((turn) => ({
+    ...turn[0]!,
+    message: joinAll(
+      turn.map(({ message }) => message),
+      shape,
+    ),
+  }));
 }
+
+/** Each join copies what is joined already: a long run is joined in groups, and these again. */
+function joinAll<M>(messages: readonly M[], shape: Shape<M>): M {
+  if (messages.length <= JOINED_AT_ONCE) return messages.reduce((joined, next) => shape.join(joined, next));
+  const groups = Array.from({ length: Math.ceil(messages.length / JOINED_AT_ONCE) }, (_, index) =>
+    joinAll(messages.slice(index * JOINED_AT_ONCE, (index + 1) * JOINED_AT_ONCE), shape),
+  );
+  return joinAll(groups, shape);
+}
+
+const JOINED_AT_ONCE = 64;
 
 function addRequest<M>(items: readonly Item<M>[], { shape, note }: RepairContext<M>): readonly Item<M>[] {
   const last = items.at(-1);

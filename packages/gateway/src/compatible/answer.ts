@@ -6,7 +6,7 @@ import { clientLeft, closing, isBrokenOff, problemOf } from "../http/problem.ts"
 import { paramIn } from "../http/read-json.ts";
 import type { ClaimedThread } from "./find.ts";
 import { createFlight, type Flight, keepAlive, shareUnheard } from "./flight.ts";
-import type { ChainState } from "./match.ts";
+import { type ChainState, hashBefore } from "./match.ts";
 import { type OutcomeInput, outcomeOf, placeHeaders, type ReportedCompaction } from "./outcome.ts";
 import { toolsOnThread, withOwnTools } from "./own-tools/offer.ts";
 import { answerRounds } from "./own-tools/rounds.ts";
@@ -60,7 +60,7 @@ async function begunOf<M extends object>(
   { claimed: { id }, identity, state }: ClaimedRequest<M>,
 ): Promise<Omit<AnswerStart, "flight">> {
   const head = await call.threads.store.head(id);
-  return { threadId: id, seq: head?.version ?? 0, hash: identity.places.at(-1)?.hash ?? state.hash };
+  return { threadId: id, seq: head?.version ?? 0, hash: await hashBefore(state, identity.secret) };
 }
 
 /** Answers without asking the provider. */

@@ -3,7 +3,7 @@ import { createHmac } from "node:crypto";
 import { test } from "node:test";
 import { DIALECTS, type Dialect, responsesTurns, type Shape, shapeOf } from "@palimpsest/core/internal/message";
 import { randomConversation, render } from "@palimpsest/testing/internal/shapes";
-import { chainOf, chainSteps, keyed, START } from "./match.ts";
+import { chainOf, chainStateAt, chainSteps, hashBefore, keyed, START } from "./match.ts";
 
 const SECRET = "a secret of this test";
 type Raw = Record<string, unknown>;
@@ -64,11 +64,13 @@ const ALIKE: readonly (readonly [string, Dialect, readonly Raw[], readonly Raw[]
       { role: "assistant", content: null, tool_calls: [call("a", "{}"), call("b", "{}")] },
       { role: "tool", tool_call_id: "a", content: "one" },
       { role: "tool", tool_call_id: "b", content: "two" },
+      { role: "assistant", content: "done" },
     ],
     [
       { role: "assistant", content: null, tool_calls: [call("x", "{}"), call("y", "{}")] },
       { role: "tool", tool_call_id: "y", content: "two" },
       { role: "tool", tool_call_id: "x", content: [{ type: "text", text: "one" }] },
+      { role: "assistant", content: "done" },
     ],
   ],
   [
@@ -216,4 +218,24 @@ test("one message of many megabytes is hashed in many steps, to the same places 
   }
   const asBlock = [{ role: "user", content: [{ type: "text", text: long }] }];
   assert.equal(last("openai", [{ role: "user", content: long }]), last("openai", asBlock));
+});
+
+test("results in a row are read once each: twenty thousand long ones, answered or not", { timeout: 60_000 }, () => {
+  const ids = Array.from({ length: 20_000 }, (_, index) => `call-${index}`);
+  const results = ids.map((id) => ({ role: "tool", tool_call_id: id, content: id.repeat(200) }));
+  for (const calls of [[], [{ role: "assistant", content: null, tool_calls: ids.map((id) => call(id, "{}")) }]]) {
+    const places = hashes("openai", [...calls, ...results, { role: "assistant", content: "done" }]);
+    assert.equal(new Set(places).size, calls.length + results.length + 1);
+  }
+});
+
+test("an answer behind results has the same place whether the chain goes on from its state or from its hash", async () => {
+  const shape = shapeOf("openai") as unknown as Shape<unknown>;
+  const options = { shape, secret: SECRET };
+  const calls = { role: "assistant", content: null, tool_calls: [call("a", "{}"), call("b", "{}")] };
+  const results = ["b", "a"].map((id) => ({ role: "tool", tool_call_id: id, content: id }));
+  const { state } = chainOf([calls, ...results], options);
+  const from = chainStateAt(await hashBefore(state, SECRET));
+  const answer = [{ role: "assistant", content: "done" }];
+  assert.deepEqual(chainOf(answer, { ...options, from }), chainOf(answer, { ...options, from: state }));
 });

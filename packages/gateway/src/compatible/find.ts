@@ -14,6 +14,7 @@ import {
   type ChainPlace,
   type ChainState,
   chainOf,
+  chainStateAt,
   depthOf,
   goOn,
   keyed,
@@ -83,7 +84,7 @@ async function candidateOf<M extends object>(
 ): Promise<MatchCandidate> {
   const { messages, shape } = identity;
   const depth = depthOf(identity, row.hash) ?? 0;
-  const from: ChainState = { hash: row.hash, pending: [], calls: shape.calls(messages[depth - 1]!) };
+  const from = chainStateAt(row.hash, shape.calls(messages[depth - 1]!));
   return { ...row, tail: await tailOf(store, identity, { row, from }) };
 }
 
@@ -127,7 +128,7 @@ async function runIn<M extends object>(store: MatchingStore, identity: RequestId
   for (const row of rows.toReversed().slice(0, MOST_ALIKE)) {
     const stands = await standsThere(store, identity, { row, messages: messages.slice(0, last.index + 1) });
     if (!stands) continue;
-    const from: ChainState = { hash: places[last.index]!.hash, pending: [], calls: shape.calls(messages[last.index]!) };
+    const from = chainStateAt(places[last.index]!.hash, shape.calls(messages[last.index]!));
     const tail = await tailOf(store, { shape, secret }, { row, from });
     return { ...row, tail, depth: last.index + 1 };
   }

@@ -5,7 +5,7 @@
 
 import { createHash, hash as digest } from "node:crypto";
 import type { Part, ResultPart, Shape } from "@palimpsest/core/internal/message";
-import { jsonSteps } from "palimpsest/internal/threads";
+import { inTurns, jsonSteps } from "palimpsest/internal/threads";
 import type { MatchRow } from "palimpsest/stores";
 
 export interface RequestFingerprint {
@@ -140,19 +140,41 @@ export interface ChainPlace {
 
 /** Where a chain stands: enough to go on from there. */
 export interface ChainState {
+  /** Of the last message. */
   readonly hash: string;
-  /** Results that are not part of the hash yet: they count in the order of their calls, whatever order they came in. */
-  readonly pending: readonly Pending[];
-  /** Ids of the calls they answer. */
-  readonly calls: readonly string[];
+  /** Results since the last message that is none: they count anew with the next one. Null: there are none. */
+  readonly pending: PendingResults | null;
+  /** Places of the calls they answer. */
+  readonly calls: CallPlaces;
 }
 
-interface Pending {
+type CallPlaces = ReadonlyMap<string, number>;
+
+interface PendingResults {
+  /** The hash in front of them. */
+  readonly before: string;
+  readonly last: PendingResult;
+}
+
+/** Each names the one before it: a list would be copied for every result. */
+interface PendingResult {
   readonly at: number;
   readonly text: string;
+  readonly earlier: PendingResult | null;
 }
 
-export const START: ChainState = { hash: "palimpsest", pending: [], calls: [] };
+export const START: ChainState = { hash: "palimpsest", pending: null, calls: new Map() };
+
+/** `calls`: of the message that stands there. */
+export function chainStateAt(hash: string, calls: readonly string[] = []): ChainState {
+  return { hash, pending: null, calls: callPlaces(calls) };
+}
+
+function callPlaces(ids: readonly string[]): CallPlaces {
+  const places = new Map<string, number>();
+  for (const [at, id] of ids.entries()) if (!places.has(id)) places.set(id, at);
+  return places;
+}
 
 interface ChainOptions<M> {
   readonly shape: Shape<M>;
@@ -185,8 +207,7 @@ export function* chainSteps<M>(
     const isLeading = state === START && shape.role(message) === "system";
     const added = isLeading ? { state, answer: null } : yield* after(state, message, { shape, secret });
     state = added.state;
-    const { hash } = yield* flushed(state, secret);
-    places.push({ hash, answer: added.answer });
+    places.push({ hash: state.hash, answer: added.answer });
     yield;
   }
   return { places, state };
@@ -239,37 +260,49 @@ function* after<M>(
 ): Generator<void, ChainStep> {
   const role = shape.role(message);
   const parts = shape.parts(message);
-  const results = parts.filter((part) => part.kind === "result");
-  const rest = parts.filter((part) => part.kind !== "result");
-  const pending = [...state.pending];
-  for (const part of results) pending.push({ at: placeOf(part, state.calls), text: yield* resultText(part) });
-  const waiting = { ...state, pending };
   const texts: string[] = [];
-  for (const part of rest) {
-    const text = yield* partText(part);
+  let last = state.pending?.last ?? null;
+  for (const part of parts) {
+    if (part.kind === "result") last = { at: placeOf(part, state.calls), text: yield* resultText(part), earlier: last };
+    const text = partText(part);
     if (text !== null) texts.push(text);
     yield;
   }
-  if (role === "tool" && texts.length === 0) return { state: waiting, answer: null };
+  const before = state.pending?.before ?? state.hash;
+  if (role === "tool" && texts.length === 0) {
+    if (last === null) return { state, answer: null };
+    const hash = yield* linkedResults(state.hash, resultsIn(last, state.pending?.last ?? null), secret);
+    return { state: { ...state, hash, pending: { before, last } }, answer: null };
+  }
   const said = yield* written([role === "tool" ? "user" : role, ...texts]);
   if (said.length > LONG) yield;
-  const before = yield* flushed(waiting, secret);
-  const hash = link(before.hash, said, secret);
-  const calls = role === "assistant" ? shape.calls(message) : [];
+  const hash = link(yield* linkedResults(before, resultsIn(last), secret), said, secret);
+  const calls = callPlaces(role === "assistant" ? shape.calls(message) : []);
   if (said.length > LONG) yield;
   return {
-    state: { hash, pending: [], calls },
+    state: { hash, pending: null, calls },
     answer: role === "assistant" ? keyed(secret, `answer\n${said}`) : null,
   };
 }
 
-/** With the results that wait: in the order of their calls. */
-function* flushed(state: ChainState, secret: Secret): Generator<void, ChainState> {
-  if (state.pending.length === 0) return state;
-  const ordered = state.pending.toSorted((a, b) => a.at - b.at).map(({ text }) => text);
+/** Of all that was said, for an answer that goes on from there: results count in the order of their calls, whatever order they came in. */
+export async function hashBefore({ hash, pending }: ChainState, secret: Secret): Promise<string> {
+  return pending === null ? hash : inTurns(linkedResults(pending.before, resultsIn(pending.last), secret));
+}
+
+/** In the order they came in, those up to `until` left out. */
+function resultsIn(last: PendingResult | null, until: PendingResult | null = null): readonly PendingResult[] {
+  const results: PendingResult[] = [];
+  for (let one = last; one !== until && one !== null; one = one.earlier) results.push(one);
+  return results.reverse();
+}
+
+function* linkedResults(before: string, results: readonly PendingResult[], secret: Secret): Generator<void, string> {
+  if (results.length === 0) return before;
+  const ordered = results.toSorted((a, b) => a.at - b.at).map(({ text }) => text);
   const said = yield* written(["tool", ...ordered]);
   if (said.length > LONG) yield;
-  return { ...state, hash: link(state.hash, said, secret), pending: [] };
+  return link(before, said, secret);
 }
 
 function link(before: string, said: string, secret: Secret): string {
@@ -277,32 +310,28 @@ function link(before: string, said: string, secret: Secret): string {
 }
 
 /** A result that answers no call of the answer before it stands where it came. */
-function placeOf({ id }: ResultPart, calls: readonly string[]): number {
-  const at = calls.indexOf(id);
-  return at === -1 ? calls.length : at;
+function placeOf({ id }: ResultPart, calls: CallPlaces): number {
+  return calls.get(id) ?? Number.MAX_SAFE_INTEGER;
 }
 
-function* resultText({ text, isError, images }: ResultPart): Generator<void, string> {
-  const shown: (string | null)[] = [];
-  for (const image of images) shown.push(yield* partText(image));
-  return yield* written([text, isError, ...shown]);
+function resultText({ text, isError, images }: ResultPart): Generator<void, string> {
+  return written([text, isError, ...images.map(partText)]);
 }
 
 function* written(value: readonly unknown[]): Generator<void, string> {
   return (yield* jsonSteps(value)) ?? "";
 }
 
-/** What a part says, as text that is the same for all spellings of it. Null: it says nothing. */
-function* partText(part: Part): Generator<void, string | null> {
+/** What a part says, as text that is the same for all spellings of it. Null: it says nothing, or is a result, which counts elsewhere. */
+function partText(part: Part): string | null {
   switch (part.kind) {
     case "text":
       return part.text === "" ? null : `t${part.text}`;
     case "reasoning":
+    case "result":
       return null;
     case "call":
       return `c${part.name}\n${argumentsText(part.input)}`;
-    case "result":
-      return `r${yield* resultText(part)}`;
     case "image":
       return part.source.kind === "url" ? `u${part.source.url}` : `i${bytesHash(part.source.data)}`;
     case "file":

@@ -6,7 +6,7 @@ import { type AnthropicMessage, anthropicShape } from "@palimpsest/core/internal
 import { ProblemError } from "../../http/problem.ts";
 import { type JsonFields, listIn } from "../../http/read-json.ts";
 import type { ServerThread, ServerThreadPlace } from "../answer.ts";
-import type { Secret } from "../match.ts";
+import { chainStateAt, type Secret } from "../match.ts";
 import { findPointed } from "../pointer.ts";
 import { lengthRule } from "../policy.ts";
 import type { ParsedRequest } from "../request.ts";
@@ -89,8 +89,8 @@ function assertSummarizable(messages: readonly AnthropicMessage[], thread: Serve
   const isEmpty = said.every(({ content }) => content.length === 0);
   if (isEmpty && thread === null) throw refused("compaction_nothing_to_summarize");
   const last = said.at(-1);
-  const open = last === undefined ? thread!.state.calls : last.role === "assistant" ? anthropicShape.calls(last) : [];
-  if (open.length > 0) throw refused("compaction_incomplete_turn");
+  const calls = last?.role === "assistant" ? anthropicShape.calls(last).length : 0;
+  if ((last === undefined ? thread!.state.calls.size : calls) > 0) throw refused("compaction_incomplete_turn");
 }
 
 interface BlockFinding {
@@ -111,7 +111,7 @@ async function placeOf(
   const pointed = await findPointed(store, block.token, { secret, kind: signedFor(found.by) });
   if (pointed.kind === "not-found") throw refused("compaction_signature_invalid");
   const { threadId, seq, salt } = pointed.pointer;
-  return { threadId, seq, state: { hash: salt, pending: [], calls: [] }, otherwise: "fork" };
+  return { threadId, seq, state: chainStateAt(salt), otherwise: "fork" };
 }
 
 interface Placed extends Omit<BlockFinding, "secret"> {

@@ -13,7 +13,7 @@ import { ProblemError } from "../../http/problem.ts";
 import { fieldsOf, type JsonFields, listIn } from "../../http/read-json.ts";
 import type { ServerThreadPlace } from "../answer.ts";
 import { keptRequest } from "../find.ts";
-import { chainOf, keyed, type Secret } from "../match.ts";
+import { chainOf, chainStateAt, keyed, type Secret } from "../match.ts";
 import { findPointed, type Pointer, signPointer } from "../pointer.ts";
 
 /** `summary`: it was asked for, and stands first from then on. `edit`: it was made on the way, and stands where it was made. */
@@ -177,7 +177,7 @@ export async function placeOfMessage(store: Store, id: string, secret: Secret): 
   return { threadId, seq, state: stateAt(pointed.pointer), otherwise: "fork" };
 }
 
-const stateAt = ({ salt }: Pointer) => ({ hash: salt.slice(0, -UNIQUE), pending: [], calls: [] });
+const stateAt = ({ salt }: Pointer) => chainStateAt(salt.slice(0, -UNIQUE));
 
 function behind(pointer: Pointer, answer: MessageRecord, secret: Secret): ServerThreadPlace {
   const message = JSON.parse(answer.body) as AnthropicMessage;

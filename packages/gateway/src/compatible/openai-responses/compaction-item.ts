@@ -9,7 +9,7 @@ import { isRecord } from "@palimpsest/core/internal/text";
 import type { Store } from "palimpsest/stores";
 import { fieldsOf, type JsonFields, listIn, parseFields } from "../../http/read-json.ts";
 import type { ServerThreadPlace } from "../answer.ts";
-import type { Secret } from "../match.ts";
+import { chainStateAt, type Secret } from "../match.ts";
 import { findPointed, signPointer } from "../pointer.ts";
 import { bytesOf, formOf, type UpstreamAnswer } from "../upstream.ts";
 
@@ -51,7 +51,7 @@ export async function compactedPlace(
   const pointed = await findPointed(store, content.slice(0, end), signing);
   if (pointed.kind === "not-found") return null;
   const { threadId, seq, salt } = pointed.pointer;
-  return { threadId, seq, state: { hash: salt, pending: [], calls: [] }, otherwise: "fork" };
+  return { threadId, seq, state: chainStateAt(salt), otherwise: "fork" };
 }
 
 /*

@@ -18,7 +18,7 @@ import { appendMessages, createThread, type RecordInput } from "palimpsest/threa
 import { fieldsOf, type JsonFields } from "../../http/read-json.ts";
 import { isItemReference } from "../account-ids.ts";
 import type { ServerThreadPlace } from "../answer.ts";
-import { keyed, type Secret } from "../match.ts";
+import { chainStateAt, keyed, type Secret } from "../match.ts";
 import { withOwnCalls } from "../own-tools/stitch.ts";
 import { bodyOf, conversationLocked, noConversation, noItem, type ResourceCall, refusal } from "./params.ts";
 
@@ -198,7 +198,7 @@ export async function conversationPlace(
   const threadId = await currentThread(store, id);
   const seq = await lastAnswered(store, threadId);
   const hash = keyed(secret, `conversation\n${threadId}\n${seq}`);
-  return { threadId, seq, state: { hash, pending: [], calls: [] }, otherwise: locked };
+  return { threadId, seq, state: chainStateAt(hash), otherwise: locked };
 }
 
 /** Words behind it were asked and never answered: asked again they are the same question. */

@@ -5,7 +5,7 @@ import type { Store } from "palimpsest/stores";
 import type { JsonFields } from "../../http/read-json.ts";
 import type { ServerThreadPlace } from "../answer.ts";
 import type { Flight } from "../flight.ts";
-import { type ChainState, chainOf, type Secret } from "../match.ts";
+import { chainOf, chainStateAt, type Secret } from "../match.ts";
 import { type LoggedMessage, shownMessages } from "../own-tools/stitch.ts";
 import { findPointed, type Pointer, readPointer, signPointer } from "../pointer.ts";
 import { responsesShape } from "./params.ts";
@@ -44,7 +44,7 @@ export async function compactedPlaceOf(store: Store, id: string, secret: Secret)
   const pointed = await findPointed(store, id.slice(PREFIX.length), { secret, kind: COMPACTED });
   if (pointed.kind === "not-found") return null;
   const { threadId, seq, salt } = pointed.pointer;
-  return { threadId, seq, state: { hash: salt, pending: [], calls: [] }, otherwise: "fork" };
+  return { threadId, seq, state: chainStateAt(salt), otherwise: "fork" };
 }
 
 export interface FoundResponse {
@@ -131,7 +131,7 @@ const MOST_BEFORE = 1000;
 /** Where a conversation goes on that names its last response; null: there is no answer to go on from. */
 export function placeAfter({ pointer, answer }: FoundResponse, secret: Secret): ServerThreadPlace | null {
   if (answer === null) return null;
-  const from: ChainState = { hash: pointer.salt.slice(0, -UNIQUE), pending: [], calls: [] };
+  const from = chainStateAt(pointer.salt.slice(0, -UNIQUE));
   const message = JSON.parse(answer.body) as ResponsesMessage;
   const { state } = chainOf([message], { shape: responsesShape, secret, from });
   return { threadId: pointer.threadId, seq: answer.seq, state, otherwise: "fork" };
