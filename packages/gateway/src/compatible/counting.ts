@@ -107,7 +107,11 @@ async function viewOf<M extends object>(parsed: ParsedRequest<M>): Promise<Count
   if (typeof claimed === "string") return UNKNOWN;
   try {
     const { system, tools } = request;
-    const { messages, sources, count: counted } = await claimed.thread.prompt({ fixed: { system, tools } });
+    const {
+      messages,
+      sources,
+      count: counted,
+    } = await claimed.thread.prompt({ fixed: { system, tools }, signal: parsed.call.client.left });
     const shown = messages.filter((_, index) => index < messages.length - 1 || sources[index] !== "added");
     const factor = counted.tokens / Math.max(1, await estimate(parsed, shown));
     if (place === null && !isViewSent(policy, await claimed.thread.changes())) return { messages: null, factor };
@@ -119,13 +123,13 @@ async function viewOf<M extends object>(parsed: ParsedRequest<M>): Promise<Count
 
 /** As the thread itself is counted before its provider has reported anything. */
 async function estimate<M extends object>(
-  { request, target, vendor }: ParsedRequest<M>,
+  { call, request, target, vendor }: ParsedRequest<M>,
   messages: readonly M[],
 ): Promise<number> {
   const { count: counter, prior, imageRule, frame } = await exactCounterFor({ model: target.model });
   const meter = createMeter(vendor.shape, { counter, imageRule, frame });
   const { system, tools } = request;
-  await inTurns(meter.steps(messages, tools));
+  await inTurns(meter.steps(messages, tools), call.client.left);
   const fixed = (system === "" ? 0 : meter.system(system)) + meter.tools(tools);
   return Math.ceil((fixed + meter.messages(messages)) * prior);
 }

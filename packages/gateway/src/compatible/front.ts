@@ -39,7 +39,7 @@ export interface BodyReading<M> {
   readonly fresh: Buffer;
   digest(): Promise<string>;
   /** What `chainOf` gives for the messages that `leading` items stand before. The next body may begin with them. */
-  chain(request: ReadMessages<M>, secret: Secret): Promise<Chained>;
+  chain(request: ReadMessages<M>, secret: Secret, left?: AbortSignal): Promise<Chained>;
 }
 
 interface ReadMessages<M> {
@@ -89,10 +89,10 @@ export function frontMemory(leastBytes = LEAST_BYTES): FrontMemory {
         checked: known && { from: known.leading, to: known.leading + known.front.items.length },
         fresh: known?.fresh ?? bytes,
         digest: async () => digestOf(bytes, isLong ? conversation() : null, await hash()),
-        async chain(request, secret) {
+        async chain(request, secret, left) {
           const span = isLong ? conversation() : null;
           const before = known !== null && known.leading === request.leading.length ? known.front : null;
-          const chained = await goOn(request.messages, { shape, secret, before });
+          const chained = await goOn(request.messages, { shape, secret, before, left });
           const last = request.messages.at(-1);
           // An answer may go on in the next item; then it is another message.
           if (span === null || last === undefined || shape.role(last) === "assistant") return chained;
@@ -120,13 +120,17 @@ function grown(before: FrontEntry | null, bytes: Buffer): FrontRoom {
 /** FrontRoom for what is still to come. */
 const SPARE = 1.25;
 
-async function goOn<M>(
-  messages: readonly M[],
-  { shape, secret, before }: { readonly shape: Shape<M>; readonly secret: Secret; readonly before: FrontEntry | null },
-): Promise<Chained> {
-  if (before === null) return inTurns(chainSteps(messages, { shape, secret }));
+interface GoOnOptions<M> {
+  readonly shape: Shape<M>;
+  readonly secret: Secret;
+  readonly before: FrontEntry | null;
+  readonly left: AbortSignal | undefined;
+}
+
+async function goOn<M>(messages: readonly M[], { shape, secret, before, left }: GoOnOptions<M>): Promise<Chained> {
+  if (before === null) return inTurns(chainSteps(messages, { shape, secret }), left);
   const added = messages.slice(before.places.length);
-  const rest = await inTurns(chainSteps(added, { shape, secret, from: before.state }));
+  const rest = await inTurns(chainSteps(added, { shape, secret, from: before.state }), left);
   return { places: before.places.concat(rest.places), state: rest.state };
 }
 

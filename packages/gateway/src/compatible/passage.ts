@@ -200,7 +200,7 @@ async function appendAnswer<M extends object>(
     await claimed.thread.append([given], isMixed ? undefined : known);
     // Beside the client's own calls: their results are there before the client's.
     if (isMixed) {
-      const results = await ownResults(parsed, turn, { said: answer });
+      const results = await ownResults(parsed, turn, { said: answer, left: passage.flight.abandoned });
       await claimed.thread.append(results, (seqs) => ({ ...known(seqs), ...ADDED }));
     }
     queued();

@@ -222,8 +222,8 @@ export async function identityOf<M extends object>({
   const from = held?.place?.state ?? (held?.instead == null ? undefined : START);
   const { places, state } =
     from === undefined
-      ? await reading.chain(request, secret)
-      : await inTurns(chainSteps(messages, { shape, secret, from }));
+      ? await reading.chain(request, secret, call.client.left)
+      : await inTurns(chainSteps(messages, { shape, secret, from }), call.client.left);
   const steps = pace();
   const fixed = JSON.stringify(["fixed", system, tools]);
   if (steps.isDue()) await steps.turn();

@@ -108,6 +108,9 @@ export const gatewaySchema = z.strictObject({
     .nullable()
     .default(200_000)
     .describe("Most messages that one user may import in a day, on each gateway; null: no limit."),
+  tool_calls_per_round: wholeAboveZero
+    .default(32)
+    .describe("With `tools`: most calls to them in one answer of a model that are carried out."),
   answer_limit_mb: positive.default(64).describe("The largest answer of a provider on the /v1 endpoints."),
   answer_idle_seconds: positive
     .nullable()

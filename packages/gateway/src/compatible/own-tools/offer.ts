@@ -165,18 +165,30 @@ export function ownCalls<M extends object>(
 /** The log has messages that the client doesn't send: from here on the provider gets ours. */
 export const ADDED = { state: { addedMessages: true } };
 
-/** Results as messages that no client has sent. */
+interface OwnResultsOptions<M> {
+  readonly said: ReadAnswer<M>;
+  readonly isLast?: boolean;
+  /** Nobody waits for the answer any more. */
+  readonly left: AbortSignal;
+}
+
+/** Results as messages that no client has sent. Every call has one, also those that are not carried out. */
 export async function ownResults<M extends object>(
   parsed: ParsedRequest<M>,
   turn: ClaimedRequest<M>,
-  { said, isLast = false }: { readonly said: ReadAnswer<M>; readonly isLast?: boolean },
+  { said, isLast = false, left }: OwnResultsOptions<M>,
 ) {
+  const most = parsed.deps.settings.gateway.tool_calls_per_round;
   const results = [];
-  for (const { id, name, input } of ownCalls(parsed, turn, said).own) {
-    const text = await turn.tools!.byName.get(name)!.execute(parseFields(input === "" ? "{}" : input));
+  for (const [at, { id, name, input }] of ownCalls(parsed, turn, said).own.entries()) {
+    const run = turn.tools!.byName.get(name)!.execute;
+    const text = left.aborted ? LEFT : at < most ? await run(parseFields(input === "" ? "{}" : input)) : tooMany(most);
     results.push({ id, name, text: isLast ? `${text}\n${LIMIT}` : text, isError: false });
   }
   return parsed.vendor.shape.results(results).map((message) => ({ message, origin: "injected" as const }));
 }
 
+const LEFT = "Not carried out: the client has left.";
+const tooMany = (most: number): string =>
+  `Not carried out: at most ${most} calls to these tools are carried out in one answer. Send this one again in your next.`;
 const LIMIT = `[The limit of ${MOST_ROUNDS} rounds with these tools in one request is reached. Answer now, without them.]`;

@@ -10,6 +10,7 @@ import {
   chat,
   logOf,
   note,
+  ON,
   OURS,
   onlyThread,
   playing,
@@ -17,6 +18,8 @@ import {
   responses,
   served,
 } from "../../../test/own-tools.ts";
+import { openaiChat } from "../openai-chat.ts";
+import { ownResults } from "./offer.ts";
 
 test("nobody asked for them: the provider gets the client's own bytes", async (t) => {
   const { url, provider } = await beforeProvider(t, { respond: () => "ok" });
@@ -199,3 +202,40 @@ interface StoredBody {
   readonly output: readonly { readonly type: string }[];
   readonly tools: readonly unknown[];
 }
+
+test("of many calls in one answer the first are carried out; the results of the others say why they are not", async (t) => {
+  const calls = Array.from({ length: 5 }, (_, index) => call(`r${index}`, "context_remaining"));
+  const config = ON.replace("tools: true", "tools: true, tool_calls_per_round: 3");
+  const gateway = await served(t, playing({ text: "", calls }, "Done."), { config });
+  const { message } = await ask(gateway.url, [user("hi")]);
+  assert.equal(message["content"], "Done.");
+  const [, again] = gateway.provider.requests;
+  const results = (again!.body!["messages"] as { role: string; content: string }[]).filter(
+    ({ role }) => role === "tool",
+  );
+  const refused = results.map(({ content }) => /^Not carried out: at most 3 calls/.test(content));
+  assert.deepEqual(refused, [false, false, false, true, true]);
+  assert.deepEqual(refusals(gateway), []);
+  await logOf(gateway, await onlyThread(gateway));
+});
+
+test("once the client has left no further call is carried out, and every call has its result", async () => {
+  const left = new AbortController();
+  let carriedOut = 0;
+  const execute = async () => {
+    carriedOut += 1;
+    if (carriedOut === 2) left.abort();
+    return "found";
+  };
+  const tools = { byName: new Map([["recall", { name: "recall", execute }]]) };
+  const made = openaiChat.shape.make(
+    "assistant",
+    ["a", "b", "c", "d"].map((id) => ({ kind: "call", id, name: "recall", input: "{}" }) as never),
+  );
+  const parsed = { vendor: openaiChat, deps: { settings: { gateway: { tool_calls_per_round: 9 } } } };
+  const said = { message: made[0]!, state: "ended" };
+  const results = await ownResults(parsed as never, { tools } as never, { said: said as never, left: left.signal });
+  assert.equal(carriedOut, 2);
+  const texts = results.map(({ message }) => (message as { content: string }).content);
+  assert.deepEqual(texts, ["found", "found", ...Array(2).fill("Not carried out: the client has left.")]);
+});

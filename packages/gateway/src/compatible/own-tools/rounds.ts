@@ -42,6 +42,7 @@ export function answerRounds<M extends object>(
   const isOurs = (name: string): boolean => turn.tools?.byName.has(name) === true;
   const stitch = vendor.tools.stitch(form, { isOurs, tools: parsed.ownTools?.clients });
   const spent: Usage[] = [];
+  const left = first.flight.abandoned;
   let { prompt } = first;
   let reader = vendor.reader(form);
   async function* rounds(): AsyncGenerator<Uint8Array> {
@@ -52,12 +53,12 @@ export function answerRounds<M extends object>(
       const calls = ownCalls(parsed, turn, said);
       if (calls.own.length === 0 || calls.others > 0) return yield Buffer.from(stitch.close("end"));
       stitch.close("again");
-      const usage = await keepRound(parsed, turn, { said, prompt, isLast: round >= MOST_ROUNDS });
+      const usage = await keepRound(parsed, turn, { said, prompt, isLast: round >= MOST_ROUNDS, left });
       if (usage !== null) spent.push(usage);
       reader = vendor.reader(form);
       if (round > MOST_ROUNDS) throw tooManyRounds(calls.own);
       turn.tools?.nextStep();
-      ({ answer, prompt } = await askAgain(parsed, turn, first.flight.abandoned));
+      ({ answer, prompt } = await askAgain(parsed, turn, left));
     }
   }
   const { "content-length": _, ...headers } = first.answer.headers;
@@ -97,11 +98,18 @@ async function* failingIn<M extends object>(
   }
 }
 
+interface KeptRound<M> {
+  readonly said: ReadAnswer<M>;
+  readonly prompt: SentPrompt<M>;
+  readonly isLast: boolean;
+  readonly left: AbortSignal;
+}
+
 /** Writes the answer, then runs its calls of ours and writes their results. */
 async function keepRound<M extends object>(
   parsed: ParsedRequest<M>,
   turn: ClaimedRequest<M>,
-  { said, prompt, isLast }: { readonly said: ReadAnswer<M>; readonly prompt: SentPrompt<M>; readonly isLast: boolean },
+  { said, prompt, isLast, left }: KeptRound<M>,
 ): Promise<Usage | null> {
   const { call } = parsed;
   const { thread } = turn.claimed;
@@ -109,7 +117,7 @@ async function keepRound<M extends object>(
   countSpent(call.meter, usage, usage === null ? estimateOf(parsed, prompt, said) : null);
   if (usage !== null && prompt.as === "view") await thread.report(usage);
   await thread.append([{ id: call.threads.ids(), message: said.message!, ...originOf("whole", prompt) }]);
-  const results = await ownResults(parsed, turn, { said, isLast });
+  const results = await ownResults(parsed, turn, { said, isLast, left });
   await thread.append(results, () => ADDED);
   return usage;
 }

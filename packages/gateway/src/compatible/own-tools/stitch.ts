@@ -125,13 +125,22 @@ export function shownMessages<M>(
   const shown: LoggedMessage<M>[] = [];
   const isEmpty = (message: M): boolean => shape.parts(message).length === 0;
   let open = false;
+  const answered = new Set<string>();
+  const settle = (): void => {
+    if (answered.size === 0) return;
+    const last = shown.at(-1)!;
+    const message = withoutCalls(last.message, answered, shape);
+    shown[shown.length - 1] = { ...last, message };
+    open = shape.calls(message).length === 0;
+    answered.clear();
+  };
   for (const one of logged) {
-    const last = shown.at(-1);
     const own = one.origin === "injected" ? shape.answers(one.message) : [];
+    if (own.length === 0) settle();
+    const last = shown.at(-1);
     if (last !== undefined && own.length > 0) {
-      const message = withoutCalls(last.message, own, shape);
-      shown[shown.length - 1] = { ...last, seq: one.seq, message };
-      open = shape.calls(message).length === 0;
+      for (const id of own) answered.add(id);
+      shown[shown.length - 1] = { ...last, seq: one.seq };
     } else if (last !== undefined && open && shape.role(one.message) === "assistant") {
       shown[shown.length - 1] = {
         ...one,
@@ -143,12 +152,13 @@ export function shownMessages<M>(
       open = false;
     }
   }
+  settle();
   return shown;
 }
 
-function withoutCalls<M>(message: M, ids: readonly string[], shape: Shape<M>): M {
+function withoutCalls<M>(message: M, ids: ReadonlySet<string>, shape: Shape<M>): M {
   const parts = shape.parts(message);
-  const kept = parts.flatMap((part, index) => (part.kind === "call" && ids.includes(part.id) ? [] : [index]));
+  const kept = parts.flatMap((part, index) => (part.kind === "call" && ids.has(part.id) ? [] : [index]));
   return kept.length === parts.length ? message : shape.select(message, kept);
 }
 
