@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { desk } from "../test/binary.ts";
 import { demoPrompts } from "./demo/play.ts";
-import { columns } from "./terminal/text.ts";
+import { columns } from "./terminal/output.ts";
 
 test("the demo outgrows its window, compacts, finds the first words again, undoes, remembers a fact in another thread, and replays word for word", async (t) => {
   const { json } = desk(t);

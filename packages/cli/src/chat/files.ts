@@ -5,7 +5,7 @@ import { chmod, copyFile, readdir, stat } from "node:fs/promises";
 import { basename, extname, join, resolve } from "node:path";
 import { errorCode } from "@palimpsest/core/internal/text";
 import { prepareWorkspace, threadWorkspace, VIRTUAL_ROOT } from "palimpsest/workspace";
-import { grouped, printable } from "../terminal/text.ts";
+import { grouped, printable } from "../terminal/output.ts";
 import type { ChatSession } from "./session.ts";
 
 export async function files({ context, screen, threadId }: ChatSession): Promise<void> {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { columns } from "../terminal/text.ts";
+import { columns } from "../terminal/output.ts";
 import {
   type Effect,
   type InputState,

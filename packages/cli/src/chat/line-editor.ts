@@ -1,4 +1,4 @@
-import { graphemes } from "../terminal/text.ts";
+import { graphemes } from "../terminal/output.ts";
 import type { Key } from "./keyboard.ts";
 
 export interface EditorState {

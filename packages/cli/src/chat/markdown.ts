@@ -2,7 +2,8 @@
  * Light styling of streamed markdown, word by word: headings, bold, emphasis, code, links, lists, quotes and tables, as far
  * as a terminal can show them, and lines broken between words. Held back is only what isn't finished: a word, a link, a table.
  */
-import { columns, padded, plain, printable, rowsOf } from "../terminal/text.ts";
+
+import { columns, padded, plain, printable, rowsOf } from "../terminal/output.ts";
 import { wrapped } from "./wording.ts";
 
 export interface MarkdownOptions {

@@ -1,6 +1,6 @@
 /** The rows at the bottom of a chat: what goes on, what waits to be said, the line being typed. Pure. */
 import type { LiveRows } from "../terminal/display.ts";
-import { clipColumns, columns, printable, rowsOf } from "../terminal/text.ts";
+import { clipColumns, columns, printable, rowsOf } from "../terminal/output.ts";
 import { type Activity, type InputState, isWaiting } from "./input.ts";
 import { shownText } from "./line-editor.ts";
 

@@ -5,7 +5,7 @@
 import type { AgentEvent, StepUsage } from "palimpsest";
 import { budgetText } from "../terminal/budget-bar.ts";
 import type { Output } from "../terminal/output.ts";
-import { clipColumns, counted, duration, plain } from "../terminal/text.ts";
+import { clipColumns, counted, duration, plain } from "../terminal/output.ts";
 import type { Activity } from "./input.ts";
 import { createMarkdown, type Markdown } from "./markdown.ts";
 import { brief, bytes, compactionMark, wrapped } from "./wording.ts";

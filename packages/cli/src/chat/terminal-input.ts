@@ -9,7 +9,7 @@ import { emitKeypressEvents } from "node:readline";
 import { errorText } from "@palimpsest/core/internal/text";
 import { Display } from "../terminal/display.ts";
 import type { Output } from "../terminal/output.ts";
-import { plain } from "../terminal/text.ts";
+import { plain } from "../terminal/output.ts";
 import {
   type Activity,
   type Effect,

@@ -1,7 +1,7 @@
 /** The words of a chat's one-line reports: calls, sizes, durations, compactions. */
 
 import type { AgentEvent } from "palimpsest";
-import { columns, counted, duration, grouped, printable } from "../terminal/text.ts";
+import { columns, counted, duration, grouped, printable } from "../terminal/output.ts";
 
 type ShownCompaction = Extract<Extract<AgentEvent, { type: "compaction-end" }>["outcome"], { kind: "compacted" }>;
 

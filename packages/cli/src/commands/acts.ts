@@ -20,7 +20,7 @@ import type { Input } from "../command/command.ts";
 import { UsageError } from "../command/failure.ts";
 import { choosing, performing } from "../home/acts.ts";
 import { leftNotes, requireThreadId } from "../home/home.ts";
-import { counted, grouped } from "../terminal/text.ts";
+import { counted, grouped } from "../terminal/output.ts";
 
 interface ForkFlags {
   readonly at?: number;

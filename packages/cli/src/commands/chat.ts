@@ -26,7 +26,7 @@ import {
   unfinishedNote,
 } from "../home/talk.ts";
 import type { Output } from "../terminal/output.ts";
-import { costLine, counted } from "../terminal/text.ts";
+import { costLine, counted } from "../terminal/output.ts";
 
 export const run: CommandRun<TalkOptions> = async ({ options }, context) => {
   const waitMs = patience(options.wait);

@@ -6,7 +6,7 @@ import type { Input } from "../command/command.ts";
 import { UsageError } from "../command/failure.ts";
 import { choosing, performing } from "../home/acts.ts";
 import { compactionProgress } from "../home/talk.ts";
-import { counted, duration, grouped } from "../terminal/text.ts";
+import { counted, duration, grouped } from "../terminal/output.ts";
 import { cutLines } from "./acts.ts";
 
 interface CompactCommandOptions {

@@ -20,8 +20,7 @@ import { storeTarget } from "palimpsest/internal/stores";
 import { openStore } from "palimpsest/stores";
 import type { CommandRun, Context } from "../command/command.ts";
 import { namedStore } from "../home/home.ts";
-import { throttled } from "../terminal/output.ts";
-import { counted } from "../terminal/text.ts";
+import { counted, throttled } from "../terminal/output.ts";
 
 export const run: CommandRun<{ readonly rebuild?: boolean }> = async ({ options }, context) => {
   const checks = await checksOf(context, options.rebuild ? "rebuild" : "skip");

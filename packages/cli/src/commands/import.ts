@@ -15,8 +15,7 @@ import { Failure, UsageError } from "../command/failure.ts";
 import { threadPath } from "../command/server.ts";
 import { busy, requireThreadId, withHome } from "../home/home.ts";
 import { readStdin } from "../home/talk.ts";
-import { throttled } from "../terminal/output.ts";
-import { counted, printable } from "../terminal/text.ts";
+import { counted, printable, throttled } from "../terminal/output.ts";
 
 interface ImportCommandOptions {
   readonly thread?: string;

@@ -4,8 +4,8 @@ import { create, KEY_ROLES, listAll, revoke } from "palimpsest/internal/key-oper
 import type { Input } from "../command/command.ts";
 import { UsageError } from "../command/failure.ts";
 import { acting, performing, print } from "../home/acts.ts";
+import { localTime } from "../terminal/output.ts";
 import { table } from "../terminal/table.ts";
-import { localTime } from "../terminal/text.ts";
 
 interface CreateOptions {
   readonly role?: string;

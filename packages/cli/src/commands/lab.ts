@@ -31,9 +31,8 @@ import type { CommandRun, Context } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
 import { missingThread, ownHomeNote, requireThreadId, withHome } from "../home/home.ts";
 import { listThreads } from "../home/list-threads.ts";
-import { throttled } from "../terminal/output.ts";
+import { counted, grouped, money, throttled } from "../terminal/output.ts";
 import { evalTables, table } from "../terminal/table.ts";
-import { counted, grouped, money } from "../terminal/text.ts";
 
 interface LabFlags {
   readonly policy?: readonly string[];

@@ -16,8 +16,7 @@ import { type Acts, acting, choosing, performing, print } from "../home/acts.ts"
 import { withHome } from "../home/home.ts";
 import { drawBudget } from "../terminal/budget-bar.ts";
 import { inBold, masked, NOTHING_FOUND, writeMessage } from "../terminal/messages.ts";
-import { type Output, throttled } from "../terminal/output.ts";
-import { costLine, counted, grouped, plain } from "../terminal/text.ts";
+import { costLine, counted, grouped, type Output, plain, throttled } from "../terminal/output.ts";
 
 interface ContextOptions {
   readonly window?: number;

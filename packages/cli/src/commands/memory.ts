@@ -11,8 +11,8 @@ import type { CommandRun, Input, Printing } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
 import { type Acts, acting, performing, print } from "../home/acts.ts";
 import { leftNotes, withHome } from "../home/home.ts";
+import { printable } from "../terminal/output.ts";
 import { table } from "../terminal/table.ts";
-import { printable } from "../terminal/text.ts";
 
 export interface MemoryCommandOptions {
   readonly agent?: string;

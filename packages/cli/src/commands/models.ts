@@ -7,8 +7,8 @@ import type { CommandRun, Input } from "../command/command.ts";
 import { performing, print } from "../home/acts.ts";
 import { withHome } from "../home/home.ts";
 import { requireModel } from "../home/talk.ts";
+import { grouped, money } from "../terminal/output.ts";
 import { table } from "../terminal/table.ts";
-import { grouped, money } from "../terminal/text.ts";
 
 export const listing = performing(models, {
   input: (_: Input) => ({}),

@@ -23,7 +23,7 @@ import {
   unfinishedNote,
   verdictOf,
 } from "../home/talk.ts";
-import { duration, grouped } from "../terminal/text.ts";
+import { duration, grouped } from "../terminal/output.ts";
 
 const runHere: CommandRun<TalkOptions> = async ({ positionals, options }, context) => {
   const waitMs = patience(options.wait);

@@ -10,8 +10,7 @@ import { type CopyOptions, copyStore } from "palimpsest/threads";
 import type { CommandRun, Context } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
 import { namedStore, withHome, withStore } from "../home/home.ts";
-import { copyProgress } from "../terminal/output.ts";
-import { counted, megabytes, printable } from "../terminal/text.ts";
+import { copyProgress, counted, megabytes, printable } from "../terminal/output.ts";
 
 interface StoreInitOptions {
   readonly partitions?: number;

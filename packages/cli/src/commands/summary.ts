@@ -4,7 +4,7 @@ import { summaryLines } from "../chat/rules.ts";
 import type { Input } from "../command/command.ts";
 import { UsageError } from "../command/failure.ts";
 import { performing } from "../home/acts.ts";
-import { grouped } from "../terminal/text.ts";
+import { grouped } from "../terminal/output.ts";
 
 export const listing = performing(summary, {
   input: ({ positionals: [thread = ""] }: Input) => ({ thread }),

@@ -13,8 +13,8 @@ import { Failure, UsageError } from "../command/failure.ts";
 import { type Acts, acting, hasNamedStore, performing, print } from "../home/acts.ts";
 import { ask, canAsk, isYes, leftNotes, ownHomeNote, requireThreadId, withHome } from "../home/home.ts";
 import { everyThread, listThreads, matcherOf } from "../home/list-threads.ts";
+import { counted, localTime, megabytes } from "../terminal/output.ts";
 import { inTree, type TreeRow, table, titleCell } from "../terminal/table.ts";
-import { counted, localTime, megabytes } from "../terminal/text.ts";
 
 interface ListOptions {
   readonly limit?: number;

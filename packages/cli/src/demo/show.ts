@@ -5,8 +5,8 @@
 import type { Breakdown } from "@palimpsest/core/internal/tokens";
 import { drawBudgetLine } from "../terminal/budget-bar.ts";
 import type { Output } from "../terminal/output.ts";
+import { duration, grouped } from "../terminal/output.ts";
 import { table } from "../terminal/table.ts";
-import { duration, grouped } from "../terminal/text.ts";
 import type { DemoTurn, PlayedDemo } from "./play.ts";
 
 interface Closing extends PlayedDemo {

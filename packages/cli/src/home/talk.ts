@@ -9,7 +9,7 @@ import { offeredModels } from "palimpsest/internal/models";
 import { everyThread, type Store } from "palimpsest/stores";
 import type { Context } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
-import { money } from "../terminal/text.ts";
+import { money } from "../terminal/output.ts";
 import { ask, canAsk, isYes, requireThreadId } from "./home.ts";
 
 export interface TalkOptions {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { breakdown, type PartName } from "@palimpsest/core/internal/tokens";
 import fc from "fast-check";
 import { drawBudget, drawBudgetLine } from "./budget-bar.ts";
-import { columns } from "./text.ts";
+import { columns } from "./output.ts";
 
 const NAMES: readonly PartName[] = [
   ...(["base", "memory", "skills", "instructions", "unseen", "summary", "acknowledgement", "rules", "state"] as const),

@@ -3,7 +3,7 @@
  * A part always has the same sign and color, so that two bars can be compared.
  */
 import type { Breakdown, PartName } from "@palimpsest/core/internal/tokens";
-import { columns, grouped } from "./text.ts";
+import { columns, grouped } from "./output.ts";
 
 export interface DrawOptions {
   readonly title: string;

@@ -3,7 +3,7 @@
  * yet and the live rows (status, input) are drawn again under it. Everything that reaches the terminal goes through here,
  * so nothing is ever printed over what a person types.
  */
-import { columns, rowsOf } from "./text.ts";
+import { columns, rowsOf } from "./output.ts";
 
 export interface LiveRows {
   /** Each at most as wide as it was asked for. */

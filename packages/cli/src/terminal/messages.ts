@@ -4,7 +4,7 @@ import { redactSecrets } from "@palimpsest/core/internal/memory";
 import type { Part, Shape } from "@palimpsest/core/internal/message";
 import type { Snippet } from "@palimpsest/core/internal/recall";
 import { secretsIn } from "@palimpsest/core/internal/text";
-import { plain, printable } from "./text.ts";
+import { plain, printable } from "./output.ts";
 
 /** `message` is one that the shape's dialect wrote; shapes read nothing else. */
 export function writeMessage<M>(message: M, shape: Shape<M>, label: string): string {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { costLine, money } from "./text.ts";
+import { costLine, money } from "./output.ts";
 
 test("amounts keep what says something, and all are in dollars", () => {
   assert.deepEqual(

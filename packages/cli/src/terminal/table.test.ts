@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { columns } from "./output.ts";
 import { table, titleCell } from "./table.ts";
-import { columns } from "./text.ts";
 
 test("cells of wide letters are filled up by the columns they take", () => {
   const lines = table(

@@ -1,5 +1,5 @@
 import type { EvalReport, Figure } from "@palimpsest/lab/internal/eval";
-import { clipColumns, columns, counted, grouped, padded, printable } from "./text.ts";
+import { clipColumns, columns, counted, grouped, padded, printable } from "./output.ts";
 
 /** Rows in aligned columns; the last one is not padded. Control characters in the data can't reach the terminal. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { plain, printable, safeJson } from "./text.ts";
+import { plain, printable, safeJson } from "./output.ts";
 
 const JOINED = "👨‍👩‍👧 می‌خواهم क्‍ष \u200e";
 const NASTY =

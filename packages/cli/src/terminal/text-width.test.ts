@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { clipColumns, columns, graphemes, padded, rowsOf } from "./text.ts";
+import { clipColumns, columns, graphemes, padded, rowsOf } from "./output.ts";
 
 test("wide letters and emoji take two columns, marks and colors none", () => {
   const cases: readonly (readonly [string, number])[] = [

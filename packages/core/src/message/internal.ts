@@ -25,13 +25,16 @@ export { responsesItems, responsesTurns } from "./openai-responses.ts";
 export type { ResponsesItem } from "./openai-responses-items.ts";
 export type { Repair, Repaired } from "./repair.ts";
 export { repair } from "./repair.ts";
-export type { FindToolFacts, RuleSet, ToolAct, ToolFacts, Violation } from "./rules.ts";
+export type { FindToolFacts, RuleSet, ToolAct, ToolFacts, ToolRegistry, Violation } from "./rules.ts";
 export {
   anthropicRules,
   assertValid,
+  describeTool,
+  factsOfTool,
   forRequest,
   googleRules,
   openaiRules,
+  toolRegistry,
   violations,
   withToolFacts,
 } from "./rules.ts";

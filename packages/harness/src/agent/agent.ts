@@ -4,7 +4,14 @@
  */
 import { setTimeout as wait } from "node:timers/promises";
 import type { CompactionOutcome, Keep } from "@palimpsest/core/internal/compaction";
-import { type AiSdkMessage, type FindToolFacts, shapeOf, withToolFacts } from "@palimpsest/core/internal/message";
+import {
+  type AiSdkMessage,
+  type FindToolFacts,
+  shapeOf,
+  type ToolRegistry,
+  toolRegistry,
+  withToolFacts,
+} from "@palimpsest/core/internal/message";
 import type { EmbeddingModel, ToolSet, UIMessage } from "ai";
 import { summarizationFromOptions } from "../compaction/summarization.ts";
 import type { LimitsStore } from "../models/learned-limits.ts";
@@ -14,7 +21,6 @@ import { openSqlite } from "../stores/sqlite.ts";
 import type { Store, ThreadPage, ThreadQuery } from "../stores/store.ts";
 import type { FileCopier } from "../thread/handle.ts";
 import { type ThreadDeps, threadDeps } from "../thread/writer.ts";
-import { type ToolRegistry, toolRegistry } from "../tool-facts.ts";
 import type { ToolApproval } from "./approval.ts";
 import {
   CHATS,

@@ -1,13 +1,12 @@
 // System prompt and tools are hashed and counted once while they stay the same: what is remembered equals what is worked out.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { aiSdkShape } from "@palimpsest/core/internal/message";
+import { aiSdkShape, toolRegistry } from "@palimpsest/core/internal/message";
 import { charsPerToken, createMeter } from "@palimpsest/core/internal/tokens";
 import { jsonSchema, type ToolSet, tool } from "ai";
 import fc from "fast-check";
 import { z } from "zod/v4";
 import { agentKit } from "../../test/agent/agent-kit.ts";
-import { toolRegistry } from "../tool-facts.ts";
 import { fixedSizes, type PromptSection, renderFixed } from "./fixed-part.ts";
 import type { Run } from "./run.ts";
 

@@ -4,11 +4,10 @@
  */
 
 import type { Hash } from "@palimpsest/core/internal/log";
-import { type AiSdkMessage, aiSdkShape, boundReasoning } from "@palimpsest/core/internal/message";
+import { type AiSdkMessage, aiSdkShape, boundReasoning, type ToolRegistry } from "@palimpsest/core/internal/message";
 import type { Meter } from "@palimpsest/core/internal/tokens";
 import { asSchema, type ToolSet } from "ai";
 import { madeUnder, type PromptOpening, sentBefore } from "../thread/fixed-request.ts";
-import type { ToolRegistry } from "../tool-facts.ts";
 import { AgentError } from "./errors.ts";
 import type { CallSettings, ModelObject } from "./model.ts";
 import type { Middleware, Run } from "./run.ts";

@@ -1,8 +1,5 @@
-export type { ToolAct, ToolFacts } from "@palimpsest/core/internal/message";
-// By this the events, ends and error codes of our own features are in the types of whoever imports this.
-
+export { describeTool, type ToolAct, type ToolFacts } from "@palimpsest/core/internal/message";
 export type { RequestParameters } from "../thread/fixed-request.ts";
-export { describeTool } from "../tool-facts.ts";
 export type { Agent, AgentOptions, CompactOptions } from "./agent.ts";
 export { createAgent } from "./agent.ts";
 export type { Approved, ToolApproval, WaitingCall } from "./approval.ts";
@@ -11,6 +8,7 @@ export type { AgentErrorCode } from "./errors.ts";
 export { AgentError } from "./errors.ts";
 export type { AgentEvent, ClientCall, RunEnd, RunResult, StepEvent, StepUsage } from "./events.ts";
 export type { RunInput } from "./execute.ts";
+// By this the events, ends and error codes of our own features are in the types of whoever imports this.
 export type * from "./features.ts";
 export type { ModelRequest, PromptSection } from "./fixed-part.ts";
 export type { EditInput, RegenerateInput } from "./fork.ts";

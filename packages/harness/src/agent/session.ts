@@ -5,7 +5,7 @@
  */
 
 import { checkUser } from "@palimpsest/core/internal/log";
-import { type AiSdkMessage, rulesOf, type Shape } from "@palimpsest/core/internal/message";
+import { type AiSdkMessage, rulesOf, type Shape, type ToolRegistry } from "@palimpsest/core/internal/message";
 import { fixedSize } from "@palimpsest/core/internal/prompt";
 import { type Originals, RECALL } from "@palimpsest/core/internal/summary";
 import type { Meter } from "@palimpsest/core/internal/tokens";
@@ -22,7 +22,6 @@ import type { LeftThread } from "../thread/log.ts";
 import { openStoredThread, type Thread } from "../thread/thread.ts";
 import { cutMessages, markedMessages, needsMarks } from "../thread/window.ts";
 import type { ThreadDeps } from "../thread/writer.ts";
-import type { ToolRegistry } from "../tool-facts.ts";
 import type { ToolApproval } from "./approval.ts";
 import { AgentError, LeaseLostError } from "./errors.ts";
 import type { Emit } from "./events.ts";

@@ -4,10 +4,10 @@
  * so. Nothing a tool does can end the run, and an abort waits for no tool.
  */
 import type { AiSdkMessage, AiSdkOutput } from "@palimpsest/core/internal/message";
+import { factsOfTool } from "@palimpsest/core/internal/message";
 import { asSchema, type FlexibleSchema, type Tool, type ToolExecutionOptions, type ToolSet } from "ai";
 import { within } from "../long-work.ts";
 import { bodyOf, jsonOf } from "../thread/log.ts";
-import { factsOfTool } from "../tool-facts.ts";
 import { messageOf } from "./errors.ts";
 import type { RunEnd } from "./events.ts";
 import type { Chain, Run } from "./run.ts";

@@ -4,11 +4,11 @@
  * agent asks, and it happens before the next model call, when every call of the step has its result in the log.
  */
 
+import { describeTool } from "@palimpsest/core/internal/message";
 import { tool } from "ai";
 import { z } from "zod/v4";
 import type { Summarizer } from "../agent/model.ts";
 import type { Middleware } from "../agent/run.ts";
-import { describeTool } from "../tool-facts.ts";
 import type { Summarization, SummarizationOptions } from "./summarization.ts";
 import { summarizationFromOptions } from "./summarization.ts";
 

@@ -161,13 +161,17 @@ function asSummarizeError(error: unknown): unknown {
 // there, since the extract does the same without it. The model is made at the first summary; one that can't be made
 // (no key, an unknown provider) is a failed summary like any other, so the extract stands in and an event says why.
 
-export function configuredWriter(
-  config: ConfigFile,
-  settings: Summarization,
-  /** Where finished parts are kept, for a caller whose jobs don't bring that along. */
-  place: { readonly store: Store; readonly threadId: string } | null = null,
-): SummaryWriter | null {
-  if (config.models.every(({ provider }) => provider === "offline")) return null;
+export function configuredWriter(config: ConfigFile, settings: Summarization, place: DraftPlace): SummaryWriter | null {
+  return config.models.every(({ provider }) => provider === "offline") ? null : modelWriter(config, settings, place);
+}
+
+/** Where finished parts are kept, for a caller whose jobs don't bring that along. */
+interface DraftPlace {
+  readonly store: Store;
+  readonly threadId: string;
+}
+
+export function modelWriter(config: ConfigFile, settings: Summarization, place?: DraftPlace): SummaryWriter {
   return async (job, signal) => {
     const model = await lightweightModel(config, settings.modelName);
     const write = createModelWriter({
@@ -177,7 +181,7 @@ export function configuredWriter(
       trimTokensToSummarize: settings.trimTokensToSummarize,
       maxSummarizerCalls: settings.maxSummarizerCalls,
       summaryPrompt: settings.summaryPrompt,
-      ...(place !== null && { drafts: draftTable(place.store.drafts, place.threadId, () => new Date()) }),
+      ...(place !== undefined && { drafts: draftTable(place.store.drafts, place.threadId, () => new Date()) }),
     });
     return write(job, signal);
   };

@@ -7,10 +7,9 @@ import { join } from "node:path";
 import { storedSummary } from "@palimpsest/core/internal/compaction";
 import { parseHeader, type Range, type RecordHeader, type ThreadName } from "@palimpsest/core/internal/log";
 import { LEDGER_FILE, ledgerText, type Originals, RECALL, type SummaryState } from "@palimpsest/core/internal/summary";
-import { HISTORY, partName } from "../history-parts.ts";
 import { PRIVATE_FOLDER, READ_ONLY_FILE, threadFolder } from "../home-folders.ts";
 import type { Store } from "../stores/store.ts";
-import { stateChainOf } from "./state-chain.ts";
+import { HISTORY, partName, stateChainOf } from "./state-chain.ts";
 
 /** What an assistant with its own home has to read hidden messages: the part files and the recall tools. */
 export const homeOriginals: Originals = { ...RECALL, folder: `${HISTORY}/` };

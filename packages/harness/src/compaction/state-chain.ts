@@ -114,3 +114,19 @@ export function shownRules(rules: RuleList | null, state: Readonly<Record<string
   if (rules === null && state["rules"] == null) return [];
   return rulesInForce(rules ?? readRules(state)).map(({ text }) => text);
 }
+
+/* The names of a thread's hidden originals as files. The files themselves are made elsewhere: records name them where there is no disk. */
+
+/** Where a thread's folder keeps the hidden originals. */
+export const HISTORY = "history";
+
+/** Names sort in the order of what they hold. */
+export function partName([first, last]: Range): string {
+  const pad = (seq: number): string => String(seq).padStart(10, "0");
+  return `part-${pad(first)}-${pad(last)}.jsonl`;
+}
+
+/** Relative to the thread's workspace, as records and outcomes name it. */
+export function archivePath(covers: Range): string {
+  return `${HISTORY}/${partName(covers)}`;
+}

@@ -28,13 +28,12 @@ import { standingSentences, typedSteps } from "@palimpsest/core/internal/recall"
 import type { Originals, Pin } from "@palimpsest/core/internal/summary";
 import { NOWHERE, ownText, quotable, quoteSteps, wordRoom } from "@palimpsest/core/internal/summary";
 import { errorText } from "@palimpsest/core/internal/text";
-import { archivePath } from "../history-parts.ts";
 import { inTurns } from "../long-work.ts";
 import type { Store } from "../stores/store.ts";
 import type { ThreadLog } from "../thread/thread.ts";
 import type { CompactorOptions, CompactRequest } from "./compactor.ts";
 import type { DraftTable, SummaryBackground } from "./drafts.ts";
-import { shownRules, stateLines } from "./state-chain.ts";
+import { archivePath, shownRules, stateLines } from "./state-chain.ts";
 import type { OnCompactionEvent } from "./summarization.ts";
 import type { SummaryJob, SummaryResult, SummaryWriter } from "./summarize.ts";
 

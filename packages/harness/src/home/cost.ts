@@ -14,6 +14,7 @@ import { configuredEmbedder } from "../models/configured-embedder.ts";
 import {
   addUsage,
   costOf,
+  type EmbedderEntry,
   type ModelPrices,
   type ModelsConfig,
   NO_USAGE,
@@ -24,7 +25,6 @@ import {
 import type { EmbeddingEvent, OnEmbedding } from "../recall/embedder.ts";
 import type { Store } from "../stores/store.ts";
 import type { ThreadDeps } from "../thread/writer.ts";
-import type { ConfigFile } from "./schema.ts";
 
 export interface ThreadCost {
   readonly spent: number;
@@ -218,15 +218,13 @@ export async function totalsByUse(
 
 export type HomeEmbedding = Pick<ThreadDeps, "embedder" | "onEmbedding">;
 
-/** Without one: nothing, and hits are ordered by words alone. */
 export function configuredEmbedding(
   home: string,
-  { recall }: Pick<ConfigFile, "recall">,
+  embedder: EmbedderEntry,
   onError: (text: string) => void = () => {},
 ): HomeEmbedding {
-  if (recall.embedder === null) return {};
   return {
-    embedder: configuredEmbedder(recall.embedder),
+    embedder: configuredEmbedder(embedder),
     onEmbedding(event, ...asked) {
       noteEmbedding(home, event, ...asked);
       if (event.type === "embedding-failed") onError(embeddingLogLine(event));

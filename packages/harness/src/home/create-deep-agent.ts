@@ -11,7 +11,6 @@ import {
   type SummarizationOptions,
   summarizationFromOptions,
 } from "../compaction/summarization.ts";
-import { loopGuard } from "../features/loop-guard/middleware.ts";
 import type { Memory } from "../features/memory/create-memory.ts";
 import { memoryFiles } from "../features/memory-tool/create-memory-tool.ts";
 import { type SkillsOptions, skills } from "../features/skills/middleware.ts";
@@ -25,6 +24,8 @@ import { threadFolder } from "../home-folders.ts";
 import {
   clarification,
   danglingCalls,
+  loopGuard,
+  recall,
   type StandingRulesOptions,
   standingRules,
   type TitleOptions,
@@ -33,7 +34,6 @@ import {
   todos,
 } from "../middleware/basics.ts";
 import { contextTools } from "../middleware/context-tools.ts";
-import { recall } from "../recall/middleware.ts";
 import type { FileCopier } from "../thread/handle.ts";
 
 export interface DeepAgentOptions extends AgentOptions {

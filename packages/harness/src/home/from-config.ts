@@ -9,14 +9,13 @@ import type { Agent, AgentOptions } from "../agent/agent.ts";
 import type { AgentEvent } from "../agent/events.ts";
 import type { Summarizer } from "../agent/model.ts";
 import type { Middleware } from "../agent/run.ts";
-import { configuredWriter } from "../compaction/model-summarize.ts";
 import {
   type CompactionEvent,
   logLine,
   type Summarization,
   summarizationForThreads,
 } from "../compaction/summarization.ts";
-import { mcpTools } from "../features/mcp/middleware.ts";
+import type { McpToolsOptions } from "../features/mcp/middleware.ts";
 import { type Memory, openStorage, wireMemory } from "../features/memory/create-memory.ts";
 import { givenBlockTokens } from "../features/memory/repository.ts";
 import { type EmitMemory, type MemoryEvent, memoryLogLine } from "../features/memory/storage.ts";
@@ -26,6 +25,7 @@ import { type SubagentEvent, subagentLogLines } from "../features/subagents/resu
 import { subagentsFromConfig, workspaceFor } from "../features/subagents/spec.ts";
 import { usedBy } from "../features/workspace/inside.ts";
 import type { Root } from "../features/workspace/workspace.ts";
+import { configuredEmbedder } from "../models/configured-embedder.ts";
 import { pricesOf, pricingOf, readUsage } from "../models/facts.ts";
 import { windowsOf } from "../models/learned-limits.ts";
 import {
@@ -39,7 +39,7 @@ import { nearest } from "../nearest.ts";
 import type { EmbeddingEvent } from "../recall/embedder.ts";
 import type { Store } from "../stores/store.ts";
 import { workspaceQuota } from "./config.ts";
-import { configuredEmbedding, embeddingLogLine, noteCharge, noteEmbedding, noteSummary } from "./cost.ts";
+import { embeddingLogLine, noteCharge, noteEmbedding, noteSummary } from "./cost.ts";
 import { createDeepAgent, type DeepAgentOptions, type DeepFilesOptions } from "./create-deep-agent.ts";
 import type { ConfigFile } from "./schema.ts";
 
@@ -93,8 +93,7 @@ export async function createAgentFromConfig(options: ConfiguredAgentOptions): Pr
   const summarizer = summarizerOf(config, settings, isGiven);
   const writer = summarizer === "agent" ? model.modelId : lightweightModelId(config, settings.modelName);
   const { approved, onWarning = () => {}, middleware = [] } = options;
-  const servers = mcpTools(config.mcp_servers, { ...(approved !== undefined && { approved }), onWarning });
-  const { embedder } = configuredEmbedding(home, config);
+  const servers = await mcpServers(config.mcp_servers, { ...(approved !== undefined && { approved }), onWarning });
   const agent = createDeepAgent({
     model: model.language,
     store,
@@ -111,7 +110,7 @@ export async function createAgentFromConfig(options: ConfiguredAgentOptions): Pr
     },
     ...(tools !== undefined && { tools }),
     limits: windowsOf(home, store.shared?.limits, () => new Date()),
-    embedder,
+    embedder: config.recall.embedder === null ? undefined : configuredEmbedder(config.recall.embedder),
     ...limitsOf(config),
     ...budgetOf(config, model),
     files: { ...filesOf(home, config, model), ...(await workspaceOf(options)) },
@@ -125,6 +124,13 @@ export async function createAgentFromConfig(options: ConfiguredAgentOptions): Pr
     contextTools: config.summarization.context_tools ?? undefined,
   });
   return { agent, model, memory, disconnect: async () => servers?.close?.() };
+}
+
+/** Null where none is configured; what connects to servers is loaded for those who have one. */
+async function mcpServers(servers: ConfigFile["mcp_servers"], options: McpToolsOptions): Promise<Middleware | null> {
+  if (Object.keys(servers).length === 0) return null;
+  const { mcpTools } = await import("../features/mcp/middleware.ts");
+  return mcpTools(servers, options);
 }
 
 function withWindow(model: ResolvedModel, tokens: number | undefined): ResolvedModel {
@@ -160,8 +166,14 @@ function budgetOf({ limits, models }: ConfigFile, { name }: ResolvedModel): Pick
 /** With one model for everything, its own cache makes summaries cheap; another one reads the messages by itself. */
 function summarizerOf(config: ConfigFile, settings: Summarization, isGiven: boolean): Summarizer {
   const other = settings.modelName !== null || config.models.some(({ lightweight }) => lightweight);
-  const offline = !isGiven && config.models.every(({ provider }) => provider === "offline");
-  return other || offline ? configuredWriter(config, settings) : "agent";
+  const offline = config.models.every(({ provider }) => provider === "offline");
+  if (!other && (isGiven || !offline)) return "agent";
+  if (offline) return null;
+  // Loaded with the first summary: most runs write none.
+  return async (job, signal) => {
+    const { modelWriter } = await import("../compaction/model-summarize.ts");
+    return modelWriter(config, settings)(job, signal);
+  };
 }
 
 /** Files are those of the workspace where the agent works in one, else of the home. */

@@ -27,6 +27,7 @@ export interface HomeParts {
 /** Throws for a `config` that the file couldn't hold either. */
 export function homeOfParts({ store, directory, model, config = {} }: HomeParts): Home {
   const settings: ConfigFile = configSchema.parse(config);
+  const { embedder } = settings.recall;
   const located: LocatedHome = {
     directory,
     userId: DEFAULT_USER,
@@ -36,7 +37,7 @@ export function homeOfParts({ store, directory, model, config = {} }: HomeParts)
     settings: async () => settings,
     learned: async () => ({ limits: limitsOfHome(directory).read(), now: Date.now() }),
     window: async () => null,
-    embedding: async () => configuredEmbedding(directory, settings),
+    embedding: async () => (embedder === null ? {} : configuredEmbedding(directory, embedder)),
     storeTarget: async () => "",
     hasStore: async () => true,
     async memory(own) {

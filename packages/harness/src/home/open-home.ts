@@ -210,10 +210,14 @@ async function embeddingOf(
 ): Promise<HomeEmbedding> {
   if ((await configuration()) === null) return {};
   // Where the store is named, nobody has read the configuration yet, and a search can do without it.
-  const config = await settings().catch(() => null);
-  if (config === null) return {};
+  const embedder = await settings().then(
+    ({ recall }) => recall.embedder,
+    () => null,
+  );
+  // Hits are then ordered by words alone.
+  if (embedder === null) return {};
   const { configuredEmbedding } = await import("./cost.ts");
-  return configuredEmbedding(directory, config, onError);
+  return configuredEmbedding(directory, embedder, onError);
 }
 
 /** `made`: the agents of this home, of all users. */
@@ -224,10 +228,7 @@ export function opened(located: LocatedHome, store: Store, made: ConfiguredAgent
     ...located,
     ...deps,
     async agent({ log, verbose = false, ...options } = {}) {
-      const [{ createAgentFromConfig }, { eventLog }] = await Promise.all([
-        import("./from-config.ts"),
-        import("./from-config.ts"),
-      ]);
+      const { createAgentFromConfig, eventLog } = await import("./from-config.ts");
       const config = await located.settings();
       const logged = log === undefined ? () => {} : eventLog(config, { line: log, verbose });
       // Its files are kept there, wherever the threads are.

@@ -3,12 +3,12 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { describeTool, factsOfTool } from "@palimpsest/core/internal/message";
 import { asSchema, type ToolSet, tool } from "ai";
 import { z } from "zod";
 import { agentKit, deepAgentKit } from "../../test/agent/agent-kit.ts";
 import type { Middleware } from "../agent/run.ts";
-import { recall } from "../recall/middleware.ts";
-import { describeTool, factsOfTool } from "../tool-facts.ts";
+import { recall } from "../middleware/basics.ts";
 
 test("every tool of the whole assistant says what it is", async (t) => {
   const tools = await toolsOfAll(t);

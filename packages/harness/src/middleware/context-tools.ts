@@ -2,6 +2,8 @@
  * Tools by which the model keeps its own context: notes that outlive a window, a fresh window, how much room is left, and
  * checkpoints whose finished stretch is folded into a report. What they write is in the log, where people see and undo it.
  */
+
+import { describeTool } from "@palimpsest/core/internal/message";
 import { tool } from "ai";
 import type { Middleware, Run } from "../agent/run.ts";
 import {
@@ -14,7 +16,6 @@ import {
   type ToolDecision,
   type ToolPlace,
 } from "../thread/thread-tools.ts";
-import { describeTool } from "../tool-facts.ts";
 
 /** Internal: `policy: rollover` of the deep agent brings it. */
 export function contextTools(): Middleware {

@@ -1,6 +1,5 @@
 export type { SummarizationMiddlewareOptions } from "../compaction/middleware.ts";
 export { compactTool, summarization } from "../compaction/middleware.ts";
-export { loopGuard } from "../features/loop-guard/middleware.ts";
 export { type MemoryMiddlewareOptions, memory } from "../features/memory/middleware.ts";
 export { type SkillsOptions, skills } from "../features/skills/middleware.ts";
 export { type SubagentsOptions, subagents } from "../features/subagents/middleware.ts";
@@ -11,5 +10,14 @@ export {
   type WorkspaceOptions,
   workspaceFiles,
 } from "../features/workspace/middleware.ts";
-export { type RecallOptions, recall } from "../recall/middleware.ts";
-export { clarification, danglingCalls, type TitleOptions, threadData, title, todos } from "./basics.ts";
+export {
+  clarification,
+  danglingCalls,
+  loopGuard,
+  type RecallOptions,
+  recall,
+  type TitleOptions,
+  threadData,
+  title,
+  todos,
+} from "./basics.ts";

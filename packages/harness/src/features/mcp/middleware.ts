@@ -3,16 +3,16 @@
  * never the run; one that went away is connected to again by the next run or call.
  */
 import type { Client } from "@modelcontextprotocol/client";
+import { describeTool } from "@palimpsest/core/internal/message";
 import { errorText } from "@palimpsest/core/internal/text";
 import { jsonSchema, type Tool, type ToolSet, tool } from "ai";
 import type { Middleware } from "../../agent/run.ts";
 import { directFetch } from "../../direct-fetch.ts";
 import type { ConfigFile } from "../../home/schema.ts";
 import { explainMissing } from "../../optional-package.ts";
-import { describeTool } from "../../tool-facts.ts";
 import { ToolFailure } from "../workspace/tool-failure.ts";
 
-interface McpToolsOptions {
+export interface McpToolsOptions {
   /** Tools that a person allows from now on; it may grow while the agent is used. */
   readonly approved?: ReadonlySet<string>;
   readonly onWarning: (text: string) => void;

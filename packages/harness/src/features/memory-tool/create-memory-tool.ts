@@ -2,17 +2,19 @@
  * Anthropic's memory tool over a folder, for any client: an object with one function per command, as the official SDK's
  * `betaMemoryTool(...)` takes it.
  */
+
 import { lstat, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { describeTool } from "@palimpsest/core/internal/message";
+import { errorCode } from "@palimpsest/core/internal/text";
 import { type Tool, tool } from "ai";
 import { z } from "zod/v4";
 import type { Middleware } from "../../agent/run.ts";
 import { userFolder } from "../../home-folders.ts";
-import { describeTool } from "../../tool-facts.ts";
 import { withFileLock } from "../memory/file-storage.ts";
 import { add, type Folder, withFileIn, withFolderIn } from "../workspace/inside.ts";
 import { writeIn } from "../workspace/read-write.ts";
-import { codeOf, failureFor, ToolFailure } from "../workspace/tool-failure.ts";
+import { failureFor, ToolFailure } from "../workspace/tool-failure.ts";
 import type { Quota, Root } from "../workspace/workspace.ts";
 import {
   MEMORY_ROOT,
@@ -194,7 +196,7 @@ async function listed(folder: Folder): Promise<readonly NamedEntry[]> {
 }
 
 function orNothing(error: unknown): null {
-  if (codeOf(error) === "ENOENT") return null;
+  if (errorCode(error) === "ENOENT") return null;
   throw error;
 }
 

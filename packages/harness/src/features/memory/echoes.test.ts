@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { scriptedModel } from "@palimpsest/testing";
 import { createAgent } from "../../agent/agent.ts";
-import { recall } from "../../recall/middleware.ts";
+import { recall } from "../../middleware/basics.ts";
 import { openSqlite } from "../../stores/sqlite.ts";
 import { fork, threadDeps, verify } from "../../thread/threads.ts";
 import { eraseMessage } from "./erase-message.ts";

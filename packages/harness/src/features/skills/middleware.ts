@@ -5,16 +5,16 @@
 import { randomUUID } from "node:crypto";
 import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { clip, errorText } from "@palimpsest/core/internal/text";
+import { describeTool } from "@palimpsest/core/internal/message";
+import { clip, errorCode, errorText } from "@palimpsest/core/internal/text";
 import { type Tool, tool } from "ai";
 import { z } from "zod/v4";
 import type { Middleware, Run } from "../../agent/run.ts";
 import { stateList } from "../../agent/tools.ts";
 import { makeFolder, PRIVATE_FILE } from "../../home-folders.ts";
-import { describeTool } from "../../tool-facts.ts";
 import { yaml } from "../../yaml.ts";
 import { withFileIn } from "../workspace/inside.ts";
-import { codeOf, ToolFailure } from "../workspace/tool-failure.ts";
+import { ToolFailure } from "../workspace/tool-failure.ts";
 
 declare module "../../agent/features.ts" {
   interface FeatureEvents {
@@ -233,7 +233,7 @@ async function folders(directory: string): Promise<readonly string[]> {
     );
     return wanted.map(({ name }) => name).sort();
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return [];
+    if (errorCode(error) === "ENOENT") return [];
     throw error;
   }
 }

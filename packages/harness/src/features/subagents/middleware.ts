@@ -2,7 +2,9 @@
  * Gives an agent the `task` tool and looks after its children: marks those a crash left behind, prunes old ones, and does
  * not let a run end while one of its children still does.
  */
+
 import type { Head, ThreadName } from "@palimpsest/core/internal/log";
+import { describeTool } from "@palimpsest/core/internal/message";
 import { type Tool, type ToolSet, tool } from "ai";
 import { z } from "zod/v4";
 import { AgentError } from "../../agent/errors.ts";
@@ -11,7 +13,6 @@ import { summarization } from "../../compaction/middleware.ts";
 import { everyThread } from "../../stores/driver-rules.ts";
 import { withWriter } from "../../thread/acts.ts";
 import { commit, type RecordInput, type ThreadDeps } from "../../thread/writer.ts";
-import { describeTool } from "../../tool-facts.ts";
 import { type DelegateOptions, delegate, type Gate, processGate, type Task } from "./delegate.ts";
 import { delegationsOf, type HeldThread, pruneSubagents, running, withDelegation } from "./delegations.ts";
 import type { SubagentEvent, SubagentResult } from "./result.ts";

@@ -3,6 +3,7 @@
  * only the answer comes out. However it ends, it ends as a value; no timer or listener outlives it.
  */
 import { setTimeout as wait } from "node:timers/promises";
+import { factsOfTool } from "@palimpsest/core/internal/message";
 import type { ToolSet } from "ai";
 import { type AgentOptions, createAgent } from "../../agent/agent.ts";
 import { isStepEvent, type RunResult, type StepEvent, type StepUsage } from "../../agent/events.ts";
@@ -13,7 +14,6 @@ import type { RunContext } from "../../agent/tools.ts";
 import { addUsage, NO_USAGE } from "../../models/facts.ts";
 import { LEASE_TTL_MS } from "../../stores/leases.ts";
 import type { ThreadDeps } from "../../thread/writer.ts";
-import { factsOfTool } from "../../tool-facts.ts";
 import { NO_RESPONSE, type SubagentStatus } from "./result.ts";
 import { instructionsOf, type SubagentModel, type SubagentSpec } from "./spec.ts";
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { describeTool } from "@palimpsest/core/internal/message";
 import { tool } from "ai";
 import { z } from "zod";
 import { subagentKit, taskCall } from "../../../test/subagents/subagent-kit.ts";
@@ -7,7 +8,6 @@ import type { Middleware } from "../../agent/run.ts";
 import { getRun } from "../../agent/tools.ts";
 import { threadRules } from "../../thread/chosen.ts";
 import { threadDeps } from "../../thread/writer.ts";
-import { describeTool } from "../../tool-facts.ts";
 
 const look = tool({ inputSchema: z.object({}), execute: () => "seen" });
 

@@ -3,11 +3,13 @@
  * the handle of its parent, without following links. A link made between a check and its use is met by the open itself.
  * Where the system has no `/proc/self/fd`, a component is addressed by its path and checked again after it was opened.
  */
+
 import { type Dirent, existsSync, constants as FLAGS } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { errorCode } from "@palimpsest/core/internal/text";
 import { PRIVATE_FOLDER } from "../../home-folders.ts";
-import { codeOf, failureFor, ToolFailure } from "./tool-failure.ts";
+import { failureFor, ToolFailure } from "./tool-failure.ts";
 import type { Quota, Root, Workspace } from "./workspace.ts";
 
 const BY_HANDLE = existsSync("/proc/self/fd");
@@ -130,14 +132,14 @@ async function descend(root: Root, segments: readonly string[], missing: "fail" 
 
 async function ensureFolder(path: string): Promise<void> {
   await mkdir(path, { mode: PRIVATE_FOLDER }).catch((error: unknown) => {
-    if (codeOf(error) !== "EEXIST") throw error;
+    if (errorCode(error) !== "EEXIST") throw error;
   });
 }
 
 async function openFolder(path: string): Promise<Folder> {
   const handle = await open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW).catch(async (error: unknown) => {
     // Linux reports a link to a folder as "not a directory"; say what it is.
-    if (codeOf(error) === "ENOTDIR" && (await isLink(path)))
+    if (errorCode(error) === "ENOTDIR" && (await isLink(path)))
       throw Object.assign(new Error("a link"), { code: "ELOOP" });
     throw error;
   });

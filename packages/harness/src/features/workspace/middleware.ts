@@ -1,12 +1,12 @@
 /** Gives the agent its thread's folders: the file tools, the shell, and a word about what lies where. */
 import type { AiSdkMessage, AiSdkPart } from "@palimpsest/core/internal/message";
+import { describeTool } from "@palimpsest/core/internal/message";
 import { type Tool, type ToolSet, tool } from "ai";
 import { z } from "zod/v4";
 import type { Middleware, Run } from "../../agent/run.ts";
 import { stateList } from "../../agent/tools.ts";
 import type { FileCopier } from "../../thread/handle.ts";
 import { FILES_COPIED, filesToCopy } from "../../thread/writer.ts";
-import { describeTool } from "../../tool-facts.ts";
 import { placeOf, VIRTUAL_ROOT, virtualPath, withFile, writablePlace } from "./inside.ts";
 import { editText, inTurn, readWhole, writeWhole } from "./read-write.ts";
 import { HOST_WARNING, hostShell, type ShellResult, sandboxShell, type WorkspaceShell } from "./shell.ts";

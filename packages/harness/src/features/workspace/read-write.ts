@@ -6,9 +6,10 @@
 import { randomUUID } from "node:crypto";
 import { constants as FLAGS, type Stats } from "node:fs";
 import { type FileHandle, lstat, open, rename, rm } from "node:fs/promises";
+import { errorCode } from "@palimpsest/core/internal/text";
 import { PRIVATE_FILE } from "../../home-folders.ts";
 import { assertRoom, type Folder, type Place, virtualPath, withFile, withFolder } from "./inside.ts";
-import { codeOf, failureFor, ToolFailure } from "./tool-failure.ts";
+import { failureFor, ToolFailure } from "./tool-failure.ts";
 import type { Quota, Workspace } from "./workspace.ts";
 
 const MAX_EDITED = 16 << 20;
@@ -22,7 +23,7 @@ export async function readWhole(workspace: Workspace, place: Place, missing: "or
       return decode(await file.readFile(), path);
     });
   } catch (error) {
-    if (missing === "or-empty" && error instanceof ToolFailure && codeOf(error.cause) === "ENOENT") return "";
+    if (missing === "or-empty" && error instanceof ToolFailure && errorCode(error.cause) === "ENOENT") return "";
     throw error;
   }
 }
@@ -196,7 +197,7 @@ export async function writeIn(
 /** What stands there keeps its permissions; a folder, a pipe or a device is not replaced. */
 async function statsOf(target: string): Promise<Stats | null> {
   const stats = await lstat(target).catch((error: unknown) => {
-    if (codeOf(error) === "ENOENT") return null;
+    if (errorCode(error) === "ENOENT") return null;
     throw error;
   });
   if (stats === null) return null;

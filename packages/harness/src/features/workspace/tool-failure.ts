@@ -4,6 +4,7 @@
  */
 
 import { PalimpsestError } from "@palimpsest/core/internal/errors";
+import { errorCode } from "@palimpsest/core/internal/text";
 
 export class ToolFailure extends PalimpsestError<"tool-failed"> {
   static override readonly kind = "ToolFailure";
@@ -33,15 +34,10 @@ const MEANINGS: Readonly<Record<string, string>> = {
   EIO: "could not be read or written: the disk reports an error",
 };
 
-export function codeOf(error: unknown): string | null {
-  const code = typeof error === "object" && error !== null ? (error as { code?: unknown }).code : undefined;
-  return typeof code === "string" ? code : null;
-}
-
 /** The failure in terms of the virtual path. Node's own message names the host's path, so it isn't repeated. */
 export function failureFor(path: string, error: unknown): ToolFailure {
   if (error instanceof ToolFailure) return error;
-  const code = codeOf(error);
+  const code = errorCode(error);
   const meaning = code === null ? undefined : MEANINGS[code];
   return new ToolFailure(`${path} ${meaning ?? `could not be used (${code ?? "unexpected error"})`}.`, {
     cause: error,

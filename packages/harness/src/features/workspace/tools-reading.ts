@@ -1,10 +1,10 @@
 /** `read_file`: a range of lines of a text file; says where to go on. */
 
 import { lstat } from "node:fs/promises";
+import { describeTool } from "@palimpsest/core/internal/message";
 import { imageSize } from "@palimpsest/core/internal/tokens";
 import { type Tool, tool } from "ai";
 import { z } from "zod/v4";
-import { describeTool } from "../../tool-facts.ts";
 import {
   type Place,
   placeOf,
@@ -15,7 +15,6 @@ import {
   withFile,
   withFolder,
 } from "./inside.ts";
-
 import { type FileSlice, type LineRange, type LinesRead, readLines } from "./read-write.ts";
 import {
   type FileSearchOutcome,

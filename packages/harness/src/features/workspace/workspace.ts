@@ -2,15 +2,15 @@
  * A workspace as a value: which directory stands behind each virtual folder, and which of them tools may write to. A
  * sub-agent's is its parent's with a history and stored tool outputs of its own. Opens and reads nothing.
  */
+
 import { existsSync, statSync } from "node:fs";
 import { cp, lstat, mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { checkThreadId, type ThreadName } from "@palimpsest/core/internal/log";
-import { HISTORY } from "../../history-parts.ts";
+import { errorCode } from "@palimpsest/core/internal/text";
 import { PRIVATE_FOLDER, threadFolder } from "../../home-folders.ts";
 import type { FileCopier } from "../../thread/handle.ts";
 import { assertRoom, QUOTA, ROOT_NAMES, type RootName, usedBy } from "./inside.ts";
-import { codeOf } from "./tool-failure.ts";
 
 export interface Workspace {
   readonly roots: Readonly<Record<RootName, Root>>;
@@ -43,7 +43,7 @@ export function threadWorkspace(base: string, thread: ThreadName): Workspace {
       workspace: root("workspace", "read-write"),
       uploads: root("uploads", "read-write"),
       outputs: root("outputs", "read-write"),
-      history: root(HISTORY, "read-only"),
+      history: root("history", "read-only"),
       "tool-outputs": root("tool-outputs", "read-only"),
     },
   };
@@ -94,7 +94,7 @@ async function isPlain(path: string): Promise<boolean> {
 
 /** Another process may be working in the parent's folders. */
 function ifVanished(error: unknown): void {
-  if (codeOf(error) !== "ENOENT") throw error;
+  if (errorCode(error) !== "ENOENT") throw error;
 }
 
 /* The files of threads in a home, as forking and deleting a thread need them. */

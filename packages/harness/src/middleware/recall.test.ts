@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { agentKit, deepAgentKit, textOf } from "../../test/agent/agent-kit.ts";
-import { recall } from "./middleware.ts";
+import { recall } from "./basics.ts";
 
 const WORDS = "the parser reads tokens one by one and keeps a stack of what is open ".repeat(12);
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { judgeCall, type SeenCall } from "./middleware.ts";
+import { judgeCall, type SeenCall } from "./basics.ts";
 
 const seen = (calls: string, result: (call: string, index: number) => string = (call) => call): SeenCall[] =>
   [...calls].map((call, index) => ({ call, result: result(call, index) }));
