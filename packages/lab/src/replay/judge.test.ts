@@ -87,5 +87,5 @@ test("every use stands in the message that uses it and in the one it was last se
 test("the judge shares no code with what it judges", () => {
   const source = readFileSync(new URL("judge.ts", import.meta.url), "utf8");
   const imports = source.split("\n").filter((line) => line.startsWith("import "));
-  assert.deepEqual(imports, ['import type { OpenAiMessage } from "@palimpsest/core/message";']);
+  assert.deepEqual(imports, ['import type { OpenAiMessage } from "@palimpsest/core/internal/message";']);
 });
