@@ -1,7 +1,8 @@
 /** One conversation of an editor: a thread, the agent that works in the editor's folder, and at most one prompt under way. */
+
 import { randomUUID } from "node:crypto";
 import type { AgentContext, ContentBlock, McpServer, PromptResponse, SessionUpdate } from "@agentclientprotocol/sdk";
-import { shapeOf } from "@palimpsest/core/internal/message";
+import { readStored } from "@palimpsest/core/internal/message";
 import type { Middleware, ThreadHandle, WaitingCall } from "palimpsest";
 import type { ConfiguredAgent } from "palimpsest/home";
 import { compactInHome, mcpTools, takeBackInHome } from "palimpsest/internal/assistant";
@@ -48,8 +49,7 @@ export class AcpSession {
     const { home } = this.#options;
     for await (const { record } of home.store.records(this.threadId, { kinds: ["message"] })) {
       if (record.kind !== "message") continue;
-      const shape = shapeOf(record.dialect);
-      const message = JSON.parse(record.body) as never;
+      const { shape, message } = readStored(record);
       for (const update of replayed(shape.role(message), shape.parts(message))) await this.#tell(update);
     }
   }

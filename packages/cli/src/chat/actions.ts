@@ -3,7 +3,7 @@
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { checkThreadId, type MessageRecord } from "@palimpsest/core/internal/log";
-import { shapeOf } from "@palimpsest/core/internal/message";
+import { readStored } from "@palimpsest/core/internal/message";
 import { createSnippets } from "@palimpsest/core/internal/recall";
 import { errorCode } from "@palimpsest/core/internal/text";
 import { pin as pinAct, redo as redoAct, undo as undoAct } from "palimpsest/internal/acting";
@@ -295,9 +295,8 @@ interface SaidWords {
   readonly text: string;
 }
 
-function wordsOf({ dialect, body }: Pick<MessageRecord, "dialect" | "body">): SaidWords {
-  const shape = shapeOf(dialect);
-  const message = JSON.parse(body) as never;
+function wordsOf(record: Pick<MessageRecord, "dialect" | "body">): SaidWords {
+  const { shape, message } = readStored(record);
   const texts = shape.parts(message).flatMap((part) => (part.kind === "text" ? [part.text] : []));
   return { role: shape.role(message), text: texts.join("\n") };
 }

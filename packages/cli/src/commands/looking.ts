@@ -1,7 +1,7 @@
 /** Looking at a thread: its prompt, what fills the window, a search, its map, everything said, its chain of hashes. */
 
 import type { MessageRecord } from "@palimpsest/core/internal/log";
-import { type Dialect, type Shape, shapeOf } from "@palimpsest/core/internal/message";
+import { type Dialect, shapeOf } from "@palimpsest/core/internal/message";
 import { mapLineText } from "@palimpsest/core/internal/recall";
 import { verify } from "palimpsest/internal/acting";
 import { context, map, request, search, searchEverywhere, view } from "palimpsest/internal/looking";
@@ -74,9 +74,9 @@ const past = performing(request, {
   hints: { "no-request": '"palimpsest replay T --json" names the records' },
 });
 
-async function writeMessages(messages: readonly unknown[], dialect: Dialect, output: Output): Promise<void> {
+async function writeMessages(messages: readonly object[], dialect: Dialect, output: Output): Promise<void> {
   for (const [index, message] of messages.entries())
-    await output.line(writeMessage(message, shapeOf(dialect) as Shape<unknown>, `${index + 1}`));
+    await output.line(writeMessage(message, shapeOf<object>(dialect), `${index + 1}`));
 }
 
 /** OpenAI's chat has it one level deeper than the others. */

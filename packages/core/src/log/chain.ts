@@ -5,6 +5,7 @@
  */
 
 import { PalimpsestError } from "../errors.ts";
+import { isRecord } from "../text/names.ts";
 import type { Head } from "./head.ts";
 import { type Chosen, FORMAT_VERSION, type LogRecord } from "./record.ts";
 
@@ -100,7 +101,7 @@ function isRecordKind(kind: unknown): kind is LogRecord["kind"] {
 }
 
 function headerText(record: NewRecord, seq: number): string {
-  const fields = record as unknown as Readonly<Record<string, unknown>>;
+  const fields: Readonly<Record<string, unknown>> = { ...record };
   const { header, body } = SPELLING[record.kind];
   const first = ["v", "seq", "kind", "at", "runId", ...header];
   const rest = Object.keys(fields).filter((name) => name !== body && !first.includes(name));
@@ -206,8 +207,8 @@ function readFields(chained: Omit<ChainedText, "body">): HeaderFields {
 
 function readHeader(chained: Omit<ChainedText, "body">): Record<string, unknown> {
   const fields = readJson(chained.seq, chained.header);
-  if (typeof fields !== "object" || fields === null) throw unreadable(chained.seq, "its header is not an object");
-  return fields as Record<string, unknown>;
+  if (!isRecord(fields)) throw unreadable(chained.seq, "its header is not an object");
+  return fields;
 }
 
 function readJson(seq: number, text: string | null): unknown {

@@ -194,7 +194,7 @@ export function storedState(
 ): { readonly checkpoint: number | null; readonly state: unknown } {
   if (chain === null || chain.state === null || state == null) return { checkpoint: null, state };
   const whole = JSON.stringify(state);
-  const delta = deltaOf(chain.state, JSON.parse(whole) as Json);
+  const delta = deltaOf(chain.state, JSON.parse(whole));
   const changes: Changes = { changes: quoting(delta, text) };
   const size = JSON.stringify(changes).length;
   const limit = Math.min(LONGEST_CHAIN * whole.length, MOST_CHARACTERS);

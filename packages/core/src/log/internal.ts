@@ -53,6 +53,6 @@ export {
 } from "./structure.ts";
 export type { ThreadHeader } from "./thread-header.ts";
 export type { ChainFlaw, RedactedEvent, Verdict } from "./verify.ts";
-export { chainVerifier } from "./verify.ts";
+export { chainVerifier, isRedactedEvent } from "./verify.ts";
 export type { LiveRecords, MessageSource, ViewEntry, ViewOptions, ViewSource } from "./view.ts";
 export { shownSummary, view } from "./view.ts";

@@ -101,7 +101,7 @@ export function planUndo(structure: readonly Structural[], target?: number): Und
   if (target === undefined) {
     const act = newest(live.filter((one) => one.kind === "prune" || one.kind === "compaction"));
     return act
-      ? { kind: "undo", of: act.seq, restores: act.kind as "prune" | "compaction", dependents: [] }
+      ? { kind: "undo", of: act.seq, restores: act.kind, dependents: [] }
       : { kind: "refused", reason: "nothing-to-undo" };
   }
   const act = structure.find((one) => one.seq === target);

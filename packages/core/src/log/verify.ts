@@ -4,6 +4,7 @@
  * it with the hash of what stands there now; such a record's own hash is vouched for by the link of the next. Reports the
  * first bad record; repairs nothing.
  */
+import { isRecord } from "../text/names.ts";
 import { type ChainedRecord, type Hash, link } from "./chain.ts";
 import type { Head } from "./head.ts";
 
@@ -126,15 +127,19 @@ function endFlaws(head: Pick<Head, "version" | "hash">, count: number, last: str
 function redactions(record: ChainedRecord): Pick<Required<RedactedEvent>, "bodies" | "headers"> {
   const nothing = { bodies: [], headers: [] };
   if (record.kind !== "event" || !record.header.includes('"redacted"')) return nothing;
-  const event = headerFields(record.header)?.["event"] as Partial<RedactedEvent> | undefined;
-  if (event?.type !== "redacted") return nothing;
-  const { bodies, headers } = event;
-  return { bodies: Array.isArray(bodies) ? bodies : [], headers: Array.isArray(headers) ? headers : [] };
+  const event = headerFields(record.header)?.["event"];
+  return isRedactedEvent(event) ? { bodies: event.bodies, headers: event.headers ?? [] } : nothing;
+}
+
+export function isRedactedEvent(event: unknown): event is RedactedEvent {
+  if (!isRecord(event) || event["type"] !== "redacted" || !Array.isArray(event["bodies"])) return false;
+  return event["headers"] === undefined || Array.isArray(event["headers"]);
 }
 
 function headerFields(header: string): Record<string, unknown> | null {
   try {
-    return JSON.parse(header) as Record<string, unknown>;
+    const fields: unknown = JSON.parse(header);
+    return isRecord(fields) ? fields : null;
   } catch {
     return null;
   }

@@ -241,13 +241,13 @@ const USER_ORIGINS: ReadonlySet<Origin> = new Set(["user", "import"]);
 const ANSWER_ORIGINS: ReadonlySet<Origin> = new Set(["model", "import"]);
 
 function turnOf(record: MessageRecord): { role: SourceTurn["role"]; text: string } | null {
-  const shape = shapeOf(record.dialect);
-  const body = parsed(record.body);
-  if (body === null) return null;
-  const message = body as never;
+  const shape = shapeOf<object>(record.dialect);
+  const message = parsed(record.body);
+  if (message === null) return null;
   const role = shape.role(message);
   // A name says that somebody else speaks: another participant, or a program in the user's role.
-  if (role === "user" && "name" in body && typeof body.name === "string" && body.name.trim() !== "") return null;
+  if (role === "user" && "name" in message && typeof message.name === "string" && message.name.trim() !== "")
+    return null;
   // Text beside a tool's results comes from a program, whatever the role says.
   if (role === "user" && USER_ORIGINS.has(record.origin))
     return said("user", withoutQuoted(stripInjected(wordsOf(shape.parts(message)))));

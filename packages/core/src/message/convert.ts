@@ -4,18 +4,60 @@
  */
 
 import type { DialectDefinition } from "./dialects.ts";
-import { type Dialect, definitionOf, type MessageOf } from "./dialects.ts";
-import type { Part, Role } from "./shape.ts";
+import { type Dialect, definitionOf, isDialect, type MessageOf, shapeOf } from "./dialects.ts";
+import type { Part, Role, Shape } from "./shape.ts";
+
+/** A message as a log stores it: JSON, and the dialect it is in. */
+export interface StoredMessage {
+  readonly dialect: Dialect;
+  readonly body: string;
+}
+
+/** A stored message with the shape that reads it. */
+export function readStored({ dialect, body }: StoredMessage): {
+  readonly shape: Shape<object>;
+  readonly message: object;
+} {
+  const message: unknown = JSON.parse(body);
+  if (typeof message !== "object" || message === null) throw new TypeError(`a stored ${dialect} message is no object`);
+  return { shape: shapeOf<object>(dialect), message };
+}
+
+/** A stored message as messages of this shape, converted where it is in another dialect. */
+export function readStoredAs<M>(stored: StoredMessage, shape: Shape<M>): readonly M[] {
+  const { message } = readStored(stored);
+  // Only the name of a shape's dialect says which type its messages have.
+  if (stored.dialect === shape.dialect) return [message as M];
+  if (!isDialect(shape.dialect)) throw new TypeError(`${shape.dialect} is no dialect of a log`);
+  return convertInto([message], definitionOf(stored.dialect), definitionOf(shape.dialect), shape);
+}
 
 export function convert<F extends Dialect, T extends Dialect>(
   messages: readonly MessageOf[F][],
   from: F,
   to: T,
 ): readonly MessageOf[T][] {
-  if (from === (to as Dialect)) return messages as unknown as readonly MessageOf[T][];
-  const [sender, target] = [definitionOf(from), definitionOf(to)];
+  if (isSame(messages, from, to)) return messages;
+  const target = definitionOf(to);
+  return convertInto(messages, definitionOf(from), target, target.shape);
+}
+
+function isSame<T extends Dialect>(
+  _messages: readonly object[],
+  from: Dialect,
+  to: T,
+): _messages is readonly MessageOf[T][] {
+  return from === to;
+}
+
+function convertInto<F extends object, M>(
+  messages: readonly F[],
+  sender: DialectDefinition<F>,
+  target: Pick<DialectDefinition<object>, "resultsIn" | "carries">,
+  shape: Shape<M>,
+): readonly M[] {
   return turnsOf(messages, sender, target).flatMap(({ role, parts }) =>
-    target.shape.make(
+    shape.make(
       role,
       parts.flatMap((part) => adapt(part, sender, target)),
     ),

@@ -37,6 +37,10 @@ const DEFINITIONS: { readonly [D in Dialect]: DialectDefinition<MessageOf[D]> } 
 
 export const DIALECTS = Object.keys(DEFINITIONS) as readonly Dialect[];
 
+export function isDialect(name: string): name is Dialect {
+  return Object.hasOwn(DEFINITIONS, name);
+}
+
 export function definitionOf<D extends Dialect>(dialect: D): DialectDefinition<MessageOf[D]> {
   return DEFINITIONS[dialect];
 }
@@ -77,7 +81,7 @@ export interface DialectDefinition<M extends object> {
   /** Whether a thought signed by this provider may travel in it, signature and all. */
   readonly carries: (signer: string | null) => boolean;
   /** Whether two neighbours in a flat list are one message, where the API's list is flatter than a conversation. */
-  readonly together?: (first: M, second: M) => boolean;
+  together?(first: M, second: M): boolean;
   /** Whether the user's words after tool results stand in one message with them. */
   readonly resultsIn: "tool" | "user";
   /** Blocks that control this protocol; meaningless in other dialects. */
@@ -175,6 +179,13 @@ export function readMessage<D extends Dialect>(dialect: D, value: unknown): Read
   const problem = definitionOf(dialect).check(value);
   if (problem !== null) return { kind: "problem", ...problem };
   return { kind: "message", message: value as MessageOf[D] }; // every field that a shape reads is checked
+}
+
+/** A stored message of a known dialect. Throws where the body holds no such message. */
+export function parseMessage<D extends Dialect>(dialect: D, body: string): MessageOf[D] {
+  const read = readMessage(dialect, JSON.parse(body));
+  if (read.kind === "problem") throw new TypeError(`a stored ${dialect} message can't be read: ${read.detail}`);
+  return read.message;
 }
 
 /*

@@ -5,13 +5,15 @@ export { aiSdkShape, base64 } from "./ai-sdk.ts";
 export type { AnthropicBlock, AnthropicMessage } from "./anthropic.ts";
 export { anthropicShape } from "./anthropic.ts";
 export { boundReasoning, reasoningBinder, signaturesOf } from "./bound-reasoning.ts";
-export { convert } from "./convert.ts";
+export { convert, readStored, readStoredAs } from "./convert.ts";
 export type { Detection, Dialect, MessageOf } from "./dialects.ts";
 export {
   DIALECTS,
   definitionOf,
   detectDialect,
   dialectVotes,
+  isDialect,
+  parseMessage,
   readMessage,
   rulesOf,
   shapeOf,

@@ -254,7 +254,7 @@ function anyKey(headers: Headers): "none" | "unknown" {
 /** The values of `Authorization: Bearer` and `x-api-key`, ours or a provider's. */
 export function credentials(headers: Headers): string[] {
   const bearer = /^Bearer +(\S+)$/i.exec(headers.get("authorization") ?? "")?.[1];
-  return [bearer, headers.get("x-api-key")].filter((text) => text != null && text !== "") as string[];
+  return [bearer, headers.get("x-api-key")].filter((text) => text != null).filter((text) => text !== "");
 }
 
 /*

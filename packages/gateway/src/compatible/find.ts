@@ -2,8 +2,7 @@
  * Asks the store which threads a request may belong to, in as few reads as it takes, has `match` decide, and claims the thread.
  * `claimMatch` forks it after all where another request holds it or it has moved on since.
  */
-import type { MessageRecord } from "@palimpsest/core/internal/log";
-import { convert, type Dialect, type Shape } from "@palimpsest/core/internal/message";
+import { readStoredAs, type Shape } from "@palimpsest/core/internal/message";
 import { LeftOpen } from "palimpsest/internal/threads";
 import { type OpenThread, type OpenThreadOptions, openThread } from "palimpsest/session";
 import type { MatchRow, MatchRows, Store } from "palimpsest/stores";
@@ -100,18 +99,12 @@ async function tailOf<M extends object>(
   const query = { range: [row.seq + 1, row.version], kinds: ["message"] } as const;
   for await (const { record } of store.records(row.threadId, query)) {
     if (record.kind !== "message") continue;
-    const next = chainOf(messagesOf(record, shape), { shape, secret, from: state });
+    const next = chainOf(readStoredAs(record, shape), { shape, secret, from: state });
     state = next.state;
     places.push(...next.places);
     if (next.places.some(({ answer }) => answer !== null)) break;
   }
   return places;
-}
-
-function messagesOf<M extends object>({ body, dialect }: MessageRecord, shape: Shape<M>): readonly M[] {
-  const value: unknown = JSON.parse(body);
-  if (dialect === shape.dialect) return [value as M];
-  return convert([value as never], dialect, shape.dialect as Dialect) as unknown as readonly M[];
 }
 
 /** Require this many consecutive matching answers; fewer could be a coincidence. */
@@ -147,7 +140,7 @@ async function standsThere<M extends object>(
   for await (const { record } of store.records(row.threadId, query)) {
     if (record.kind !== "message") continue;
     const { seq, origin } = record;
-    logged.unshift(...messagesOf(record, shape).map((message) => ({ seq, origin, message })));
+    logged.unshift(...readStoredAs(record, shape).map((message) => ({ seq, origin, message })));
     // The round before the first may belong to it: one more is read than are compared.
     if (logged.length <= messages.length) continue;
     stored = shownMessages(logged, shape).map(({ message }) => message);
@@ -315,7 +308,7 @@ async function beginningIn<M extends object>(id: string, { deps, identity }: Cla
   let known = 0;
   for await (const { record } of deps.store.records(id, { kinds: ["message"] })) {
     if (record.kind !== "message") continue;
-    const next = chainOf(messagesOf(record, shape), { shape, secret, from: state });
+    const next = chainOf(readStoredAs(record, shape), { shape, secret, from: state });
     state = next.state;
     for (const { hash } of next.places) {
       if (places[known]?.hash !== hash) return null;
@@ -385,7 +378,7 @@ export async function keptRequest(store: Store, threadId: string, seq: number): 
   if (stored === undefined) return { system, tools: tools.filter((tool) => !isOwnDefinition(tool)) };
   const [words, list] = await Promise.all([store.prompts?.get(stored.system), store.prompts?.get(stored.tools)]);
   if (words === undefined || list === undefined) return null;
-  const stated = JSON.parse(list) as readonly unknown[];
+  const stated: readonly unknown[] = JSON.parse(list);
   return { system: words, tools: stated.filter((tool) => !isOwnDefinition(tool)) };
 }
 

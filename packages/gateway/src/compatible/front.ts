@@ -11,6 +11,7 @@ import {
   AT_ONCE,
   type ByteSpan,
   type JsonFields,
+  listIn,
   objectOf,
   parseJson,
   pastSpace,
@@ -96,7 +97,7 @@ export function frontMemory(leastBytes = LEAST_BYTES): FrontMemory {
           const last = request.messages.at(-1);
           // An answer may go on in the next item; then it is another message.
           if (span === null || last === undefined || shape.role(last) === "assistant") return chained;
-          const items = (body[field] as readonly unknown[]).slice(request.leading.length);
+          const items = listIn(body[field]).slice(request.leading.length);
           const room = grown(before, bytes.subarray(span.start, span.end));
           keep({ key, room, bytes: room.buffer.subarray(0, room.used), items, hash: await hash(), ...chained }, before);
           return chained;
@@ -340,7 +341,7 @@ function* fieldStarts(bytes: Buffer): Generator<{ readonly name: string; readonl
   at = pastSpace(bytes, at + 1);
   while (bytes[at] === QUOTE) {
     const nameEnd = stringEnd(bytes, at);
-    const name = JSON.parse(bytes.toString("utf8", at, nameEnd)) as string;
+    const name: string = JSON.parse(bytes.toString("utf8", at, nameEnd));
     const start = pastSpace(bytes, pastSpace(bytes, nameEnd) + 1);
     yield { name, start };
     at = pastSpace(bytes, valueEnd(bytes, start));

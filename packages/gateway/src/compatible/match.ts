@@ -235,10 +235,14 @@ let known: (Pads & { readonly secret: Secret }) | null = null;
 /** As RFC 2104 has them; the last secret's are kept, since there is mostly one. */
 function padsOf(secret: Secret): Pads {
   if (known?.secret === secret) return known;
-  const bytes = Buffer.from(secret as string);
+  const bytes = typeof secret === "string" ? Buffer.from(secret) : secret;
   const key = Buffer.alloc(64);
   (bytes.length > 64 ? createHash("sha256").update(bytes).digest() : bytes).copy(key);
-  known = { secret, inner: key.map((byte) => byte ^ 0x36) as Buffer, outer: key.map((byte) => byte ^ 0x5c) as Buffer };
+  known = {
+    secret,
+    inner: Buffer.from(key.map((byte) => byte ^ 0x36)),
+    outer: Buffer.from(key.map((byte) => byte ^ 0x5c)),
+  };
   return known;
 }
 

@@ -93,7 +93,7 @@ class ConvertProcess {
     const failed = (error: Error) => resolve(failedWith(error));
     const left = () => reject(signal.reason);
     const timer = setTimeout(() => resolve(tooCostly("time")), Math.max(0, ms));
-    const answered = (answer: unknown) => resolve(answer as Conversion);
+    const answered = (answer: Conversion) => resolve(answer);
     child.once("message", answered);
     child.once("exit", ended);
     child.once("error", failed);

@@ -3,6 +3,7 @@
  * them.
  */
 
+import { isRecord } from "@palimpsest/core/internal/text";
 import type { Handle } from "hast-util-to-mdast";
 import type { Handle as WriteHandle } from "mdast-util-to-markdown";
 import { archiveBytes, zipEntries } from "palimpsest/internal/import";
@@ -148,7 +149,7 @@ interface Cell {
 }
 
 function* notebookMarkdown(bytes: Buffer): Generator<string> {
-  const { cells } = JSON.parse(bytes.toString("utf8")) as { readonly cells?: unknown };
+  const { cells }: { readonly cells?: unknown } = JSON.parse(bytes.toString("utf8"));
   if (!Array.isArray(cells)) throw new Error("it has no cells");
   for (const { cell_type, source, outputs } of cells as Cell[]) {
     const text = joined(source);
@@ -161,8 +162,8 @@ function* notebookMarkdown(bytes: Buffer): Generator<string> {
 }
 
 function outputText(output: unknown): string {
-  const { text, data } = (output ?? {}) as { readonly text?: unknown; readonly data?: Record<string, unknown> };
-  return joined(text ?? data?.["text/plain"]);
+  const { text, data } = isRecord(output) ? output : {};
+  return joined(text ?? (isRecord(data) ? data["text/plain"] : undefined));
 }
 
 function joined(source: unknown): string {
@@ -244,12 +245,15 @@ function tagOf(inner: string): Token | null {
 const NAMED: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
 
 function unescaped(text: string): string {
-  return text.replaceAll(/&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z]{2,8}));/g, (whole, decimal, hex, name) => {
-    if (name !== undefined) return NAMED[name as string] ?? whole;
-    const code = decimal === undefined ? Number.parseInt(hex as string, 16) : Number(decimal);
-    const isCharacter = code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
-    return isCharacter ? String.fromCodePoint(code) : "";
-  });
+  return text.replaceAll(
+    /&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z]{2,8}));/g,
+    (whole, ...[decimal, hex, name]: (string | undefined)[]) => {
+      if (name !== undefined) return NAMED[name] ?? whole;
+      const code = decimal === undefined ? Number.parseInt(hex ?? "", 16) : Number(decimal);
+      const isCharacter = code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
+      return isCharacter ? String.fromCodePoint(code) : "";
+    },
+  );
 }
 
 /*

@@ -1,7 +1,7 @@
 /** What went wrong, as a client reads it: a status, a code to branch on, and a sentence. The one place that turns thrown things into it. */
 
 import { PalimpsestError } from "@palimpsest/core/internal/errors";
-import { errorCode } from "@palimpsest/core/internal/text";
+import { errorCode, isRecord } from "@palimpsest/core/internal/text";
 import { REFUSAL_STATUS } from "palimpsest/internal/agent";
 import { OPERATION_STATUS, OperationError } from "palimpsest/internal/operation";
 
@@ -75,7 +75,7 @@ function storeProblem(error: unknown): HttpProblem | null {
 export function storeCodeOf(error: unknown): string | null {
   if (!PalimpsestError.isInstance(error)) return null;
   if (error.name === "StoreError" || error.name === "SilentStoreError") return error.code;
-  const { storeCode } = error as { readonly storeCode?: unknown };
+  const storeCode = "storeCode" in error ? error.storeCode : null;
   return error.code === "store" && typeof storeCode === "string" ? storeCode : null;
 }
 
@@ -101,7 +101,7 @@ const STATUS: Readonly<Record<string, number>> = {
 const OF_MODELS: ReadonlySet<string> = new Set(["AgentError", "UpstreamError", "RedirectedError", "ResponseTooLarge"]);
 
 function toldOf(error: unknown): string {
-  const { told } = error as { readonly told?: unknown };
+  const told = isRecord(error) ? error["told"] : null;
   return typeof told === "string" ? told : "the model failed; the log has it under the request id";
 }
 

@@ -41,7 +41,7 @@ function* repeatedSteps(bytes: Buffer): Generator<void, string | null> {
       const end = stringEnd(bytes, at);
       const names = isName ? open.at(-1) : null;
       if (names != null) {
-        const name = JSON.parse(bytes.toString("utf8", at, end)) as string;
+        const name: string = JSON.parse(bytes.toString("utf8", at, end));
         if (names.size === names.add(name).size) return name;
         isName = false;
       }
@@ -91,7 +91,7 @@ class SliceReader {
     let text = "";
     for (let from = this.#at + 1; ; ) {
       const end = pieceEnd(this.#bytes, from, this.#step);
-      text += this.#parse('"', from, end, '"') as string;
+      text += String(this.#parse('"', from, end, '"'));
       this.#at = end + 1;
       if (end >= this.#bytes.length) throw new SyntaxError("Unexpected end of JSON input");
       if (this.#bytes[end] === QUOTE) return text;
@@ -113,7 +113,7 @@ class SliceReader {
       const end = this.#membersEnd(CLOSE_BRACKET);
       if (end === null) list.push(yield* this.value());
       else {
-        const items = this.#parse("[", this.#at, end, "]") as unknown[];
+        const items = listIn(this.#parse("[", this.#at, end, "]"));
         // A comma stands before each member but the first.
         if (items.length === 0) throw this.#unexpected();
         for (const item of items) list.push(item);
@@ -139,7 +139,7 @@ class SliceReader {
         const name = this.#name();
         set(name, yield* this.value());
       } else {
-        const members = Object.entries(this.#parse("{", this.#at, end, "}") as object);
+        const members = Object.entries(objectOf(this.#parse("{", this.#at, end, "}")) ?? {});
         if (members.length === 0) throw this.#unexpected();
         for (const [name, value] of members) set(name, value);
         this.#at = end;
@@ -155,7 +155,7 @@ class SliceReader {
     const start = this.#at;
     if (this.#bytes[start] !== QUOTE) throw this.#unexpected();
     this.#at = stringEnd(this.#bytes, start);
-    const name = this.#parse("", start, this.#at, "") as string;
+    const name = String(this.#parse("", start, this.#at, ""));
     if (!this.#isNext(COLON)) throw this.#unexpected();
     return name;
   }
@@ -260,7 +260,7 @@ function fieldsIn(bytes: Buffer): FieldSpan[] {
     if (bytes[at] !== QUOTE) return fields;
     const from = at;
     const nameEnd = stringEnd(bytes, at);
-    const name = JSON.parse(bytes.toString("utf8", at, nameEnd)) as string;
+    const name: string = JSON.parse(bytes.toString("utf8", at, nameEnd));
     const start = pastSpace(bytes, pastSpace(bytes, nameEnd) + 1);
     const end = valueEnd(bytes, start);
     fields.push({ name, from, start, end });

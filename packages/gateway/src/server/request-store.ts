@@ -221,8 +221,8 @@ export function storeHealth({ probe, log, clock, after, onFailure }: StoreHealth
     failed(error) {
       const code = storeCodeOf(error);
       // One that is closed was closed on purpose.
-      if (code === null || code === "closed" || known.has(error as Error)) return;
-      known.add(error as Error);
+      if (code === null || code === "closed" || !(error instanceof Error) || known.has(error)) return;
+      known.add(error);
       onFailure(code);
       trouble ??= { since: clock(), code, failures: 0, recent: 0, told: false };
       Object.assign(trouble, { code, failures: trouble.failures + 1, recent: trouble.recent + 1 });

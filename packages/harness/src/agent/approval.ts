@@ -5,7 +5,7 @@
  */
 
 import type { Head } from "@palimpsest/core/internal/log";
-import { type AiSdkMessage, aiSdkShape } from "@palimpsest/core/internal/message";
+import { aiSdkShape, parseMessage } from "@palimpsest/core/internal/message";
 import type { ToolApprovalConfiguration, ToolApprovalStatus, ToolSet } from "ai";
 import { readQuotes } from "../compaction/summary.ts";
 import type { Store } from "../stores/store.ts";
@@ -274,7 +274,7 @@ async function callsOf(
   pending: readonly PendingCall[],
 ): Promise<readonly (ClientCall & { readonly pending: PendingCall })[]> {
   const records = await readQuotes(store, threadId)([...new Set(pending.map(({ of }) => of))]);
-  const parts = records.flatMap(({ body }) => aiSdkShape.parts(JSON.parse(body) as AiSdkMessage));
+  const parts = records.flatMap(({ body }) => aiSdkShape.parts(parseMessage("ai-sdk", body)));
   return pending.flatMap((one) => {
     const part = parts.find((part) => part.kind === "call" && part.id === one.id);
     if (part?.kind !== "call") return [];

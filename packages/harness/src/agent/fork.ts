@@ -5,7 +5,7 @@
  */
 
 import type { MessageRecord } from "@palimpsest/core/internal/log";
-import { type Part, shapeOf } from "@palimpsest/core/internal/message";
+import { readStored } from "@palimpsest/core/internal/message";
 import type { Leased } from "../stores/leases.ts";
 import type { Store } from "../stores/store.ts";
 import { fork, withWriter } from "../thread/acts.ts";
@@ -96,12 +96,11 @@ async function saidSeq(store: Store, threadId: string, messageId: string): Promi
 }
 
 /** What a person said, as a page shows it: not what the agent told itself, and no mere results of tools. */
-export function isQuestion({ origin, dialect, body }: MessageRecord): boolean {
-  if (origin === "injected") return false;
-  const shape = shapeOf(dialect);
-  const message = JSON.parse(body) as never;
+export function isQuestion(record: MessageRecord): boolean {
+  if (record.origin === "injected") return false;
+  const { shape, message } = readStored(record);
   if (shape.role(message) !== "user") return false;
-  return (shape.parts(message) as readonly Part[]).some(({ kind }) => kind !== "result");
+  return shape.parts(message).some(({ kind }) => kind !== "result");
 }
 
 /** Messages in pages from the end. */

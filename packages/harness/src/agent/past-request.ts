@@ -3,10 +3,25 @@
  * answer, and system prompt, tools and parameters as the log names them. What was erased since is named, not guessed.
  * What a middleware changed in `wrapModel` is not in the log, and so not here.
  */
-import type { Hash, Head, MessageRecord, ViewEntry, ViewOptions } from "@palimpsest/core/internal/log";
-import { liveRecords, memoryText, sent } from "@palimpsest/core/internal/log";
-import type { AiSdkMessage, RuleSet, Shape } from "@palimpsest/core/internal/message";
-import { repair, rulesOf, shapeOf } from "@palimpsest/core/internal/message";
+import {
+  type Hash,
+  type Head,
+  liveRecords,
+  type MessageRecord,
+  memoryText,
+  sent,
+  type ViewEntry,
+  type ViewOptions,
+} from "@palimpsest/core/internal/log";
+import {
+  type AiSdkMessage,
+  aiSdkShape,
+  type RuleSet,
+  repair,
+  rulesOf,
+  type Shape,
+  shapeOf,
+} from "@palimpsest/core/internal/message";
 import { createSizer } from "@palimpsest/core/internal/prompt";
 import type { Meter } from "@palimpsest/core/internal/tokens";
 import { jsonSchema, type SystemModelMessage, type ToolSet, tool } from "ai";
@@ -62,14 +77,13 @@ export async function pastRequest(
   const system = withMemory(texts.system, event, memoryBlock(load.head), hash);
   if (system === null) return { kind: "erased", answer, what: "memory" };
   const { tools, parameters } = texts;
-  const dialect = parameters?.loop?.dialect ?? "ai-sdk";
-  const thread = threadAt(load, shapeOf(dialect) as unknown as Shape<object>, parameters?.loop?.times);
   const whole = { kind: "request", answer, tools, parameters } as const;
   if (parameters?.loop === undefined) {
-    // The AI SDK's dialect is the one it was opened in.
-    const agents = thread as unknown as ThreadLog<AiSdkMessage>;
+    const agents = threadAt(load, aiSdkShape, undefined);
     return { ...whole, ...agentRequest(agents, { ...texts, system }, hash) };
   }
+  const { dialect = "ai-sdk", times } = parameters.loop;
+  const thread = threadAt(load, shapeOf<object>(dialect), times);
   return {
     ...whole,
     system,
@@ -77,11 +91,11 @@ export async function pastRequest(
   };
 }
 
-function threadAt(
+function threadAt<M extends object>(
   { header, head, records }: ThreadLoad,
-  shape: Shape<object>,
-  times: ViewOptions<object>["times"],
-): ThreadLog<object> {
+  shape: Shape<M>,
+  times: ViewOptions<M>["times"],
+): ThreadLog<M> {
   const original = (record: MessageRecord) => readBody(record, shape);
   const live = liveRecords(
     head,

@@ -4,7 +4,7 @@
  */
 
 import type { MessageRecord } from "@palimpsest/core/internal/log";
-import { type Part, type Shape, shapeOf } from "@palimpsest/core/internal/message";
+import { type Part, readStored } from "@palimpsest/core/internal/message";
 import type { Store } from "../stores/store.ts";
 import { replay } from "../thread/audit.ts";
 import { threadState } from "../thread/writer.ts";
@@ -39,8 +39,8 @@ export async function* exportThread(store: Store, threadId: string, format: Expo
   if (format === "html") yield htmlFoot();
 }
 
-function exported({ seq, at, dialect, body }: MessageRecord): ExportedMessage {
-  const shape = shapeOf(dialect) as Shape<unknown>;
-  const message: unknown = JSON.parse(body);
+function exported(record: MessageRecord): ExportedMessage {
+  const { shape, message } = readStored(record);
+  const { seq, at } = record;
   return { seq, at, role: shape.role(message), parts: shape.parts(message) };
 }

@@ -2,10 +2,11 @@
  * Acts on the threads of an open home that need more than its store: the configuration, files, memory. Used by the command
  * and the gateway, which put the outcome into words.
  */
+
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { ThreadName } from "@palimpsest/core/internal/log";
-import { type Shape, shapeOf } from "@palimpsest/core/internal/message";
+import { readStored } from "@palimpsest/core/internal/message";
 import { configuredWriter } from "../compaction/model-summarize.ts";
 import { ensureParts, historyFolder, repairParts } from "../compaction/part-files.ts";
 import { type OnCompactionEvent, summarizationForThreads } from "../compaction/summarization.ts";
@@ -125,7 +126,7 @@ export async function cleanThreadFiles(base: string, store: Store, threadId: str
   if (head === undefined) return;
   const { history, "tool-outputs": outputs } = threadWorkspace(base, { user: store.userId, id: threadId }).roots;
   await repairParts(history.directory, store, threadId, head.compaction);
-  const present = await readdir(outputs.directory).catch(() => [] as string[]);
+  const present = await readdir(outputs.directory).catch((): string[] => []);
   if (present.length === 0) return;
   const gone = await unspoken(store, threadId, present);
   for (const name of gone) await rm(join(outputs.directory, name), { force: true });
@@ -139,8 +140,8 @@ async function unspoken(store: Store, threadId: string, present: readonly string
     if (record.kind === "prune")
       for (const { replacement } of record.entries) for (const name of storedNames(replacement)) named.add(name);
     if (record.kind !== "message" || !redacted) continue;
-    const shape = shapeOf(record.dialect) as Shape<unknown>;
-    for (const call of shape.answers(JSON.parse(record.body))) erased.add(call);
+    const { shape, message } = readStored(record);
+    for (const call of shape.answers(message)) erased.add(call);
   }
   const delegations = delegationsOf((await store.head(threadId))?.state ?? {});
   const answers = delegations.filter(({ id }) => erased.has(id)).map(({ threadId }) => `${threadId}.md`);

@@ -28,7 +28,7 @@ export function gatherer(dialect: Dialect): Gatherer {
       const { message, key } = piece;
       turnKey = key;
       const [first] = turn;
-      const before = first !== undefined && together(first.value as never, message.value as never) ? [] : release();
+      const before = first !== undefined && together(first.value, message.value) ? [] : release();
       turn.push(message);
       return before;
     },

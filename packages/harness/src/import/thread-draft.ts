@@ -3,7 +3,7 @@
  * record each message is, so that a fork knows where it begins; what is in the store already is passed over.
  */
 import type { Hash, UsageRecord } from "@palimpsest/core/internal/log";
-import { type Dialect, type Shape, shapeOf } from "@palimpsest/core/internal/message";
+import { type Dialect, shapeOf } from "@palimpsest/core/internal/message";
 import type { Usage } from "../models/facts.ts";
 import { type TitleLimits, titleOf } from "../thread/title.ts";
 import type { RecordInput } from "../thread/writer.ts";
@@ -212,9 +212,9 @@ export class ThreadDraft {
 type MessagePiece = Extract<ThreadPiece, { readonly kind: "message" }>;
 
 /** The text of a user message; empty for other roles. */
-function userWords(value: unknown, dialect: Dialect): string {
+function userWords(value: object, dialect: Dialect): string {
   // One table of functions per dialect; the message was checked to be in this one.
-  const shape = shapeOf(dialect) as Shape<unknown>;
+  const shape = shapeOf<object>(dialect);
   if (shape.role(value) !== "user") return "";
   const words = shape.parts(value).map((part) => (part.kind === "text" ? part.text : ""));
   return words.join("").trim() === "" ? "" : words.join(" ");

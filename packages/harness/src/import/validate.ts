@@ -28,10 +28,9 @@ export function strayResults(
   dialect: Dialect,
   called = new Set<string>(),
 ): Problem[] {
-  const shape = shapeOf(dialect);
-  return messages.flatMap(({ place, value }) => {
-    // Every message has passed `messageProblem`.
-    const message = value as never;
+  const shape = shapeOf<object>(dialect);
+  // Every message has passed `messageProblem`.
+  return messages.flatMap(({ place, value: message }) => {
     for (const id of shape.calls(message)) called.add(id);
     return shape
       .answers(message)

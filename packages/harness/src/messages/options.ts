@@ -2,19 +2,28 @@
 import type { Policy, PruneRung, Window } from "@palimpsest/core/internal/compaction";
 import { PalimpsestError } from "@palimpsest/core/internal/errors";
 import type { MessageSource } from "@palimpsest/core/internal/log";
-import type { Detection, Dialect, ResponsesItem, RuleSet, Shape } from "@palimpsest/core/internal/message";
 import {
-  DIALECTS,
+  type Detection,
+  type Dialect,
   detectDialect,
+  isDialect,
   openaiRules,
+  type ResponsesItem,
+  type RuleSet,
   responsesItems,
   responsesTurns,
   rulesOf,
+  type Shape,
   shapeOf,
   unreadable,
 } from "@palimpsest/core/internal/message";
-import type { CountText, Frame, ImageRule } from "@palimpsest/core/internal/tokens";
-import { answerReserve, charsPerToken } from "@palimpsest/core/internal/tokens";
+import {
+  answerReserve,
+  type CountText,
+  charsPerToken,
+  type Frame,
+  type ImageRule,
+} from "@palimpsest/core/internal/tokens";
 import { createModelWriter } from "../compaction/model-writer.ts";
 import {
   type OnCompactionEvent,
@@ -238,7 +247,7 @@ export function formOf<M extends object>(messages: readonly M[], options: FormOp
   if (options.shape !== undefined) return plainForm(options.shape, options.rules ?? rulesFor(options.shape.dialect));
   const dialect = options.dialect ?? dialectOf(messages);
   // The message types are known only to their shapes; which one it is was just found out.
-  const form = plainForm(shapeOf(dialect) as unknown as Shape<M>, options.rules ?? rulesOf(dialect));
+  const form = plainForm(shapeOf<M>(dialect), options.rules ?? rulesOf(dialect));
   const flat = dialect === "openai-responses" && !messages.some(Array.isArray);
   return flat ? flatForm(form) : form;
 }
@@ -258,7 +267,7 @@ function dialectOf(messages: readonly object[]): Dialect {
 }
 
 function rulesFor(dialect: string): RuleSet {
-  return DIALECTS.includes(dialect as Dialect) ? rulesOf(dialect as Dialect) : openaiRules;
+  return isDialect(dialect) ? rulesOf(dialect) : openaiRules;
 }
 
 function plainForm<M extends object>(shape: Shape<M>, rules: RuleSet): Form<M> {

@@ -1,7 +1,7 @@
 /** A thread as a page shows it: what stands in its window and why, its messages in any dialect, each act where it happened. */
 
 import type { LogRecord, MessageRecord } from "@palimpsest/core/internal/log";
-import { type Part, shapeOf } from "@palimpsest/core/internal/message";
+import { type Part, readStored } from "@palimpsest/core/internal/message";
 import { z } from "zod";
 import { delegationsOf } from "../features/subagents/delegations.ts";
 import type { Store } from "../stores/store.ts";
@@ -270,10 +270,9 @@ function entryOf(record: LogRecord, most: number): TranscriptEntry {
 }
 
 function messageEntry(record: MessageRecord, most: number): TranscriptEntry {
-  const { seq, at, kind, origin, dialect } = record;
-  const shape = shapeOf(dialect);
-  const message = JSON.parse(record.body) as never;
-  const parts = (shape.parts(message) as readonly Part[]).map((part) => shownPart(part, most));
+  const { seq, at, kind, origin } = record;
+  const { shape, message } = readStored(record);
+  const parts = shape.parts(message).map((part) => shownPart(part, most));
   return { seq, at, kind, role: shape.role(message), origin, parts };
 }
 

@@ -2,15 +2,18 @@
 
 import { setImmediate as othersTurn } from "node:timers/promises";
 import type { MessageRecord } from "@palimpsest/core/internal/log";
-import { type Part, shapeOf } from "@palimpsest/core/internal/message";
-import type { MapLine, MapMessage, MapText, ThreadMap } from "@palimpsest/core/internal/recall";
+import { type Part, readStored } from "@palimpsest/core/internal/message";
 import {
   asksForCourse,
   createThreadMap,
   followUps,
   isEcho,
+  type MapLine,
+  type MapMessage,
+  type MapText,
   mapText,
   renderHits,
+  type ThreadMap,
 } from "@palimpsest/core/internal/recall";
 import { mediaName } from "@palimpsest/core/internal/summary";
 import { flatten } from "@palimpsest/core/internal/text";
@@ -151,8 +154,7 @@ export async function readText(
     kinds: ["message"],
   })) {
     if (record.kind !== "message") continue;
-    const shape = shapeOf(record.dialect);
-    const message = JSON.parse(record.body) as never;
+    const { shape, message } = readStored(record);
     const whole = shape.parts(message).map(words).filter(Boolean).join("\n");
     const text = whole.slice(skip, skip + room);
     lines.push(readLine(record.seq, shape.role(message), text));
@@ -287,7 +289,7 @@ function mapMessage(
 ): MapMessage | null {
   if (redacted || origin === "injected") return null;
   const shape = recallShape(dialect, tools);
-  const message: unknown = JSON.parse(body);
+  const message: object = JSON.parse(body);
   const role = shape.role(message);
   if (role === "system") return null;
   const parts = shape.parts(message);

@@ -294,7 +294,7 @@ export function entryReader({ store, tools }: IndexDeps, threadId: string) {
   const calls = new Map<string, RecallCall>();
   let first: number | null = null;
   let hasLookedBack = false;
-  const shapeFor = (record: MessageRecord): Shape<unknown> => recallShape(record.dialect, tools);
+  const shapeFor = (record: MessageRecord): Shape<object> => recallShape(record.dialect, tools);
   return async (stored: StoredRecord): Promise<IndexEntry | "echo" | "erased"> => {
     first ??= stored.chained.seq;
     if (stored.redacted) return "erased";
@@ -327,7 +327,7 @@ interface RecallCall extends Pick<CallPart, "input" | "facts"> {
 
 const UNKNOWN: RecallCall = { input: "", seq: 0 };
 
-function callsIn(message: object, shape: Shape<unknown>): readonly CallPart[] {
+function callsIn(message: object, shape: Shape<object>): readonly CallPart[] {
   return shape.parts(message).filter((part) => part.kind === "call");
 }
 
@@ -339,7 +339,7 @@ async function* callsBefore(
   store: Store,
   threadId: string,
   range: readonly [number, number],
-  shapeFor: (record: MessageRecord) => Shape<unknown>,
+  shapeFor: (record: MessageRecord) => Shape<object>,
 ): AsyncGenerator<CallPart & RecallCall> {
   if (range[0] > range[1]) return;
   for await (const { record } of store.records(threadId, { range, kinds: ["message"], order: "descending" })) {
@@ -366,10 +366,10 @@ const REPEATS: ToolFacts = { act: "none", answers: "history", output: "bounded" 
 export const RECALL_FACTS = { recall: REPEATS, recall_read: REPEATS } as const;
 
 /** A log may have been written by an agent that isn't here to ask: recall's tools are known by name then. */
-export function recallShape(dialect: Dialect, find: FindToolFacts = () => undefined): Shape<unknown> {
-  return withToolFacts(shapeOf(dialect) as Shape<unknown>, (name) => find(name) ?? own(name));
+export function recallShape(dialect: Dialect, find: FindToolFacts = () => undefined): Shape<object> {
+  return withToolFacts(shapeOf<object>(dialect), (name) => find(name) ?? own(name));
 }
 
 function own(name: string): ToolFacts | undefined {
-  return Object.hasOwn(RECALL_FACTS, name) ? RECALL_FACTS[name as keyof typeof RECALL_FACTS] : undefined;
+  return name === "recall" || name === "recall_read" ? RECALL_FACTS[name] : undefined;
 }

@@ -29,7 +29,7 @@ export async function readMessages(
       if (redacted) continue;
       const { id, dialect, body, origin, at, seq } = record as MessageRecord;
       const shape = recallShape(dialect, tools);
-      const message: unknown = JSON.parse(body);
+      const message: object = JSON.parse(body);
       const { text, typed } = indexableText(message, shape, { origin }) ?? { text: "", typed: "" };
       messages.set(refOf({ threadId, seq }), { id, role: shape.role(message), at, text, typed });
     }

@@ -2,9 +2,18 @@
  * What every driver does alike, whatever its engine, so that a new one need only keep rows: who may be named, the order of a
  * batch, what a load brings beside the tail, page marks, and what becomes of a fork whose parent goes.
  */
-import type { ChainedRecord, Head, LogRecord, ThreadHeader } from "@palimpsest/core/internal/log";
-import { checkUser, parseRecord } from "@palimpsest/core/internal/log";
+
+import {
+  type ChainedRecord,
+  checkUser,
+  type Head,
+  type LogRecord,
+  parseRecord,
+  type ThreadHeader,
+} from "@palimpsest/core/internal/log";
+import { isRecord } from "@palimpsest/core/internal/text";
 import type { AppendBatch, Scrubbed, Store, StoredRecord, ThreadQuery, ThreadSummary } from "./store.ts";
+import { StoreError } from "./store-error.ts";
 
 /** Throws for a batch whose records don't follow the version it expects, one by one. */
 export function assertInOrder({ expect, records }: Pick<AppendBatch, "expect" | "records">): void {
@@ -24,6 +33,37 @@ export function hiddenButShown(head: Head, tail: readonly StoredRecord[]): numbe
     for (const system of live.record.systems ?? []) seqs.add(system);
   }
   return [...seqs].filter((seq) => seq <= hiddenThrough).sort((a, b) => a - b);
+}
+
+/* JSON of the log's own making, as it stands in a row. What everything else rests on is checked. */
+
+export function readHeader(text: string): ThreadHeader {
+  const header: unknown = JSON.parse(text);
+  if (isHeader(header)) return header;
+  throw new StoreError("corrupt", "the header of a thread is damaged: it has no id");
+}
+
+function isHeader(value: unknown): value is ThreadHeader {
+  return isRecord(value) && typeof value["id"] === "string";
+}
+
+type StoredHead = Omit<Head, "version" | "messages" | "updatedAt" | "state">;
+
+export function readStoredHead(text: string): StoredHead {
+  const head: unknown = JSON.parse(text);
+  if (isStoredHead(head)) return head;
+  throw new StoreError("corrupt", "the head of a thread is damaged: it doesn't say what stands and what is hidden");
+}
+
+function isStoredHead(value: unknown): value is StoredHead {
+  if (!isRecord(value) || typeof value["hash"] !== "string" || typeof value["hiddenThrough"] !== "number") return false;
+  return [value["prunes"], value["pins"], value["evidence"]].every(Array.isArray);
+}
+
+export function readState(text: string): Head["state"] {
+  const state: unknown = JSON.parse(text);
+  if (isRecord(state)) return state;
+  throw new StoreError("corrupt", "the state of a thread is damaged: it is no object");
 }
 
 /** As a query for `bodies: "none"` shows it. */
@@ -144,7 +184,8 @@ function chainedWith(seq: number, kind: ChainedRecord["kind"], text: RecordText)
 
 function timeOf(header: string): string {
   try {
-    return (JSON.parse(header) as { at: string }).at;
+    const { at }: { at?: unknown } = JSON.parse(header);
+    return typeof at === "string" ? at : "";
   } catch {
     return "";
   }

@@ -89,8 +89,9 @@ export async function rebuildHead(
 }
 
 function differences(a: Head, b: Head): string[] {
-  const names = new Set([...Object.keys(a), ...Object.keys(b)]);
-  return [...names].filter((name) => spell(a[name as keyof Head]) !== spell(b[name as keyof Head]));
+  const [first, second] = [new Map(Object.entries(a)), new Map(Object.entries(b))];
+  const names = new Set([...first.keys(), ...second.keys()]);
+  return [...names].filter((name) => spell(first.get(name)) !== spell(second.get(name)));
 }
 
 /** JSON with keys in order: a database may keep them in another one. */

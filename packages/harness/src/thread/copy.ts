@@ -297,7 +297,7 @@ interface CopiedChange {
 
 function auditOf(document: string): readonly CopiedChange[] | undefined {
   try {
-    const { changes } = JSON.parse(document) as { changes?: unknown };
+    const { changes }: { changes?: unknown } = JSON.parse(document);
     return Array.isArray(changes) ? (changes as CopiedChange[]) : undefined;
   } catch {
     return undefined;
@@ -318,7 +318,7 @@ async function* everyKey(memories: MemoryRows): AsyncGenerator<MemoryKey> {
 /** The hashes that a record names. */
 function namedPrompts(record: LogRecord): readonly string[] {
   if (record.kind !== "event" || record.event.type !== "request") return [];
-  const { stored } = record.event as { stored?: unknown };
+  const { stored } = record.event;
   return typeof stored === "object" && stored !== null ? Object.values(stored).filter(isText) : [];
 }
 

@@ -181,7 +181,7 @@ export function threadInMemory<M extends object>(options: InMemoryOptions<M>): T
   const added = (inputs: readonly RecordInput[]): readonly number[] =>
     inputs.map((input) => {
       const common = { v: FORMAT_VERSION, seq: nextSeq(head), at: head.updatedAt, runId: null };
-      const record = { ...common, ...input } as LogRecord;
+      const record: LogRecord = { ...common, ...input };
       add(record);
       return record.seq;
     });

@@ -2,16 +2,19 @@
  * What a log has, read: loaded whole, or only what was added to what is known, and each body in the dialect that the thread
  * is opened in. A log with a hole in it is not gone on with.
  */
-import type {
-  Head,
-  LiveRecords,
-  LogRecord,
-  MessageRecord,
-  ThreadHeader,
-  UsageRecord,
+
+import {
+  type Head,
+  type LiveRecords,
+  type LogRecord,
+  link,
+  liveAfterAll,
+  liveRecords,
+  type MessageRecord,
+  type ThreadHeader,
+  type UsageRecord,
 } from "@palimpsest/core/internal/log";
-import { link, liveAfterAll, liveRecords } from "@palimpsest/core/internal/log";
-import { convert, type Dialect, type Shape } from "@palimpsest/core/internal/message";
+import { readStoredAs, type Shape } from "@palimpsest/core/internal/message";
 import { seqOf } from "../stores/driver-rules.ts";
 import type { ThreadLoad } from "../stores/store.ts";
 import { StoreError } from "../stores/store-error.ts";
@@ -67,8 +70,8 @@ async function loadWhole({ store }: Writer, id: string): Promise<LoadedThread | 
 
 export function loadedThread({ header, head, records: stored }: ThreadLoad): LoadedThread {
   const records = stored.map(({ record }) => record);
-  const reports = records.filter((record) => record.kind === "usage" && record.seq > head.hiddenThrough);
-  return { header, head, live: liveRecords(head, records), reports: reports as UsageRecord[] };
+  const reports = records.filter((record) => record.kind === "usage").filter(({ seq }) => seq > head.hiddenThrough);
+  return { header, head, live: liveRecords(head, records), reports };
 }
 
 /** Going on from a log with a hole would bury the damage under new records. */
@@ -85,11 +88,7 @@ export function readBody<M>(record: MessageRecord, shape: Shape<M>): M {
 }
 
 function inDialect<M>(record: MessageRecord, shape: Shape<M>): M {
-  const value: unknown = JSON.parse(record.body);
-  if (record.dialect === shape.dialect) return value as M;
-  // The message types are known only to their shapes; a body says which one it is in, and a stored thread is read in ours.
-  const converted = convert([value as never], record.dialect, shape.dialect as Dialect) as unknown as readonly M[];
-  const [first, ...rest] = converted;
+  const [first, ...rest] = readStoredAs(record, shape);
   return rest.reduce<M>((joined, next) => shape.join(joined, next), first ?? shape.turn("user", ""));
 }
 

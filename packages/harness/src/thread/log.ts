@@ -5,19 +5,23 @@
  * compare-and-set on the head it knows. What is not appended has not happened.
  */
 
-import type {
-  Head,
-  Json,
-  LiveRecords,
-  LogRecord,
-  MessageRecord,
-  Origin,
-  UsageRecord,
-  ViewEntry,
-  ViewOptions,
+import {
+  type Head,
+  type Json,
+  type LiveRecords,
+  liveAfterAll,
+  type MessageRecord,
+  type Origin,
+  parseHeader,
+  parseRecord,
+  readRules,
+  rulesInForce,
+  type UsageRecord,
+  type ViewEntry,
+  type ViewOptions,
+  view,
 } from "@palimpsest/core/internal/log";
-import { liveAfterAll, parseHeader, parseRecord, readRules, rulesInForce, view } from "@palimpsest/core/internal/log";
-import { type Dialect, type Role, readMessage, type Shape } from "@palimpsest/core/internal/message";
+import { isDialect, type Role, readMessage, type Shape, shapeOf } from "@palimpsest/core/internal/message";
 import { rememberStateChain, stateChainOf, withChanges } from "../compaction/state-chain.ts";
 import { jsonSteps } from "../long-work.ts";
 import { keepIndexed } from "../recall/catch-up.ts";
@@ -191,8 +195,9 @@ async function append(
   const records = batch.records.map(parseRecord);
   const { head } = batch;
   log.now = { ...now, head, reports: null };
-  if (records.some((record) => record.kind === "undo")) await reload(log);
-  else log.now = { ...log.now, live: liveAfterAll(now.live, records as Exclude<LogRecord, { kind: "undo" }>[]) };
+  const added = records.filter((record) => record.kind !== "undo");
+  if (added.length < records.length) await reload(log);
+  else log.now = { ...log.now, live: liveAfterAll(now.live, added) };
   for (const record of records) if (record.kind === "compaction") rememberStateChain(chain, record);
   await keepIndexed(writer, id, now.head.messages, log.now.head.messages);
   return { kind: "committed", head: log.now.head, seqs: records.map(({ seq }) => seq) };
@@ -319,8 +324,8 @@ export function* readGiven<M extends object>(
   given: ReturnType<typeof copyGiven>,
   shape: Shape<M>,
 ): Generator<void, readonly ReadGiven[]> {
-  // Opening has checked that it is one of ours.
-  const dialect = shape.dialect as Dialect;
+  const { dialect } = shape;
+  if (!isDialect(dialect)) throw new ThreadError("bad-message", `a log keeps no messages of ${dialect}`);
   const list: ReadGiven[] = [];
   for (const [index, { id, origin, value }] of given.entries()) {
     const body = (yield* jsonSteps(value)) ?? "null";
@@ -328,7 +333,7 @@ export function* readGiven<M extends object>(
     const read = readMessage(dialect, JSON.parse(body));
     if (read.kind === "problem")
       throw new ThreadError("bad-message", `message ${index + 1} can't be appended: ${read.detail}`);
-    const role = shape.role(read.message as unknown as M);
+    const role = shapeOf<object>(dialect).role(read.message);
     list.push({ id, role, record: { kind: "message", dialect, origin: origin ?? ORIGINS[role], body } });
   }
   return list;

@@ -3,10 +3,24 @@
  * compactions are the same as an agent's. Needs no model; summaries are extracted unless somebody writes them.
  */
 import type { CompactionOutcome } from "@palimpsest/core/internal/compaction";
-import type { Head, MessageSource, RulesByScope } from "@palimpsest/core/internal/log";
-import { checkThreadId, checkUser, copyRules, readRules } from "@palimpsest/core/internal/log";
-import type { Dialect, RuleSet, Shape } from "@palimpsest/core/internal/message";
-import { DIALECTS, rulesOf, withToolFacts } from "@palimpsest/core/internal/message";
+import {
+  checkThreadId,
+  checkUser,
+  copyRules,
+  type Head,
+  type MessageSource,
+  type RulesByScope,
+  readRules,
+} from "@palimpsest/core/internal/log";
+import {
+  DIALECTS,
+  type Dialect,
+  isDialect,
+  type RuleSet,
+  rulesOf,
+  type Shape,
+  withToolFacts,
+} from "@palimpsest/core/internal/message";
 import { NOWHERE } from "@palimpsest/core/internal/summary";
 import { answerReserve, type Count, createMeter } from "@palimpsest/core/internal/tokens";
 import type { CompactRequest } from "../compaction/compactor.ts";
@@ -210,8 +224,10 @@ interface UnknownModel {
 /** Throws a `SettingsError` for invalid settings. */
 export async function openThread<M extends object>(options: OpenThreadOptions<M>): Promise<OpenedThread<M>> {
   const { store, id, userId = store.userId, agentName, lease = "per-write", waitMs = WAIT_MS } = options;
-  const refused = refusalOf(options, userId);
+  const refused = refusalOf(id, userId);
   if (refused !== null) return refused;
+  const { dialect } = options.shape;
+  if (!isDialect(dialect)) return { kind: "bad-shape", problem: shapeProblem(dialect) };
   const settings = summarizationFromOptions(options.summarization || {});
   if (typeof options.window !== "function") checkedWindow(options.window);
   const deps = threadDeps(asUser(store, userId), options.deps);
@@ -225,7 +241,7 @@ export async function openThread<M extends object>(options: OpenThreadOptions<M>
   if (opened.kind !== "open") return opened;
   const { thread } = opened;
   try {
-    await thread.turnTo(await modelOf({ ...options, shape }, { deps, settings, head: thread.head() }));
+    await thread.turnTo(await modelOf({ ...options, shape }, { deps, settings, dialect, head: thread.head() }));
     const { standingRules } = options;
     if (standingRules !== undefined && hasOther(thread.head().state, standingRules))
       await thread.act((writer) => takeUpRules(writer, standingRules));
@@ -245,16 +261,22 @@ function hasOther(state: Readonly<Record<string, unknown>>, standing: RulesBySco
 
 const WAIT_MS = 5_000;
 
+interface ModelContext {
+  readonly deps: ThreadDeps;
+  readonly settings: Summarization;
+  readonly dialect: Dialect;
+  readonly head: Head;
+}
+
 async function modelOf<M extends object>(
   options: OpenThreadOptions<M>,
-  { deps, settings, head }: { readonly deps: ThreadDeps; readonly settings: Summarization; readonly head: Head },
+  { deps, settings, dialect, head }: ModelContext,
 ): Promise<AskedModel<M>> {
   const { shape, window, reserve, model = "unknown", signal = null } = options;
   if (options.model !== undefined && knownWindow(model) === null) options.onEvent?.({ type: "model-unknown", model });
   const counter = await modelCounter(options.counter, { model });
   const meter = createMeter(shape, { ...counter, counter: counter.count });
   const binds = options.bindsReasoning ?? bindsReasoning(model);
-  const dialect = shape.dialect as Dialect;
   const rules = options.rules ?? rulesOf(dialect);
   const parameters = {
     provider: dialect,
@@ -321,15 +343,13 @@ function writerOf<M extends object>(
   return (job, signal) => createModelWriter({ ...limits, summarize, window: window() })(job, signal);
 }
 
-function refusalOf<M extends object>(
-  { id, shape }: OpenThreadOptions<M>,
-  userId: string,
-): Extract<OpenedThread<M>, { readonly problem: string }> | null {
+function refusalOf(id: string, userId: string): Extract<OpenedThread<never>, { readonly problem: string }> | null {
   const named = checkThreadId(id);
   if (named.kind === "invalid") return { kind: "bad-id", problem: named.problem };
   const user = checkUser(userId);
-  if (user.kind === "invalid") return { kind: "bad-user", problem: user.problem };
-  if ((DIALECTS as readonly string[]).includes(shape.dialect)) return null;
-  const problem = `a log keeps messages of ${DIALECTS.join(", ")}, not of ${JSON.stringify(shape.dialect)}: convert them, or give your shape the name of the one whose messages it reads`;
-  return { kind: "bad-shape", problem };
+  return user.kind === "invalid" ? { kind: "bad-user", problem: user.problem } : null;
+}
+
+function shapeProblem(dialect: string): string {
+  return `a log keeps messages of ${DIALECTS.join(", ")}, not of ${JSON.stringify(dialect)}: convert them, or give your shape the name of the one whose messages it reads`;
 }

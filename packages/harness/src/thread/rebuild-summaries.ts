@@ -2,18 +2,23 @@
  * Summaries made anew when words that they stand for are erased: by rules, from the messages that are left, and never
  * longer than they were. Each takes up the one it folds, as it was first written. Changes nothing itself.
  */
+
 import { coveredIn, extractState, quote, renderState, storedSummary } from "@palimpsest/core/internal/compaction";
-import type {
-  CompactionRecord,
-  Erasure,
-  Head,
-  MessageRecord,
-  PruneRecord,
-  Range,
-  StoredSummary,
+import {
+  type CompactionRecord,
+  type Erasure,
+  erase,
+  erasedState,
+  type Head,
+  isQuoted,
+  type MessageRecord,
+  type PruneRecord,
+  type Range,
+  type StoredSummary,
+  summaryEdits,
+  withoutEchoes,
 } from "@palimpsest/core/internal/log";
-import { erase, erasedState, isQuoted, summaryEdits, withoutEchoes } from "@palimpsest/core/internal/log";
-import { type Shape, shapeOf } from "@palimpsest/core/internal/message";
+import { readStored, type Shape, shapeOf } from "@palimpsest/core/internal/message";
 import { originalsIn, ownText, quotable, quoteSteps, splitQuotes, withEdits } from "@palimpsest/core/internal/summary";
 import { stateChainOf, stateLines } from "../compaction/state-chain.ts";
 import { inTurns } from "../long-work.ts";
@@ -73,7 +78,7 @@ async function rebuilt(record: CompactionRecord, context: Rebuilding): Promise<S
   const folded = await foldedState(record, context);
   // Where the summary before it is gone, everything it stood for is read again.
   const records = await messagesIn(context, { range: storedSummary(folded) === null ? [1, last] : record.covers });
-  const shape = shapeOf(records.at(-1)?.dialect ?? "openai") as unknown as Shape<object>;
+  const shape = shapeOf<object>(records.at(-1)?.dialect ?? "openai");
   const entries = records
     .map((one) => ({ seq: one.seq, message: readBody(one, shape) }))
     .filter(({ message }) => shape.role(message) !== "system");
@@ -141,8 +146,8 @@ async function messagesIn(
   if ("seqs" in which && which.seqs.length === 0) return messages;
   for await (const { record, redacted } of store.records(threadId, { ...which, kinds: ["message"] })) {
     if (record.kind !== "message" || redacted || record.seq === erasure.message?.seq) continue;
-    const shape = shapeOf(record.dialect) as Shape<unknown>;
-    const says = shape.parts(JSON.parse(record.body)).map((part) => ("text" in part ? String(part.text) : ""));
+    const { shape, message } = readStored(record);
+    const says = shape.parts(message).map((part) => ("text" in part ? String(part.text) : ""));
     if (!says.some((text) => isQuoted(text, erasure.texts))) messages.push(record);
   }
   return messages;

@@ -3,9 +3,21 @@
  * user, and each of their logs gets a receipt, so that its chain stays whole. Facts of a memory leave the logs the same
  * way. Everything here can be run again, and then does what is still to be done.
  */
-import type { Erasure, Head, LogRecord, MessageRecord, StoredSummary } from "@palimpsest/core/internal/log";
-import { erase, erasedState, memoryText, REDACTED, readRules, skeleton } from "@palimpsest/core/internal/log";
-import { type Part, type Shape, shapeOf } from "@palimpsest/core/internal/message";
+
+import {
+  type Erasure,
+  erase,
+  erasedState,
+  type Head,
+  type LogRecord,
+  type MessageRecord,
+  memoryText,
+  REDACTED,
+  readRules,
+  type StoredSummary,
+  skeleton,
+} from "@palimpsest/core/internal/log";
+import { type Part, readStored } from "@palimpsest/core/internal/message";
 import { everyThread, scrub } from "../stores/driver-rules.ts";
 import { withLease } from "../stores/leases.ts";
 import type { HeldLease, Lease, RedactRequest } from "../stores/store.ts";
@@ -237,14 +249,15 @@ function erasedRules(head: Head, erased: readonly StateInput[]): readonly string
   return now.filter(({ id, text }) => text === REDACTED && kept.get(id) !== REDACTED).map(({ id }) => id);
 }
 
-function skeletonOf({ dialect, body }: MessageRecord): string {
-  return JSON.stringify(skeleton(shapeOf(dialect) as Shape<unknown>, JSON.parse(body)));
+function skeletonOf(record: MessageRecord): string {
+  const { shape, message } = readStored(record);
+  return JSON.stringify(skeleton(shape, message));
 }
 
 /** Everything a message says, part by part; what a call says also without the spelling of its input. */
-export function messageTexts({ dialect, body }: MessageRecord): string[] {
-  const shape = shapeOf(dialect) as Shape<unknown>;
-  return shape.parts(JSON.parse(body)).flatMap(textsOf);
+export function messageTexts(record: MessageRecord): string[] {
+  const { shape, message } = readStored(record);
+  return shape.parts(message).flatMap(textsOf);
 }
 
 function textsOf(part: Part): string[] {

@@ -43,7 +43,7 @@ export async function sizedThread(store: Store, load: ThreadLoad, asker?: Asker)
   const records = load.records.map(({ record }) => record);
   const dialect = dialectOf(records);
   // One table of functions per dialect; which one it is no longer matters from here on.
-  const shape = shapeOf(dialect) as unknown as Shape<object>;
+  const shape = shapeOf<object>(dialect);
   const model = asker?.model ?? modelOf(records, dialect);
   const counter = asker?.counter ?? (await exactCounterFor({ model }));
   const meter = createMeter(shape, { ...counter, counter: counter.count });

@@ -2,8 +2,15 @@
  * The structure of a stored log: the few records that decide what the prompt shows, without the texts of summaries. And the
  * receipts of what was erased, which a fork must have as well as the thread it shares records with.
  */
-import type { Head, RecordHeader, RedactedEvent, Rewrite, Structural } from "@palimpsest/core/internal/log";
-import { parseHeader, structural } from "@palimpsest/core/internal/log";
+import {
+  type Head,
+  isRedactedEvent,
+  parseHeader,
+  type RecordHeader,
+  type Rewrite,
+  type Structural,
+  structural,
+} from "@palimpsest/core/internal/log";
 import type { RecordQuery, Store } from "../stores/store.ts";
 import type { RecordInput, ThreadDeps } from "./writer.ts";
 
@@ -130,8 +137,9 @@ export async function receiptsSince(
     range: [Math.max(at, readThrough) + 1, Number.MAX_SAFE_INTEGER],
     kinds: ["event"],
   })) {
-    if (record.kind !== "event" || record.event.type !== "redacted") continue;
-    const event = record.event as unknown as RedactedEvent;
+    if (record.kind !== "event") continue;
+    const event: unknown = record.event;
+    if (!isRedactedEvent(event)) continue;
     const bodies = event.bodies.filter(({ seq }) => seq <= at);
     const headers = event.headers?.filter(({ seq }) => seq <= at) ?? [];
     if (bodies.length + headers.length === 0) continue;

@@ -3,7 +3,7 @@
  * A page shows thousands of them without having to know six dialects. Reads only what is asked for.
  */
 import type { MessageRecord, Origin } from "@palimpsest/core/internal/log";
-import { type Part, type Role, type Shape, shapeOf } from "@palimpsest/core/internal/message";
+import { type Part, type Role, readStored } from "@palimpsest/core/internal/message";
 import type { Store } from "../stores/store.ts";
 
 interface ThreadLine {
@@ -48,9 +48,8 @@ export async function threadLines(store: Store, threadId: string, query: LinesQu
 }
 
 function lineOf(record: MessageRecord, length: number): ThreadLine {
-  const { seq, at, origin, dialect, body } = record;
-  const shape = shapeOf(dialect) as unknown as Shape<object>;
-  const message = JSON.parse(body) as object;
+  const { seq, at, origin } = record;
+  const { shape, message } = readStored(record);
   return { seq, at, origin, role: shape.role(message), parts: shape.parts(message).map((part) => cut(part, length)) };
 }
 

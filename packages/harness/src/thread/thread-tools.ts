@@ -3,8 +3,10 @@
  * left, and checkpoints whose finished stretch is folded into a report. Owns what the tools are called, take, write and
  * say; the agent brings the same ones (`middleware/context-tools.ts`).
  */
+
 import { type Head, type Note, type Range, readNotes, writeNote } from "@palimpsest/core/internal/log";
 import type { Prompt } from "@palimpsest/core/internal/prompt";
+import { isRecord } from "@palimpsest/core/internal/text";
 import { z } from "zod/v4";
 import { planCut } from "./chosen.ts";
 import type { OpenThread, PromptRequest, ThreadPrompt } from "./open-thread.ts";
@@ -180,7 +182,11 @@ export function setCheckpoint({ head }: ToolPlace, { name }: ToolInput<"checkpoi
 
 function checkpointsIn(state: Readonly<Record<string, unknown>>): Readonly<Record<string, number>> {
   const stored = state["checkpoints"];
-  return typeof stored === "object" && stored !== null ? (stored as Record<string, number>) : {};
+  return isRecord(stored) ? Object.fromEntries(Object.entries(stored).filter(isPlace)) : {};
+}
+
+function isPlace(entry: readonly [string, unknown]): entry is [string, number] {
+  return typeof entry[1] === "number";
 }
 
 export function foldSince<M>(

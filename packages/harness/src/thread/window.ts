@@ -174,8 +174,8 @@ function wordsOf(error: unknown): string {
   const fields: unknown[] = [];
   if (error instanceof Error) fields.push(error.message);
   // vLLM's message is "Bad Request"; what it means stands in the body alone.
-  for (const key of ["message", "code", "type", "responseBody", "data", "error"] as const) {
-    if (key in error) fields.push((error as Record<string, unknown>)[key]);
+  for (const key of ["message", "code", "type", "responseBody", "data", "error"]) {
+    if (key in error) fields.push(Reflect.get(error, key));
   }
   return fields.map((field) => (typeof field === "string" ? field : safeJson(field))).join("\n");
 }

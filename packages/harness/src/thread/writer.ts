@@ -125,7 +125,7 @@ export function extend(
   const now = clock().toISOString();
   const records = chain(
     head,
-    inputs.map((input) => ({ at: now, runId, ...input }) as NewRecord),
+    inputs.map((input): NewRecord => ({ at: now, runId, ...input })),
     hash,
   );
   const acts = [...structure];

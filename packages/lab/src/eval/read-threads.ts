@@ -1,6 +1,6 @@
 /** Threads of a store as sessions to evaluate. Reads one user's threads and writes nothing. */
 import type { MessageRecord } from "@palimpsest/core/internal/log";
-import { convert, type Dialect, type OpenAiMessage } from "@palimpsest/core/internal/message";
+import { convert, type Dialect, type OpenAiMessage, parseMessage } from "@palimpsest/core/internal/message";
 import type { Store } from "palimpsest/stores";
 import { replay } from "palimpsest/threads";
 import type { Turn } from "../replay/transcript.ts";
@@ -55,7 +55,9 @@ function turnsOf(records: readonly MessageRecord[]): Turn[] {
 }
 
 function asOpenAi(records: readonly MessageRecord[], dialect: Dialect): readonly OpenAiMessage[] {
-  // Each body was written as a message of this dialect.
-  const values = records.map(({ body }) => JSON.parse(body) as never);
-  return convert(values, dialect, "openai");
+  return convert(
+    records.map(({ body }) => parseMessage(dialect, body)),
+    dialect,
+    "openai",
+  );
 }

@@ -1,7 +1,7 @@
 /** What a request asks of Anthropic's own server beside an answer: to hold its thread, to clear or summarize what is old. Pure. */
 
 import { applyPrunes, type PruneEntry } from "@palimpsest/core/internal/log";
-import { type AnthropicMessage, anthropicShape } from "@palimpsest/core/internal/message";
+import { type AnthropicMessage, anthropicShape, parseMessage } from "@palimpsest/core/internal/message";
 import { isRecord } from "@palimpsest/core/internal/text";
 import { commit } from "palimpsest/internal/threads";
 import { counterFor } from "palimpsest/models";
@@ -380,7 +380,7 @@ async function shownIn(store: Store, threadId: string): Promise<readonly ShownMe
   const query = { range: [head.hiddenThrough + 1, head.version], kinds: ["message"] } as const;
   for await (const { record } of store.records(threadId, query)) {
     if (record.kind !== "message" || record.dialect !== "anthropic") continue;
-    const said = JSON.parse(record.body) as AnthropicMessage;
+    const said = parseMessage("anthropic", record.body);
     const message = applyPrunes(said, byTarget.get(record.seq) ?? [], anthropicShape);
     shown.push({ seq: record.seq, message });
   }

@@ -6,7 +6,12 @@
 
 import { timingSafeEqual } from "node:crypto";
 import type { MessageRecord, ThreadHeader } from "@palimpsest/core/internal/log";
-import { type AnthropicBlock, type AnthropicMessage, anthropicShape } from "@palimpsest/core/internal/message";
+import {
+  type AnthropicBlock,
+  type AnthropicMessage,
+  anthropicShape,
+  parseMessage,
+} from "@palimpsest/core/internal/message";
 import type { ThreadPrompt } from "palimpsest/session";
 import type { Store } from "palimpsest/stores";
 import { ProblemError } from "../../http/problem.ts";
@@ -112,7 +117,7 @@ export function findBlock(messages: readonly AnthropicMessage[]): FoundBlock {
   if (last === undefined) return { kind: "none" };
   const summaries = places.filter(({ by }) => by === "summary");
   if (summaries.length > 1) return { kind: "problem", code: "compaction_block_ambiguous" };
-  const first = messages.findIndex(({ role }) => (role as string) !== "system");
+  const first = messages.findIndex(({ role }) => role !== "system");
   if (summaries.some(({ index, at }) => index !== first || at !== 0))
     return { kind: "problem", code: "compaction_block_misplaced" };
   if (places.some(({ role }) => role !== "assistant")) return { kind: "problem", code: "compaction_block_misplaced" };
@@ -180,7 +185,7 @@ export async function placeOfMessage(store: Store, id: string, secret: Secret): 
 const stateAt = ({ salt }: Pointer) => chainStateAt(salt.slice(0, -UNIQUE));
 
 function behind(pointer: Pointer, answer: MessageRecord, secret: Secret): ServerThreadPlace {
-  const message = JSON.parse(answer.body) as AnthropicMessage;
+  const message = parseMessage("anthropic", answer.body);
   const { state } = chainOf([message], { shape: anthropicShape, secret, from: stateAt(pointer) });
   return { threadId: pointer.threadId, seq: answer.seq, state, otherwise: "fork" };
 }

@@ -1,8 +1,14 @@
 /** The Conversations API: a conversation is a thread of the log under an id of its own. */
 
 import type { MessageRecord, ThreadHeader } from "@palimpsest/core/internal/log";
-import type { ResponsesItem, ResponsesMessage } from "@palimpsest/core/internal/message";
-import { convert, readMessage, responsesItems, responsesTurns } from "@palimpsest/core/internal/message";
+import {
+  parseMessage,
+  type ResponsesItem,
+  readMessage,
+  readStoredAs,
+  responsesItems,
+  responsesTurns,
+} from "@palimpsest/core/internal/message";
 import { isRecord } from "@palimpsest/core/internal/text";
 import { deleteInHome } from "palimpsest/internal/assistant";
 import {
@@ -20,7 +26,15 @@ import { isItemReference } from "../account-ids.ts";
 import type { ServerThreadPlace } from "../answer.ts";
 import { chainStateAt, keyed, type Secret } from "../match.ts";
 import { withOwnCalls } from "../own-tools/stitch.ts";
-import { bodyOf, conversationLocked, noConversation, noItem, type ResourceCall, refusal } from "./params.ts";
+import {
+  bodyOf,
+  conversationLocked,
+  noConversation,
+  noItem,
+  type ResourceCall,
+  refusal,
+  responsesShape,
+} from "./params.ts";
 
 export async function createConversation(held: ResourceCall): Promise<unknown> {
   const { call } = held;
@@ -175,7 +189,7 @@ async function sayAgain({ call }: ResourceCall, threadId: string, { seq, index }
 }
 
 function without({ body }: MessageRecord, index: number): string | null {
-  const rest = responsesItems([JSON.parse(body) as ResponsesMessage]).filter((_, at) => at !== index);
+  const rest = responsesItems([parseMessage("openai-responses", body)]).filter((_, at) => at !== index);
   return rest.length === 0 ? null : JSON.stringify(rest.length === 1 ? rest[0] : rest);
 }
 
@@ -331,10 +345,8 @@ async function findItem(
 
 function listed({ record }: StoredRecord, header: ThreadHeader, secret: Secret): ListedItem[] {
   if (record.kind !== "message") return [];
-  const { seq, dialect, body } = record;
-  const value = JSON.parse(body) as ResponsesMessage;
-  const messages = dialect === "openai-responses" ? [value] : convert([value as never], dialect, "openai-responses");
-  return responsesItems(messages as readonly ResponsesMessage[]).map((item, index) => {
+  const { seq } = record;
+  return responsesItems(readStoredAs(record, responsesShape)).map((item, index) => {
     const id = item.id ?? madeId(item, keyed(secret, JSON.stringify(["item", header.user, record.id, index])));
     return { id, item: { ...whole(item), id }, seq, index };
   });
@@ -373,7 +385,7 @@ export async function withoutReferences(
   const query = { kinds: ["message"], order: "descending" } as const;
   for await (const { record } of store.records(threadId, query)) {
     if (record.kind !== "message") continue;
-    for (const { id } of responsesItems([JSON.parse(record.body) as ResponsesMessage])) missing.delete(id ?? "");
+    for (const { id } of responsesItems([parseMessage("openai-responses", record.body)])) missing.delete(id ?? "");
     if (missing.size === 0) break;
   }
   const [unknown] = missing;

@@ -1,12 +1,12 @@
 /** The shape of the Responses API's messages. */
 
-import { type ResponsesMessage, type Shape, shapeOf } from "@palimpsest/core/internal/message";
+import { shapeOf } from "@palimpsest/core/internal/message";
 import { ProblemError } from "../../http/problem.ts";
 import { fieldsOf, type JsonFields, listIn, parseFields } from "../../http/read-json.ts";
 import type { Secret } from "../match.ts";
 import type { CompatibleCall, CompatibleDeps } from "../serve.ts";
 
-export const responsesShape = shapeOf("openai-responses") as Shape<ResponsesMessage>;
+export const responsesShape = shapeOf("openai-responses");
 
 /* What a request says of conversations that OpenAI's server would hold, and what is wrong with it, in OpenAI's codes. Pure. */
 

@@ -1,6 +1,6 @@
 /** Ids of responses: pointers to where the log stood when the provider was asked. The answer is the record of that id behind it. */
 import type { MessageRecord, ThreadHeader } from "@palimpsest/core/internal/log";
-import { type ResponsesMessage, responsesItems } from "@palimpsest/core/internal/message";
+import { parseMessage, type ResponsesMessage, responsesItems } from "@palimpsest/core/internal/message";
 import type { Store } from "palimpsest/stores";
 import type { JsonFields } from "../../http/read-json.ts";
 import type { ServerThreadPlace } from "../answer.ts";
@@ -118,7 +118,7 @@ async function answerBehind(
     if (answer !== null && origin !== "injected") break;
     if (answer === null && record.id === id) answer = { record, redacted };
     else if (rounds.length > MOST_BEFORE || origin === "user" || origin === "tool") return null;
-    rounds.push({ seq, origin, message: JSON.parse(record.body) as ResponsesMessage });
+    rounds.push({ seq, origin, message: parseMessage("openai-responses", record.body) });
   }
   if (answer === null || rounds.length === 1) return answer;
   const shown = shownMessages(rounds, responsesShape, (first, second) => responsesItems([first, second])).at(-1)!;
@@ -132,7 +132,7 @@ const MOST_BEFORE = 1000;
 export function placeAfter({ pointer, answer }: FoundResponse, secret: Secret): ServerThreadPlace | null {
   if (answer === null) return null;
   const from = chainStateAt(pointer.salt.slice(0, -UNIQUE));
-  const message = JSON.parse(answer.body) as ResponsesMessage;
+  const message = parseMessage("openai-responses", answer.body);
   const { state } = chainOf([message], { shape: responsesShape, secret, from });
   return { threadId: pointer.threadId, seq: answer.seq, state, otherwise: "fork" };
 }

@@ -2,7 +2,7 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import type { MessageRecord, UsageRecord } from "@palimpsest/core/internal/log";
-import { type ResponsesItem, type ResponsesMessage, responsesItems } from "@palimpsest/core/internal/message";
+import { parseMessage, type ResponsesItem, responsesItems } from "@palimpsest/core/internal/message";
 import { commit, withWriter } from "palimpsest/internal/threads";
 import type { Store } from "palimpsest/stores";
 import { ProblemError } from "../../http/problem.ts";
@@ -247,7 +247,7 @@ async function statusOf(
 }
 
 function outputOf({ body }: MessageRecord): readonly ResponsesItem[] {
-  return responsesItems([JSON.parse(body) as ResponsesMessage]);
+  return responsesItems([parseMessage("openai-responses", body)]);
 }
 
 async function usageOf(store: Store, threadId: string, of: number): Promise<JsonFields | null> {

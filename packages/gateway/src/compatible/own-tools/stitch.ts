@@ -4,7 +4,7 @@
  */
 
 import type { Origin } from "@palimpsest/core/internal/log";
-import { type Shape, shapeOf } from "@palimpsest/core/internal/message";
+import { readStored, type Shape } from "@palimpsest/core/internal/message";
 import { isRecord } from "@palimpsest/core/internal/text";
 import type { StoredRecord } from "palimpsest/stores";
 import { type JsonFields, parseFields } from "../../http/read-json.ts";
@@ -178,5 +178,6 @@ export async function* withOwnCalls(records: AsyncIterable<StoredRecord>) {
 
 function ownAnswers({ record }: StoredRecord): readonly string[] {
   if (record.kind !== "message" || record.origin !== "injected") return [];
-  return shapeOf(record.dialect).answers(JSON.parse(record.body) as never);
+  const { shape, message } = readStored(record);
+  return shape.answers(message);
 }

@@ -1,6 +1,6 @@
 /** Whether a chat's request was carried out already, by what the log says: one that is sent again gets its answer back. */
 import { type MessageRecord, parseHeader } from "@palimpsest/core/internal/log";
-import { type AiSdkMessage, aiSdkShape } from "@palimpsest/core/internal/message";
+import { aiSdkShape, parseMessage } from "@palimpsest/core/internal/message";
 import { getToolName, isToolUIPart, type UIMessage, type UIMessageChunk } from "ai";
 import type { Store } from "../../stores/store.ts";
 import { bodyOf } from "../../thread/log.ts";
@@ -113,7 +113,7 @@ async function answeredTurn(
 /** An agent's own; other dialects in the log were imported. */
 function loggedIn(records: readonly MessageRecord[]): readonly LoggedMessage[] {
   const own = records.filter(({ dialect }) => dialect === "ai-sdk");
-  return own.map(({ body, origin }) => ({ message: JSON.parse(body) as AiSdkMessage, origin }));
+  return own.map(({ body, origin }) => ({ message: parseMessage("ai-sdk", body), origin }));
 }
 
 // An answer that is in the log as the chunks of its stream, for a request that is sent again. Of an answer that the

@@ -2,8 +2,10 @@
  * A thread as the messages that `useChat` shows, for a page that is loaded again: one message per question and one per
  * answer with all its steps, as the stream would have built them. What the agent told itself is left out.
  */
+
 import type { MessageRecord } from "@palimpsest/core/internal/log";
-import { type AiSdkMessage, type Part, shapeOf } from "@palimpsest/core/internal/message";
+import { type Part, readStored } from "@palimpsest/core/internal/message";
+import { isRecord } from "@palimpsest/core/internal/text";
 import type { UIMessage } from "ai";
 import type { PendingCall } from "../approval.ts";
 
@@ -24,9 +26,8 @@ export async function uiMessagesOf(
   const calls = new Map<string, ThreadCallPart>();
   for await (const record of records) {
     if (record.origin === "injected") continue;
-    const shape = shapeOf(record.dialect);
-    const message = JSON.parse(record.body) as never;
-    const parts = shape.parts(message) as readonly Part[];
+    const { shape, message } = readStored(record);
+    const parts = shape.parts(message);
     const role = shape.role(message);
     if (role === "system") continue;
     const own = parts.filter((part) => part.kind !== "result");
@@ -122,7 +123,7 @@ interface AiSdkCall {
 }
 
 interface ToldMessage {
-  readonly message: AiSdkMessage;
+  readonly message: object;
   readonly onError: (error: Error) => string;
 }
 
@@ -133,22 +134,25 @@ function settle(
 ): void {
   if (call === undefined) return;
   const output = outputOf(message, result.id);
-  if (output?.type === "execution-denied") {
+  if (output?.["type"] === "execution-denied") {
     const approval = { id: result.id, approved: false, reason: result.text };
     Object.assign(call, { state: "output-denied", approval });
   } else if (result.isError) Object.assign(call, { state: "output-error", errorText: onError(new Error(result.text)) });
   else
     Object.assign(call, {
       state: "output-available",
-      output: output !== null && "value" in output ? output.value : result.text,
+      output: output !== null && "value" in output ? output["value"] : result.text,
     });
 }
 
 /** As the tool gave it, where the dialect keeps that. */
-function outputOf({ content }: AiSdkMessage, id: string) {
+function outputOf(message: object, id: string): Readonly<Record<string, unknown>> | null {
+  const content: unknown = "content" in message ? message.content : null;
   if (!Array.isArray(content)) return null;
-  const part = content.find((one) => one.type === "tool-result" && "toolCallId" in one && one.toolCallId === id);
-  return part?.type === "tool-result" && "output" in part && typeof part.output === "object" ? part.output : null;
+  const part: unknown = content.find(
+    (one) => isRecord(one) && one["type"] === "tool-result" && one["toolCallId"] === id,
+  );
+  return isRecord(part) && isRecord(part["output"]) ? part["output"] : null;
 }
 
 function read(input: string): unknown {

@@ -3,18 +3,21 @@
  * done in their name, and a thread that is deleted takes its names along.
  */
 
+/** Of one document. The store is the user's. */
 import type { EvidenceRecord, MessageRecord } from "@palimpsest/core/internal/log";
-import type { AnsweredQuestion, Correction, MemoryDocument } from "@palimpsest/core/internal/memory";
 import {
+  type AnsweredQuestion,
+  type Correction,
   correctionOf,
   correctionsIn,
+  type MemoryDocument,
   namedRefs,
   namesOldValue,
   staleRefs,
   withoutStale,
   withoutThread,
 } from "@palimpsest/core/internal/memory";
-import { type CallPart, type Shape, shapeOf } from "@palimpsest/core/internal/message";
+import { type CallPart, readStored } from "@palimpsest/core/internal/message";
 import { isEcho } from "@palimpsest/core/internal/recall";
 import { recallShape } from "../../recall/catch-up.ts";
 import { refOf } from "../../recall/messages.ts";
@@ -25,7 +28,6 @@ import type { ThreadDeps } from "../../thread/writer.ts";
 import { delegationsOf } from "../subagents/delegations.ts";
 import { frozenIn, type MemoryScope, type Repository } from "./repository.ts";
 
-/** Of one document. The store is the user's. */
 export async function dropStaleTurns(store: Store, repository: Repository, scope: MemoryScope): Promise<void> {
   const document = await repository.storage.reload(scope);
   if (document === null) return;
@@ -148,8 +150,7 @@ async function questionOf(store: Store, { threadId, seq }: SearchHit): Promise<A
     if (redacted) continue;
     if (record.kind === "evidence" && asked !== undefined) asked = { ...asked, shown: [...asked.shown, ...record.ids] };
     if (record.kind !== "message") continue;
-    const shape = shapeOf(record.dialect);
-    const message = JSON.parse(record.body) as never;
+    const { shape, message } = readStored(record);
     if (shape.role(message) !== "user") continue;
     const texts = shape.parts(message).flatMap((part) => (part.kind === "text" ? [part.text] : []));
     if (texts.length > 0) asked = { text: texts.join("\n"), shown: [] };
@@ -173,8 +174,7 @@ export async function childCopies({ store }: ThreadDeps, threadId: string, seq: 
   const [message] = await messagesOf({ store }, threadId, [seq, seq]);
   const head = await store.head(threadId);
   if (message === undefined || head === undefined) return [];
-  const shape = shapeOf(message.dialect) as Shape<unknown>;
-  const value: unknown = JSON.parse(message.body);
+  const { shape, message: value } = readStored(message);
   const [calls, answers] = [shape.calls(value), shape.answers(value)];
   const texts = messageTexts(message).map((text) => text.trim());
   const copies: ChildCopy[] = [];

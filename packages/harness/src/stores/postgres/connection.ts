@@ -109,7 +109,7 @@ async function attempt<T>(server: ServerFacts, work: (client: PoolClient) => Pro
   try {
     return await work(client);
   } catch (error) {
-    failure = isReadOnlyRefusal(error) ? await whyReadOnly(client, error as Error) : error;
+    failure = error instanceof Error && isReadOnlyRefusal(error) ? await whyReadOnly(client, error) : error;
     throw failure;
   } finally {
     // A connection that failed on its own account is not worth keeping, nor one to a server that can't write: the next one

@@ -1,6 +1,7 @@
 /** How a head lies in its thread's row, and back. The state has a column of its own, written only when it changes. */
+
 import type { Head } from "@palimpsest/core/internal/log";
-import { titleOf } from "../driver-rules.ts";
+import { readState, readStoredHead, titleOf } from "../driver-rules.ts";
 
 export const HEAD_COLUMNS = "version, messages, updated_at, head, state";
 
@@ -16,9 +17,9 @@ export interface HeadRow {
 }
 
 export function readHead(row: HeadRow): Head {
-  const { hash, ...rest } = JSON.parse(row.head) as Omit<Head, "version" | "messages" | "updatedAt" | "state">;
+  const { hash, ...rest } = readStoredHead(row.head);
   const { version, messages } = row;
-  return { version, hash, messages, updatedAt: row.updated_at, ...rest, state: JSON.parse(row.state) as Head["state"] };
+  return { version, hash, messages, updatedAt: row.updated_at, ...rest, state: readState(row.state) };
 }
 
 /** In the order of `HEAD_COLUMNS`, without the state. */

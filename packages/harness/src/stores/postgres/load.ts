@@ -3,8 +3,9 @@
  * consistent without a transaction, because a record that the head counts never moves or changes its place; only a
  * thread deleted in between can leave a gap, and then the load starts over.
  */
-import type { Head, ThreadHeader } from "@palimpsest/core/internal/log";
-import { hiddenButShown } from "../driver-rules.ts";
+
+import type { Head } from "@palimpsest/core/internal/log";
+import { hiddenButShown, readHeader } from "../driver-rules.ts";
 import type { ThreadLoad } from "../store.ts";
 import type { SqlQuery } from "./connection.ts";
 import { HEAD_COLUMNS, type HeadRow, readHead } from "./head.ts";
@@ -22,7 +23,7 @@ export function load(connection: PostgresUserConnection, id: string): Promise<Th
       const { found, whole } = await readRecords(query, connection.schema, thread, head);
       // A gap under the same head is damage, for `verify` to name; a load shows what there is.
       if (whole || (before?.num === top.num && before.version === top.version)) {
-        return { header: JSON.parse(top.header) as ThreadHeader, head, records: found };
+        return { header: readHeader(top.header), head, records: found };
       }
       before = top;
     }

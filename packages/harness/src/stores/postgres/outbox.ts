@@ -175,7 +175,7 @@ async function onNodesThere(query: SqlQuery, schema: string, { queue, alive }: C
     "SELECT result FROM run_command_on_shards($1::regclass, format($2, $3::text, $4::text[]::text)) WHERE success",
     [`${schema}.outbox`, each, queue, alive],
   );
-  return shards.flatMap(({ result }) => JSON.parse(result) as Candidate[]).sort((a, b) => a.run - b.run);
+  return shards.flatMap(({ result }): readonly Candidate[] => JSON.parse(result)).sort((a, b) => a.run - b.run);
 }
 
 /** The payload is text: as the server's own JSON its keys would be put in another order. */
@@ -193,7 +193,8 @@ function claimedOf(row: JobRow, owner: string): ClaimedJob {
 }
 
 function jobOf({ queue, key, userId, threadId, payload }: StoredJob): Job {
-  return { queue, key, userId, threadId, payload: JSON.parse(payload) as Json };
+  const value: Json = JSON.parse(payload);
+  return { queue, key, userId, threadId, payload: value };
 }
 
 interface StatusRow extends StoredJob, Pick<JobStatus, "state" | "attempts" | "error"> {

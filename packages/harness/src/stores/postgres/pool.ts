@@ -24,8 +24,10 @@ export async function openPool(connectionString: string, { connections, answerMs
     allowExitOnIdle: true,
     fallback_application_name: "palimpsest",
     types: {
-      getTypeParser: (oid: number, format?: "text" | "binary") =>
-        oid === INT8 ? Number : pg.types.getTypeParser(oid, format as "text"),
+      getTypeParser: (oid: number, format?: "text" | "binary") => {
+        if (oid === INT8) return Number;
+        return format === "binary" ? pg.types.getTypeParser(oid, format) : pg.types.getTypeParser(oid, format);
+      },
     },
   });
   // A connection that breaks fails the query it runs, or is replaced at its next use; its event would end the process.

@@ -3,6 +3,7 @@
  * database and the user, never the URL, which may hold a password.
  */
 
+import { isRecord } from "@palimpsest/core/internal/text";
 import { StoreError, type StoreErrorCode } from "../store-error.ts";
 import type { PostgresTarget } from "./url.ts";
 
@@ -48,11 +49,12 @@ export class StandbyError extends Error {
 export function describeProblem(error: unknown, target: PostgresTarget): unknown {
   if (!(error instanceof Error) || error instanceof StoreError) return error;
   const inner: unknown = error instanceof AggregateError ? error.errors[0] : error;
-  const code = codeOf(inner as Error);
-  const isOther = code === "" || OF_A_NODE.test(error.message) || NOT_ENCRYPTED.test((inner as Error).message);
+  const code = codeOf(inner);
+  const said = inner instanceof Error ? inner.message : "";
+  const isOther = code === "" || OF_A_NODE.test(error.message) || NOT_ENCRYPTED.test(said);
   const reason = isOther ? undefined : (KNOWN[code] ?? KNOWN[code.slice(0, 2)]);
   if (reason) return new StoreError(reason.code, `PostgreSQL at ${target.place} ${reason.say(target)}`, error);
-  const encryption = encryptionProblem(code, (inner as Error).message);
+  const encryption = encryptionProblem(code, said);
   if (encryption !== null) return new StoreError("unauthorized", `PostgreSQL at ${target.place} ${encryption}`, error);
   if (connectionProblem(error) === "node")
     return new StoreError(
@@ -61,7 +63,7 @@ export function describeProblem(error: unknown, target: PostgresTarget): unknown
       error,
     );
   if (connectionProblem(error) !== "none") {
-    const why = (inner as Error).message || code;
+    const why = said || code;
     return new StoreError(
       "unavailable",
       `PostgreSQL at ${target.place} doesn't answer (${why}). Nothing acknowledged is lost: check that the server runs and that store.url is right, then try again.`,
@@ -69,7 +71,7 @@ export function describeProblem(error: unknown, target: PostgresTarget): unknown
     );
   }
   if (!/^[0-9A-Z]{5}$/.test(code)) return error;
-  return new StoreError("io", `PostgreSQL at ${target.place} failed (${code}): ${(inner as Error).message}`, error);
+  return new StoreError("io", `PostgreSQL at ${target.place} failed (${code}): ${said}`, error);
 }
 
 /** What a server without a rule for connections in the clear says of them. */
@@ -130,7 +132,6 @@ const KNOWN: Readonly<Record<string, { readonly code: StoreErrorCode; say(target
   "53200": { code: "full", say: () => "is out of memory: nothing was written. Try again, or give it more." },
 };
 
-function codeOf(error: Error): string {
-  const { code } = error as { code?: unknown };
-  return typeof code === "string" ? code : "";
+function codeOf(error: unknown): string {
+  return isRecord(error) && typeof error["code"] === "string" ? error["code"] : "";
 }

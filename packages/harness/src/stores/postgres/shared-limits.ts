@@ -62,6 +62,6 @@ const SEEN = `(seen > ${NOW} - interval '30 seconds' AND seen <= ${NOW} + interv
 
 /** The attempt whose connection broke may stand: nobody is charged twice. */
 function onceOnly([instance, accounts, requests, tokens, running]: readonly unknown[]): readonly unknown[] {
-  const nothing = (values: unknown) => (values as readonly unknown[]).map(() => 0);
+  const nothing = (values: unknown) => (Array.isArray(values) ? values.map(() => 0) : values);
   return [instance, accounts, nothing(requests), nothing(tokens), running];
 }

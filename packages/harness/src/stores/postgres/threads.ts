@@ -2,8 +2,9 @@
  * Threads in PostgreSQL: create, list, fork, delete. A fork copies nothing: it names its base and reads through it
  * (`lineage.ts`). Deleting a base hands each fork its own copy first, in the same transaction.
  */
+
 import type { ChainedRecord, Head, ThreadHeader } from "@palimpsest/core/internal/log";
-import { orphaned, readMark, writeMark } from "../driver-rules.ts";
+import { orphaned, readHeader, readMark, writeMark } from "../driver-rules.ts";
 import type { ForkRequest, Lease, Store, ThreadPage, ThreadQuery } from "../store.ts";
 import { LONG, type SqlQuery } from "./connection.ts";
 import { HEAD_COLUMNS, type HeadRow, headValues, MINUTE, readHead, stateValues } from "./head.ts";
@@ -21,7 +22,7 @@ export async function header(
 ): Promise<ThreadHeader | undefined> {
   const sql = `SELECT header FROM ${schema}.threads WHERE ${NAMED}`;
   const [row] = await run((query) => query<{ header: string }>(sql, [userId, threadId]));
-  return row && (JSON.parse(row.header) as ThreadHeader);
+  return row && readHeader(row.header);
 }
 
 export async function head(
@@ -171,7 +172,7 @@ async function inherit(query: SqlQuery, schema: string, owner: string, parent: F
   await inheritMatches(query, schema, family);
   // What it shared is its own now; its index is made anew with it.
   await forgetIndex(query, schema, owner, fork.num);
-  const header = orphaned(JSON.parse(fork.header) as ThreadHeader);
+  const header = orphaned(readHeader(fork.header));
   await query(
     `UPDATE ${schema}.threads SET base = $3, base_at = $4, header = $5, late = true WHERE owner = $1 AND num = $2`,
     [owner, fork.num, parent.base, Math.min(parent.base_at, fork.base_at), JSON.stringify(header)],
@@ -240,5 +241,5 @@ export async function threads(
 }
 
 function summary({ header, title, messages, updated_at }: ThreadListRow): ThreadPage["threads"][number] {
-  return { header: JSON.parse(header) as ThreadHeader, title, messages, updatedAt: updated_at };
+  return { header: readHeader(header), title, messages, updatedAt: updated_at };
 }

@@ -8,6 +8,7 @@ import { existsSync, readdirSync, realpathSync, rmdirSync, rmSync, statSync } fr
 import { basename, dirname, join } from "node:path";
 import type { DatabaseSync, DatabaseSyncOptions, SQLInputValue, StatementSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
+import { isRecord } from "@palimpsest/core/internal/text";
 import { HOME_NAME, makeFile, makeFolder } from "../../home-folders.ts";
 import type { Scrubbed, Upkeep } from "../store.ts";
 import { StoreError, type StoreErrorCode } from "../store-error.ts";
@@ -146,9 +147,9 @@ function wrap(path: string, database: DatabaseSync): Connection {
   };
   return {
     path,
-    get: (sql, ...values) => statement(sql).get(...values) as SqliteRow | undefined,
-    all: (sql, ...values) => statement(sql).all(...values) as SqliteRow[],
-    each: (sql, ...values) => statement(sql).iterate(...values) as Iterable<SqliteRow>,
+    get: (sql, ...values) => statement(sql).get(...values),
+    all: (sql, ...values) => statement(sql).all(...values),
+    each: (sql, ...values) => statement(sql).iterate(...values),
     run: (sql, ...values) => ({ changes: Number(statement(sql).run(...values).changes) }),
     exec: (sql) => database.exec(sql),
     transaction: (mode, work) => {
@@ -221,9 +222,9 @@ const MEANING: Readonly<Record<number | string, readonly [StoreErrorCode, string
 
 function translate(error: unknown, path: string): unknown {
   if (!(error instanceof Error) || error instanceof StoreError) return error;
-  const { code, errcode } = error as { code?: string; errcode?: number };
+  const { code, errcode = 0 }: Error & { code?: string; errcode?: number } = error;
   // The low byte is the primary code; the rest tells variants of it apart.
-  const meaning = MEANING[code === "ERR_SQLITE_ERROR" ? (errcode ?? 0) & 0xff : (code ?? "")];
+  const meaning = MEANING[code === "ERR_SQLITE_ERROR" ? errcode & 0xff : (code ?? "")];
   if (meaning) return new StoreError(meaning[0], `${path} ${meaning[1]} (${error.message})`, error);
   if (error instanceof SyntaxError)
     return new StoreError(
@@ -238,7 +239,7 @@ function translate(error: unknown, path: string): unknown {
 // which a program with another store must not see.
 
 export function openDatabase(path: string, options: DatabaseSyncOptions): DatabaseSync {
-  const sqlite = process.getBuiltinModule("node:sqlite") as typeof import("node:sqlite") | undefined;
+  const sqlite: typeof import("node:sqlite") | undefined = process.getBuiltinModule("node:sqlite");
   if (sqlite === undefined) throw new StoreError("unsuitable", NO_SQLITE);
   return new sqlite.DatabaseSync(path, options);
 }
@@ -346,7 +347,7 @@ function isFree(path: string, then: "keep" | "remove"): boolean {
     return true;
   } catch (error) {
     // A file that was removed had an owner that has ended. Any other failure proves nothing.
-    return (error as NodeJS.ErrnoException).code === "ENOENT";
+    return isRecord(error) && error["code"] === "ENOENT";
   } finally {
     handle?.close();
   }

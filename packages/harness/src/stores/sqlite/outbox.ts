@@ -139,11 +139,12 @@ function statusOf(row: SqliteRow): JobStatus {
 }
 
 function jobOf(row: SqliteRow): Job {
+  const payload: Json = JSON.parse(textAt(row, "payload"));
   return {
     queue: textAt(row, "queue"),
     key: textAt(row, "key"),
     userId: textAt(row, "userId"),
     threadId: textAt(row, "threadId"),
-    payload: JSON.parse(textAt(row, "payload")) as Json,
+    payload,
   };
 }

@@ -138,8 +138,9 @@ export async function* records(
         yield recordOf(body === null ? row : { ...row, body, zipped: null });
         if (steps.isDue()) await steps.turn();
       }
-      const last = page.at(-1)?.["seq"] as number | undefined;
-      if (last === undefined) break;
+      const end = page.at(-1);
+      if (end === undefined) break;
+      const last = integerAt(end, "seq");
       rest = order === "ascending" ? { ...rest, first: last + 1 } : { ...rest, last: last - 1 };
     }
   }

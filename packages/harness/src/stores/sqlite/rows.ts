@@ -2,13 +2,14 @@
  * How a head, a header and a record lie in their rows, and which rows a thread's records are: a fork reads its ancestors'
  * up to where it left them. Pure reading; writing is next door.
  */
+
+/** A cell of a row that must be there, of the type that its column has. Anything else is a damaged file: the connection turns the error into `corrupt`. */
 import type { ChainedRecord, Head, ThreadHeader } from "@palimpsest/core/internal/log";
-import { recordWith } from "../driver-rules.ts";
+import { readHeader, readState, readStoredHead, recordWith } from "../driver-rules.ts";
 import { kindOf, letterOf, type PackedRow, PROMPT_BYTES, SHORT_BODY, unpackRecord } from "../packed-record.ts";
 import type { StoredRecord } from "../store.ts";
 import type { Connection, SqliteRow } from "./connection.ts";
 
-/** A cell of a row that must be there, of the type that its column has. Anything else is a damaged file: the connection turns the error into `corrupt`. */
 export function integerAt(row: SqliteRow | undefined, column: string): number {
   const value = row?.[column];
   return typeof value === "number" ? value : wrongCell(column, value);
@@ -62,7 +63,7 @@ export function threadRow(row: SqliteRow): ThreadRow {
   const base = integerOrNull(row, "base");
   return {
     num: integerAt(row, "num"),
-    header: JSON.parse(textAt(row, "header")) as ThreadHeader,
+    header: readHeader(textAt(row, "header")),
     base,
     baseSeq: integerAt(row, "base_seq"),
   };
@@ -82,17 +83,14 @@ export function headNamed(connection: UserConnection, id: string): Head | undefi
 }
 
 function headOf(row: SqliteRow): Head {
-  const { hash, ...rest } = JSON.parse(textAt(row, "head")) as Omit<
-    Head,
-    "version" | "messages" | "updatedAt" | "state"
-  >;
+  const { hash, ...rest } = readStoredHead(textAt(row, "head"));
   return {
     version: integerAt(row, "version"),
     hash,
     messages: integerAt(row, "messages"),
     updatedAt: textAt(row, "updated"),
     ...rest,
-    state: row["state"] === null ? {} : (JSON.parse(textAt(row, "state")) as Head["state"]),
+    state: row["state"] === null ? {} : readState(textAt(row, "state")),
   };
 }
 

@@ -341,12 +341,13 @@ export function keyRows(connection: Connection): KeyRows {
 const KEY_COLUMNS = "id, hash, prefix, user, role, created, expires, revoked";
 
 function keyOf(row: SqliteRow): KeyRow {
+  const role = textAt(row, "role");
   return {
     id: textAt(row, "id"),
     hash: textAt(row, "hash"),
     prefix: textAt(row, "prefix"),
     user: textAt(row, "user"),
-    role: row["role"] as KeyRow["role"],
+    role: role === "admin" || role === "delegate" ? role : "user",
     createdAt: textAt(row, "created"),
     expiresAt: textOrNull(row, "expires"),
     revokedAt: textOrNull(row, "revoked"),

@@ -2,8 +2,9 @@
  * Threads: create, list, fork, delete, and the head row as `doctor` sees it. A fork copies nothing; a deletion first
  * copies the records its forks share into each of them.
  */
+
 import type { ChainedRecord, Head, ThreadHeader } from "@palimpsest/core/internal/log";
-import { orphaned, type PageMark, readMark, writeMark } from "../driver-rules.ts";
+import { orphaned, type PageMark, readHeader, readMark, writeMark } from "../driver-rules.ts";
 import type { ForkRequest, Lease, Store, ThreadPage, ThreadQuery } from "../store.ts";
 import type { Connection, SqliteRow } from "./connection.ts";
 import { insertRecords, updateHead, writeState } from "./records.ts";
@@ -188,7 +189,7 @@ export function threads(connection: UserConnection, query: ThreadQuery = {}): Th
 
 function summary(row: SqliteRow): ThreadPage["threads"][number] {
   return {
-    header: JSON.parse(textAt(row, "header")) as ThreadHeader,
+    header: readHeader(textAt(row, "header")),
     title: textOrNull(row, "title"),
     messages: integerAt(row, "messages"),
     updatedAt: textAt(row, "updated"),
