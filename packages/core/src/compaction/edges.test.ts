@@ -1,0 +1,119 @@
+// Values at the edge of a limit, and results that nothing fits.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { plainPrompt } from "@palimpsest/testing/internal/shapes";
+import { emptyHead } from "../log/head.ts";
+import { type OpenAiMessage, openaiShape } from "../message/openai.ts";
+import { buildPrompt } from "../prompt/prompt.ts";
+import { createSizer, fixedSize, sizesOf } from "../prompt/sizer.ts";
+import { extractSummary } from "../summary/internal.ts";
+import { NOWHERE } from "../summary/render-lines.ts";
+import { NO_QUOTES } from "../summary/work.ts";
+import { charsPerToken, createMeter } from "../tokens/counter.ts";
+import { type Applied, applyUntilFits, NO_OWN_WORDS, renderState } from "./apply.ts";
+import { clampEntry } from "./clamp.ts";
+import type { CompactPlan } from "./plan.ts";
+import { lastAct } from "./policy.ts";
+import { messageText } from "./prune-replacement.ts";
+
+const message = (content: string): OpenAiMessage => ({ role: "user", content });
+
+test("in a thread in which nothing was compacted, undone or shortened the last act is 0", () => {
+  assert.equal(lastAct(emptyHead("2026-01-01T00:00:00.000Z"), []), 0);
+});
+
+test("the text of a call has every key and value of its input, however deep", () => {
+  const input = JSON.stringify({ path: "a.ts", edits: [{ line: 7, text: "new" }] });
+  const call: OpenAiMessage = {
+    role: "assistant",
+    content: null,
+    tool_calls: [{ id: "1", type: "function", function: { name: "edit", arguments: input } }],
+  };
+  assert.equal(messageText(call, openaiShape), "path\na.ts\nedits\nline\n7\ntext\nnew");
+});
+
+test("a text of exactly the limit is left as it is, one of a token more is shortened", () => {
+  const { entry, sizes } = single("four".repeat(100), 4);
+  const most = sizes.parts(entry.message)[0]!.text;
+  const context = { shape: openaiShape, sizes, originals: NOWHERE };
+  assert.deepEqual(clampEntry(entry, most, context).entries, []);
+  assert.equal(clampEntry(entry, most - 1, context).entries.length, 1);
+});
+
+test("where the limit has room for the pointer alone, nothing of the text stays", () => {
+  const { entry, sizes } = single("many characters to a token ".repeat(200), 40);
+  const pointer = "[... cut here ...]";
+  const most = sizes.text(pointer) + 4;
+  const { entries } = clampEntry(entry, most, { shape: openaiShape, sizes, originals: NOWHERE });
+  assert.equal(entries[0]?.replacement, pointer);
+});
+
+test("a result that never fits is made six times, each time of a plan for less, and the last one is taken", async () => {
+  const prompt = plainPrompt([{ seq: 1, message: message("far too long ".repeat(1000)) }], openaiShape);
+  const { tokens } = prompt.count;
+  const planned: CompactPlan = {
+    kind: "compact",
+    rung: "clamp",
+    cut: null,
+    entries: [],
+    reason: "window",
+    tokensBefore: tokens,
+    tokensAfter: tokens,
+    maxTokens: tokens - 1,
+    goal: "window",
+  };
+  const results: Applied<OpenAiMessage>[] = [];
+  const overshoots: number[] = [];
+  const { applied, floor } = await applyUntilFits<OpenAiMessage, Applied<OpenAiMessage>>(planned, {
+    window: { size: tokens - 1, reserve: 0 },
+    replan: ({ overshoot }) => {
+      overshoots.push(overshoot);
+      return planned;
+    },
+    apply: async () => {
+      results.push({ prompt, summaryTokens: 0, records: [] });
+      return results.at(-1)!;
+    },
+  });
+  assert.equal(results.length, 6);
+  assert.deepEqual(overshoots, [1, 2, 3, 4, 5]);
+  assert.equal(applied, results[5]);
+  assert.equal(floor, null);
+});
+
+test("a summary with notes is within its budget: the notes are taken off what the rest may use", () => {
+  const count = charsPerToken(4);
+  const entries = Array.from({ length: 60 }, (_, index) => ({
+    seq: index + 1,
+    message: message(`Please keep in mind point ${index}: the ${index}th folder holds the plan for week ${index}.`),
+  }));
+  const maxTokens = 400;
+  const state = extractSummary(null, entries, openaiShape, { maxTokens: 4000, count });
+  const at = "2026-01-01T00:00:00.000Z";
+  const text = "what the next step needs ".repeat(25);
+  const notes = [{ name: "plan", text, revision: 1, by: "model" as const, at, cites: [] }];
+  const lines = { todos: [], delegations: [], skills: [], notes };
+  const input = {
+    prior: null,
+    entries,
+    pins: [],
+    userTurns: [],
+    own: NO_OWN_WORDS,
+    quotes: NO_QUOTES,
+    lines,
+    originals: NOWHERE,
+  };
+  const rendered = renderState(state, input, { maxTokens, count, format: "user" });
+  assert.match(rendered.text, /what the next step needs/);
+  const { tokens } = rendered;
+  assert.ok(tokens <= maxTokens, `${tokens} of ${maxTokens}`);
+  assert.ok(tokens > maxTokens / 2, "the rest of the budget is used");
+});
+
+function single(text: string, characters: number) {
+  const meter = createMeter(openaiShape, { counter: charsPerToken(characters) });
+  const sizer = createSizer({ shape: openaiShape, rules: { name: "none", rules: [] }, meter, fixed: fixedSize({}) });
+  const view = [{ source: "message" as const, addition: null, seq: 1, message: message(text) }];
+  const prompt = buildPrompt(view, { sizer, key: "-/-" });
+  return { entry: prompt.entries[0]!, sizes: sizesOf(prompt) };
+}
