@@ -190,7 +190,7 @@ export class ChatSession {
       agentName,
       signal,
       waitMs: this.#waitMs,
-      ...(prompt !== undefined && { prompt }),
+      prompt,
     });
     const inputs = new Map<string, unknown>();
     this.uses.length = 0;

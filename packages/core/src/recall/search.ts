@@ -12,14 +12,14 @@ import type { ShownHit } from "./render.ts";
 
 export interface SearchOptions {
   /** How many hits at most; 20 unless told. */
-  readonly limit?: number;
-  readonly ranking?: RankOptions;
+  readonly limit?: number | undefined;
+  readonly ranking?: RankOptions | undefined;
   /** How many entries that hold a rare term are looked at; 200 unless told, or twice the limit up to 1,000. More find a little more and cost time. */
-  readonly matches?: number;
+  readonly matches?: number | undefined;
   /** How near the best hits are in meaning, where an embedder says so: a weak extra term. */
-  readonly closeness?: Closeness;
+  readonly closeness?: Closeness | undefined;
   /** What is near in meaning, whatever its words: a few of them come after the first ten hits. */
-  readonly propose?: Propose;
+  readonly propose?: Propose | undefined;
   /** `holders`: only entries that hold a word of the question themselves, not those that only stand beside one. */
   readonly only?: "holders" | undefined;
   /** `with`: standing instructions and preferences are looked for as well. */

@@ -39,8 +39,8 @@ export interface MessageSize {
 
 export interface MeterOptions {
   readonly counter: CountText;
-  readonly imageRule?: ImageRule;
-  readonly frame?: Frame;
+  readonly imageRule?: ImageRule | undefined;
+  readonly frame?: Frame | undefined;
 }
 
 export interface Meter<M> {

@@ -322,7 +322,7 @@ function conversationEmbedding(configured: () => Promise<EmbeddingOptions>): Con
   return {
     of,
     behind: async ({ store, tools }, threadId, caller) =>
-      keepEmbedded({ store, ...(tools && { tools }), ...(await of(caller)) }, threadId, time),
+      keepEmbedded({ store, tools, ...(await of(caller)) }, threadId, time),
     async close() {
       closing.abort();
       const { embedder } = await configured().catch((): EmbeddingOptions => ({}));

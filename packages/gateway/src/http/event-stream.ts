@@ -3,6 +3,11 @@
  * than they are read. Who doesn't read at all is cut off and may come back; until then nothing is held for them.
  */
 
+interface EventStreamOptions {
+  readonly headers?: EventStream["headers"] | undefined;
+  readonly onLeave?: (() => void) | undefined;
+}
+
 /** An answer that goes on. Each piece is one or more whole events. */
 export class EventStream {
   readonly pieces: AsyncIterator<string>;
@@ -10,10 +15,7 @@ export class EventStream {
   /** The reader has gone before the end. */
   readonly onLeave: () => void;
 
-  constructor(
-    pieces: AsyncIterator<string>,
-    { headers = {}, onLeave = () => {} }: Partial<Pick<EventStream, "headers" | "onLeave">> = {},
-  ) {
+  constructor(pieces: AsyncIterator<string>, { headers = {}, onLeave = () => {} }: EventStreamOptions = {}) {
     this.pieces = pieces;
     this.headers = headers;
     this.onLeave = onLeave;

@@ -92,7 +92,7 @@ function queryParameters({ query }: Route): object[] {
     name,
     in: "query",
     required: required.includes(name),
-    ...(description !== undefined && { description }),
+    description,
     schema,
   }));
 }

@@ -123,6 +123,6 @@ const UPSTREAM: Readonly<Record<string, number>> = {
 };
 
 export function problemResponse({ status, code, message, details, headers }: HttpProblem): Response {
-  const error = { code, message, ...(details !== undefined && { details }) };
+  const error = { code, message, details };
   return Response.json({ error }, { status, headers: headers ?? {} });
 }

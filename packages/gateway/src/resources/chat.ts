@@ -184,7 +184,7 @@ function chatStream(run: SeenRun, chunks: Chunks, attendance: Attendance | null)
   const leave = attendance?.enter();
   return new EventStream(piecesOf(chunks, run), {
     headers: { ...namesOf(run), ...UI_STREAM },
-    ...(leave !== undefined && { onLeave: leave }),
+    onLeave: leave,
   });
 }
 

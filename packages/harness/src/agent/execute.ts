@@ -106,7 +106,7 @@ async function runOn(
     );
   let leased = await whenFree(attempt, waiting);
   if (leased.kind === "missing" && (heard.said.length > 0 || heard.words?.said != null)) {
-    await createThread(depsOf(setup, userId), { id: threadId, ...(agentName && { agentName }) });
+    await createThread(depsOf(setup, userId), { id: threadId, agentName });
     leased = await whenFree(attempt, waiting);
   }
   if (leased.kind === "busy") return busyEnd(leased, signal);

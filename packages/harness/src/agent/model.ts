@@ -24,15 +24,15 @@ import { AgentError } from "./errors.ts";
 export interface ModelOptions extends CallSettings {
   readonly model: ModelObject;
   /** The model's input window in tokens; without it the table of known models, else the summarization's fallback. */
-  readonly window?: number;
+  readonly window?: number | undefined;
   /** Tells providers apart that serve a model of the same name, for limits learned from them. */
   readonly baseUrl?: string | undefined;
   /** Whether the model takes its thoughts back only behind the prompt they were made under; by default told by its name. */
-  readonly bindsReasoning?: boolean;
+  readonly bindsReasoning?: boolean | undefined;
   /** The model's prices, which say when pruning pays; by default those known by its name. */
   readonly prices?: GivenPrices | undefined;
   /** Counts tokens, any function of a text; by default the best counter known for the model. */
-  readonly counter?: GivenCounter;
+  readonly counter?: GivenCounter | undefined;
 }
 
 export interface ModelSetup {
@@ -119,7 +119,7 @@ export type KnownModels = WeakMap<ModelObject, ModelSetup>;
 function another(own: ModelSetup, given: RunModel, place: ModelPlace, known: KnownModels): ModelSetup {
   const { languageModel, ...settings } = own.model.settings;
   const { model = languageModel, window } = given;
-  assertModelOptions({ model, ...(window !== undefined && { window }) });
+  assertModelOptions({ model, window });
   if (window !== undefined) return modelSetup({ ...settings, model, window }, place);
   const before = known.get(model) ?? modelSetup({ ...settings, model }, place);
   known.set(model, before);

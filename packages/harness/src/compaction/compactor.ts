@@ -54,16 +54,16 @@ export interface CompactorOptions<M> {
 export interface CompactRequest {
   readonly cause: PlanOptions["cause"];
   readonly focus?: string | undefined;
-  readonly keep?: Keep;
+  readonly keep?: Keep | undefined;
   /** `rollover`: a fresh window, whatever the policy says. */
-  readonly style?: Policy["style"];
+  readonly style?: Policy["style"] | undefined;
   /** Everything but the append, without a model. */
-  readonly dryRun?: boolean;
+  readonly dryRun?: boolean | undefined;
   /** Another window than the model's: a limit the provider stated, or one a person asks about. */
-  readonly window?: Window;
+  readonly window?: Window | undefined;
   /** `none`: only what needs no model. */
-  readonly model?: "writer" | "none";
-  readonly signal?: AbortSignal;
+  readonly model?: "writer" | "none" | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface Compactor<M> {

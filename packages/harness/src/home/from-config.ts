@@ -93,7 +93,7 @@ export async function createAgentFromConfig(options: ConfiguredAgentOptions): Pr
   const summarizer = summarizerOf(config, settings, isGiven);
   const writer = summarizer === "agent" ? model.modelId : lightweightModelId(config, settings.modelName);
   const { approved, onWarning = () => {}, middleware = [] } = options;
-  const servers = await mcpServers(config.mcp_servers, { ...(approved !== undefined && { approved }), onWarning });
+  const servers = await mcpServers(config.mcp_servers, { approved, onWarning });
   const agent = createDeepAgent({
     model: model.language,
     store,

@@ -40,7 +40,7 @@ export async function compactInHome(home: Home, threadId: string, options: Compa
   const { dryRun, focus, window, signal, on = () => {} } = options;
   const config = await home.settings();
   const settings = summarizationForThreads(config.summarization);
-  const request = { cause: "manual" as const, dryRun, signal, ...(focus !== undefined && { focus }) };
+  const request = { cause: "manual" as const, dryRun, signal, focus };
   return compactThread(home, threadId, request, {
     home: home.directory,
     policy: settings.policy,

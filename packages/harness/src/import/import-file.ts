@@ -93,7 +93,7 @@ export async function importSource(
   const written = await writeThreads(deps, jobs, checked.pieces(progress.readAgain), {
     dialect: checked.dialect,
     title: options.title === undefined ? {} : options.title,
-    ...(options.agentName !== undefined && { agentName: options.agentName }),
+    agentName: options.agentName,
     waiting: held,
     recordsAtOnce: options.recordsAtOnce ?? Number.POSITIVE_INFINITY,
     pause: progress.pause,

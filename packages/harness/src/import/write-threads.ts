@@ -224,7 +224,7 @@ class ThreadsWriter {
     const parent = this.#parentOf(open.job);
     const header = {
       id: job.threadId,
-      ...(agentName !== undefined && { agentName }),
+      agentName,
       ...(parent !== undefined && { kind: "subagent" as const, parent: parent.job.threadId }),
     };
     if ((await createThread(deps, header, inputs)) === "created") return "written";

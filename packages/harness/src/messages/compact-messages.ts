@@ -120,7 +120,7 @@ async function compactTurns<M extends object>(work: ArrayWork<M>): Promise<Resul
     on,
   });
   const { cause = "automatic", focus, signal } = options;
-  const given = { ...(focus !== undefined && { focus }), ...(signal !== undefined && { signal }) };
+  const given = { focus, signal };
   const outcome = await compactor.compact({ cause, ...given });
   const now = prompt();
   const { messages, sources } = form.sent(now.messages, now.sources);
@@ -141,7 +141,7 @@ function countedPrompt<M extends object>({ settings, form, thread, report, state
   const { shape, rules } = form;
   const { count, prior = 1, ...rest } = settings.counter;
   const { frame, imageRule } = rest;
-  const meter = createMeter(shape, { counter: count, ...(frame && { frame }), ...(imageRule && { imageRule }) });
+  const meter = createMeter(shape, { counter: count, frame, imageRule });
   const sizer = createSizer({ shape, rules, meter, fixed: fixedSize({ base: settings.fixed }) });
   const prompt = livePrompt(thread, sizer);
   const measured = { ...shownAt(thread), promptHash: null };

@@ -81,7 +81,7 @@ export const create = operation({
     if (checked.kind === "invalid") throw new OperationError("bad-thread-id", checked.problem);
     const own = user === undefined ? home : forUser(user);
     const records = text === undefined ? [] : [{ kind: "state" as const, patch: { title: checkedTitle(text) } }];
-    const made = await createThread(own, { id, ...(agent !== undefined && { agentName: agent }) }, records);
+    const made = await createThread(own, { id, agentName: agent }, records);
     if (made === "exists")
       throw new OperationError("exists", `there is a thread ${JSON.stringify(id)} already: choose another id`);
     return rowOf(own, id);

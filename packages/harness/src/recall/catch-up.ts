@@ -40,7 +40,7 @@ const PART_ROWS = 50_000;
 export interface IndexDeps {
   readonly store: Store;
   /** What is known of the tools in the log, beside recall's own. */
-  readonly tools?: FindToolFacts;
+  readonly tools?: FindToolFacts | undefined;
   /** One of many appends in a row: until the last one only whole parts are indexed, which is far less work. */
   readonly bulk?: "more" | "last" | undefined;
 }
@@ -68,7 +68,7 @@ export async function keepIndexed(
   if (Math.floor(before / EAGER_MESSAGES) === Math.floor(after / EAGER_MESSAGES)) return;
   // Whoever appends much indexes as much: an import leaves nothing behind that somebody else would have to wait for.
   const share = SHARE_RECORDS + after - before;
-  await catchUpShare({ store, ...(tools && { tools }) }, threadId, share).catch(() => {});
+  await catchUpShare({ store, tools }, threadId, share).catch(() => {});
 }
 
 /** Without tables there is nothing to be kept up to date: a search reads the log (scan.ts). */
@@ -105,7 +105,7 @@ export async function catchUp(
     const step = nextStep(segments, store.search, by);
     if (step.kind === "done" || left <= 0) return segments;
     if (own !== undefined && Math.max(0, own.through - own.indexed) < leave) return segments;
-    if (step.kind === "fill") left -= await advance({ store, ...(tools && { tools }) }, segments, step.at, left);
+    if (step.kind === "fill") left -= await advance({ store, tools }, segments, step.at, left);
     else if ((await store.search.merging?.merge(step.threadId)) === "nothing") left = 0;
     await pause?.();
   }

@@ -127,7 +127,7 @@ export async function courseScores(
   const meaning = meaningFor(store, scope, ready, question, settings);
   const result = await search(ready.index, scope, question, {
     ...COURSE_SEARCH,
-    ...(meaning && { closeness: meaning.closeness }),
+    closeness: meaning?.closeness,
   });
   return new Map(result.kind === "found" ? result.hits.map(({ doc, score }) => [doc.seq, score]) : []);
 }
@@ -142,10 +142,10 @@ interface ReadyIndex {
 /** An index that is up to date, as far as it can be: the store's, else one of the log in memory. Null: no such thread. */
 async function readyIndex(store: Store, scope: Scope, tools?: FindToolFacts): Promise<ReadyIndex | null> {
   if (!isSearchable(store)) {
-    const index = await scanLog({ store, ...(tools && { tools }) }, scope);
+    const index = await scanLog({ store, tools }, scope);
     return index && { index, segments: [], cover: {} };
   }
-  const deps = { store, ...(tools && { tools }) };
+  const deps = { store, tools };
   if (scope.kind === "user") return readyUser(deps);
   const brought = await asFarAsWritable(() => catchUpShare(deps, scope.threadId));
   const segments = brought ?? (await store.search.lineage(scope.threadId));
@@ -199,9 +199,9 @@ async function run(
     limit: only === undefined ? limit : limit + EXTRA,
     standing,
     only,
-    ...(meaning && { closeness: meaning.closeness }),
+    closeness: meaning?.closeness,
     // People see messages with their words only.
-    ...(meaning && only === undefined && { propose: meaning.propose }),
+    propose: only === undefined ? meaning?.propose : undefined,
   });
   const ranked = result.kind === "found" ? result.hits : [];
   const docs = [...ranked.map(({ doc }) => doc), ...(result.standing ?? [])];
@@ -252,10 +252,11 @@ function meaningFor(
   { segments }: ReadyIndex,
   question: string,
   { embedder, onEmbedding, askedBy }: SearchSettings,
-): ReturnType<typeof meaningOf> | false {
+): ReturnType<typeof meaningOf> | null {
   const asking = scope.kind === "thread" ? scope.threadId : (askedBy ?? null);
   const tell = (event: EmbeddingEvent): void => onEmbedding?.(event, asking, store.userId);
-  return embedder !== undefined && isSearchable(store) && meaningOf(question, { store, segments, embedder, tell });
+  if (embedder === undefined || !isSearchable(store)) return null;
+  return meaningOf(question, { store, segments, embedder, tell });
 }
 
 function* holders(hits: readonly SearchHit[], question: string): Generator<void, SearchHit[]> {

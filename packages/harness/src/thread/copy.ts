@@ -78,8 +78,8 @@ export async function copyStore(from: Store, to: Store, options: CopyOptions = {
   await scrub(to);
   const { onProgress, signal } = options;
   const memories = await copyMemories(from, to, {
-    ...(onProgress !== undefined && { onProgress: (done) => onProgress({ memories: done }) }),
-    ...(signal !== undefined && { signal }),
+    onProgress: onProgress && ((done) => onProgress({ memories: done })),
+    signal,
   });
   return { copied, present, records, failed, memories };
 }
@@ -227,8 +227,8 @@ export interface MemoryCopyReport {
 }
 
 interface MemoryCopyOptions {
-  readonly onProgress?: (done: number) => void;
-  readonly signal?: AbortSignal;
+  readonly onProgress?: ((done: number) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 async function copyMemories(

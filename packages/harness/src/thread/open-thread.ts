@@ -232,8 +232,7 @@ export async function openThread<M extends object>(options: OpenThreadOptions<M>
   if (typeof options.window !== "function") checkedWindow(options.window);
   const deps = threadDeps(asUser(store, userId), options.deps);
   const creates = options.ifMissing !== "refuse";
-  if (creates && (await deps.store.header(id)) === undefined)
-    await createThread(deps, { id, ...(agentName === undefined ? {} : { agentName }) });
+  if (creates && (await deps.store.header(id)) === undefined) await createThread(deps, { id, agentName });
   const shape = deps.tools === undefined ? options.shape : withToolFacts(options.shape, deps.tools);
   const opened = await openStoredThread({ deps, id, shape, lease, waitMs, times: options.times });
   // Deleted in between: it is made anew.

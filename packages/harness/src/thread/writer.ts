@@ -23,13 +23,13 @@ export interface ThreadDeps {
   readonly ids: () => string;
   readonly hash: Hash;
   /** What the tools in its threads say of themselves; recall's own are known without. */
-  readonly tools?: FindToolFacts;
+  readonly tools?: FindToolFacts | undefined;
   /** One of many appends in a row: until the last one less is indexed at a time. */
   readonly bulk?: "more" | "last" | undefined;
   /** Beside the search by words, where there is one. */
-  readonly embedder?: EmbeddingModel;
+  readonly embedder?: EmbeddingModel | undefined;
   /** What that takes, and that it fails. */
-  readonly onEmbedding?: OnEmbedding;
+  readonly onEmbedding?: OnEmbedding | undefined;
 }
 
 export interface Writer extends ThreadDeps {
@@ -63,9 +63,9 @@ export function threadDeps(store: Store, options: Partial<Omit<ThreadDeps, "stor
     clock: options.clock ?? (() => new Date()),
     ids: options.ids ?? randomUUID,
     hash: options.hash ?? sha256,
-    ...(options.tools && { tools: options.tools }),
-    ...(options.embedder && { embedder: options.embedder }),
-    ...(options.onEmbedding && { onEmbedding: options.onEmbedding }),
+    tools: options.tools,
+    embedder: options.embedder,
+    onEmbedding: options.onEmbedding,
   };
 }
 
@@ -141,11 +141,11 @@ export function extend(
 
 export interface NewThread {
   readonly id: string;
-  readonly agentName?: string;
-  readonly kind?: "main" | "subagent";
-  readonly memory?: "on" | "off";
+  readonly agentName?: string | undefined;
+  readonly kind?: "main" | "subagent" | undefined;
+  readonly memory?: "on" | "off" | undefined;
   /** For a sub-agent: the thread that started it. */
-  readonly parent?: string | null;
+  readonly parent?: string | null | undefined;
 }
 
 /**

@@ -39,7 +39,7 @@ export function ours({ ranking, meaning }: OwnOptions = {}): (thread: SearchedTh
           // What came later is taken out of the hits, so more are asked for.
           limit: before > turns.length ? most : MOST,
           standing: "with",
-          ...(ranking !== undefined && { ranking }),
+          ranking,
           ...meaning?.(thread, question),
         });
         const hits = result.kind === "found" ? result.hits.map(({ doc }) => doc).filter(isEarlier) : [];

@@ -103,7 +103,7 @@ export async function startPostgres(
 const run = promisify(execFile);
 const { PATH, PALIMPSEST_TEST_RUN } = process.env;
 /** With the mark of the test run, by which a server that was left behind is found. */
-const env = { PATH, LC_ALL: "C", TZ: "UTC", ...(PALIMPSEST_TEST_RUN !== undefined && { PALIMPSEST_TEST_RUN }) };
+const env = { PATH, LC_ALL: "C", TZ: "UTC", PALIMPSEST_TEST_RUN };
 const serverOutput: ["ignore", "ignore", "pipe"] = ["ignore", "ignore", "pipe"];
 const asRoot = process.getuid?.() === 0;
 const nobody = { uid: 65534, gid: 65534 };

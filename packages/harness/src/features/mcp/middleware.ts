@@ -14,7 +14,7 @@ import { ToolFailure } from "../workspace/tool-failure.ts";
 
 export interface McpToolsOptions {
   /** Tools that a person allows from now on; it may grow while the agent is used. */
-  readonly approved?: ReadonlySet<string>;
+  readonly approved?: ReadonlySet<string> | undefined;
   readonly onWarning: (text: string) => void;
 }
 

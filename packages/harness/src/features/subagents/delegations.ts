@@ -13,11 +13,11 @@ export interface PruneOptions {
   /** Those not changed for longer. */
   readonly days: number;
   /** `too`: also those that a parent could still continue. */
-  readonly unfinished?: "keep" | "too";
+  readonly unfinished?: "keep" | "too" | undefined;
   /** Removes what the thread has on the disk. */
-  readonly forget?: (thread: ThreadName) => Promise<void>;
+  readonly forget?: ((thread: ThreadName) => Promise<void>) | undefined;
   /** A thread that the caller holds, and how the caller writes to it. */
-  readonly held?: HeldThread;
+  readonly held?: HeldThread | undefined;
 }
 
 export interface HeldThread {

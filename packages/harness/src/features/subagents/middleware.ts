@@ -134,7 +134,7 @@ async function tidy(run: Run, { retentionDays: days }: SubagentLimits, forget: S
   const { deps, threadId } = run;
   const held: HeldThread = { threadId, write: (inputsOf) => run.commit(() => inputsOf(run.thread.head())) };
   await settleInterrupted(deps).catch(() => []);
-  await pruneSubagents(deps, { days, held, ...(forget && { forget }) }).catch(() => null);
+  await pruneSubagents(deps, { days, held, forget }).catch(() => null);
 }
 
 /** A stopped child ends at once; one that does not is left to its own thread's lease. */

@@ -193,7 +193,7 @@ function stateOf(spoken: readonly Spoken[], count: CountText) {
 function patchOf(spoken: readonly Spoken[], count: CountText): unknown {
   const { sections } = stateOf(spoken, count);
   const add = SECTIONS.flatMap((section) => {
-    const items = sections[section].map(({ text, seqs, why }) => ({ text, seqs, ...(why !== undefined && { why }) }));
+    const items = sections[section].map(({ text, seqs, why }) => ({ text, seqs, why }));
     return items.length === 0 ? [] : [[section, items] as const];
   });
   return { add: Object.fromEntries(add) };
