@@ -6,8 +6,15 @@ export { PalimpsestError } from "./errors.ts";
 export { checkThreadId, checkUser } from "./log/chain.ts";
 export type { AiSdkMessage } from "./message/ai-sdk.ts";
 export type { AnthropicMessage } from "./message/anthropic.ts";
-export { convert } from "./message/convert.ts";
-export { type Detection, type Dialect, detectDialect, type MessageOf, rulesOf, shapeOf } from "./message/dialects.ts";
+export {
+  convert,
+  type Detection,
+  type Dialect,
+  detectDialect,
+  type MessageOf,
+  rulesOf,
+  shapeOf,
+} from "./message/dialects.ts";
 export type { GeminiMessage } from "./message/gemini.ts";
 export type { LangChainMessage } from "./message/langchain-blocks.ts";
 export type { OpenAiMessage } from "./message/openai.ts";

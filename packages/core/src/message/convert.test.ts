@@ -4,8 +4,7 @@ import { randomConversation, render } from "@palimpsest/testing/internal/shapes"
 import fc from "fast-check";
 import type { AiSdkMessage } from "./ai-sdk.ts";
 import type { AnthropicMessage } from "./anthropic.ts";
-import { convert } from "./convert.ts";
-import { DIALECTS, type Dialect, type MessageOf, rulesOf, shapeOf } from "./dialects.ts";
+import { convert, DIALECTS, type Dialect, type MessageOf, rulesOf, shapeOf } from "./dialects.ts";
 import type { OpenAiMessage } from "./openai.ts";
 import { repair } from "./repair.ts";
 import { anthropicRules, openaiRules, violations } from "./rules.ts";

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { convert } from "./convert.ts";
-import { rulesOf } from "./dialects.ts";
+import { convert, rulesOf } from "./dialects.ts";
 import { type GeminiMessage, geminiShape as shape } from "./gemini.ts";
 import { repair } from "./repair.ts";
 import { violations } from "./rules.ts";

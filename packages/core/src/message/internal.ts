@@ -5,9 +5,9 @@ export { aiSdkShape, base64 } from "./ai-sdk.ts";
 export type { AnthropicBlock, AnthropicMessage } from "./anthropic.ts";
 export { anthropicShape } from "./anthropic.ts";
 export { boundReasoning, reasoningBinder, signaturesOf } from "./bound-reasoning.ts";
-export { convert, readStored, readStoredAs } from "./convert.ts";
 export type { Detection, Dialect, MessageOf } from "./dialects.ts";
 export {
+  convert,
   DIALECTS,
   definitionOf,
   detectDialect,
@@ -15,6 +15,8 @@ export {
   isDialect,
   parseMessage,
   readMessage,
+  readStored,
+  readStoredAs,
   rulesOf,
   shapeOf,
   unreadable,

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { convert } from "./convert.ts";
-import { rulesOf } from "./dialects.ts";
+import { convert, rulesOf } from "./dialects.ts";
 import { type ResponsesMessage, responsesItems, responsesTurns, responsesShape as shape } from "./openai-responses.ts";
 import type { ResponsesItem } from "./openai-responses-items.ts";
 import { repair } from "./repair.ts";

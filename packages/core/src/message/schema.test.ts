@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { convert } from "./convert.ts";
+import { convert } from "./dialects.ts";
 import { openaiShape } from "./openai.ts";
 import { isNestedTooDeeply } from "./schema.ts";
 

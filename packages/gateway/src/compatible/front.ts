@@ -11,7 +11,6 @@ import {
   AT_ONCE,
   type ByteSpan,
   type JsonFields,
-  listIn,
   objectOf,
   parseJson,
   pastSpace,
@@ -97,7 +96,7 @@ export function frontMemory(leastBytes = LEAST_BYTES): FrontMemory {
           const last = request.messages.at(-1);
           // An answer may go on in the next item; then it is another message.
           if (span === null || last === undefined || shape.role(last) === "assistant") return chained;
-          const items = listIn(body[field]).slice(request.leading.length);
+          const items = (body[field] as readonly unknown[]).slice(request.leading.length);
           const room = grown(before, bytes.subarray(span.start, span.end));
           keep({ key, room, bytes: room.buffer.subarray(0, room.used), items, hash: await hash(), ...chained }, before);
           return chained;

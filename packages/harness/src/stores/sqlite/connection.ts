@@ -8,7 +8,6 @@ import { existsSync, readdirSync, realpathSync, rmdirSync, rmSync, statSync } fr
 import { basename, dirname, join } from "node:path";
 import type { DatabaseSync, DatabaseSyncOptions, SQLInputValue, StatementSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
-import { isRecord } from "@palimpsest/core/internal/text";
 import { HOME_NAME, makeFile, makeFolder } from "../../home-folders.ts";
 import type { Scrubbed, Upkeep } from "../store.ts";
 import { StoreError, type StoreErrorCode } from "../store-error.ts";
@@ -347,7 +346,7 @@ function isFree(path: string, then: "keep" | "remove"): boolean {
     return true;
   } catch (error) {
     // A file that was removed had an owner that has ended. Any other failure proves nothing.
-    return isRecord(error) && error["code"] === "ENOENT";
+    return error instanceof Error && "code" in error && error.code === "ENOENT";
   } finally {
     handle?.close();
   }
