@@ -1,8 +1,18 @@
 // Runs before `npm start`, `npm test` and the others, on whatever Node the machine has: installs and builds only when that is
 // needed, so that a fresh clone and a changed lock file work with one command. A chat needs a ninth of what the tests need,
 // and no build: the sources run as they are. The page needs a bundler beside it.
-import { execFileSync } from "node:child_process";
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -26,8 +36,10 @@ if (!isCurrent && needsChatOnly) {
   const isNewEnough = major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1]);
   const size = isNewEnough ? "120 MB" : "300 MB, most of it the Node that it runs on";
   say(`Installing what the chat needs, once: about ${size} ...`);
+  const node = isNewEnough || process.platform === "win32" ? null : fetchNode();
   // The package of Node fetches it in its install script. No other package of the chat has one.
-  run(["ci", ...QUIET, ...CHAT_ONLY, ...(isNewEnough ? ["--ignore-scripts"] : [])]);
+  run(["ci", ...QUIET, ...CHAT_ONLY, "--ignore-scripts"]);
+  if (!isNewEnough && !placeNode(await node)) run(["rebuild", ...QUIET, "node"]);
 } else if (!isCurrent || (!needsChatOnly && !existsSync(compiler))) {
   say("Installing everything that the tests need, once: about 850 MB, PostgreSQL and a browser among it ...");
   run(["ci", ...QUIET]);
@@ -65,6 +77,33 @@ function run(args, again = args[0] === "ci") {
 // Types that a fresh clone has from its first build, and one that was pulled may lack: nothing that runs needs them.
 if (!needsChatOnly && !existsSync(join(root, "packages", "harness", "src", "client", "routes.ts")))
   run(["run", "-s", "client-routes"]);
+
+/** Node is most of what is fetched: it comes while the packages do. Gives where it lies; null: its own package has to fetch it. */
+function fetchNode() {
+  const { node: version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")).dependencies;
+  const kind = process.platform === "darwin" && process.arch === "arm64" ? "node-bin" : "node";
+  const name = `${kind}-${process.platform}-${process.arch}`;
+  const folder = mkdtempSync(join(root, ".node-"));
+  process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+  const args = ["install", "--no-save", "--prefix", folder, `${name}@${version}`];
+  const child = spawn("npm", args, { cwd: folder, stdio: "ignore" });
+  return new Promise((done) => {
+    child.on("error", () => done(null));
+    child.on("close", (code) => done(code === 0 ? join(folder, "node_modules", name, "bin", "node") : null));
+  });
+}
+
+/** Where the install script of Node's package puts it; false: that has to run. */
+function placeNode(from) {
+  if (from === null || !existsSync(from)) return false;
+  const bin = join(root, "node_modules", "node", "bin");
+  const link = join(root, "node_modules", ".bin", "node");
+  mkdirSync(bin, { recursive: true });
+  renameSync(from, join(bin, "node"));
+  rmSync(link, { force: true });
+  symlinkSync(join("..", "node", "bin", "node"), link);
+  return true;
+}
 
 /** After a pull or an edit, what was built is no longer what the sources say. */
 function newestSource() {
