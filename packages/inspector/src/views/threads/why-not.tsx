@@ -24,7 +24,7 @@ export function WhyNothing({ question, reason, cover }: WhyNothingProps) {
       <p>
         {reason === "no-terms"
           ? "Every word of it is too common to be looked for: add one that names something."
-          : `None of its words stands in any message of ${isEveryThread.value ? grouped(threads.value.size) : "the"} threads.`}
+          : `None of its words stands in any message${isEveryThread.value && all.length > 1 ? ` of ${grouped(all.length)} threads` : ""}.`}
       </p>
       <ul class="hints">
         <li>Words are matched whole, by their stems: “deploying” finds “deployed”, “depl” finds neither.</li>
