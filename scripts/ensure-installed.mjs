@@ -34,7 +34,7 @@ const isCurrent = existsSync(installed) && statSync(installed).mtimeMs >= statSy
 if (!isCurrent && needsChatOnly) {
   const [major, minor] = process.versions.node.split(".").map(Number);
   const isNewEnough = major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1]);
-  const size = isNewEnough ? "120 MB" : "300 MB, most of it the Node that it runs on";
+  const size = isNewEnough ? "120 MB" : "240 MB, half of it the Node that it runs on";
   say(`Installing what the chat needs, once: about ${size} ...`);
   const node = isNewEnough || process.platform === "win32" ? null : fetchNode();
   // The package of Node fetches it in its install script. No other package of the chat has one.
