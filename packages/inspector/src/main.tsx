@@ -4,4 +4,7 @@ import { Frame } from "./frame/frame.tsx";
 import { applyTheme } from "./frame/theme.ts";
 
 applyTheme();
-render(<Frame />, document.querySelector("#page")!);
+// Until here the document's own header stands, so that something is seen before the scripts have come.
+const page = document.querySelector("#page")!;
+page.replaceChildren();
+render(<Frame />, page);
