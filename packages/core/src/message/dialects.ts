@@ -189,7 +189,7 @@ export function parseMessage<D extends Dialect>(dialect: D, body: string): Messa
 }
 
 /** A message as a log stores it: JSON, and the dialect it is in. */
-export interface StoredMessage {
+interface StoredMessage {
   readonly dialect: Dialect;
   readonly body: string;
 }
