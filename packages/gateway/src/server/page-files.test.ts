@@ -14,7 +14,7 @@ test("every address of the page gets its document, and what it loads may be kept
   const page = pageFiles(folder);
   const none = page.answer(get("/"));
   assert.equal(none.status, 503);
-  assert.match(await none.text(), /npm run build/);
+  assert.match(await none.text(), /npm run page/);
 
   mkdirSync(join(folder, "assets"));
   writeFileSync(join(folder, "index.html"), "<!doctype html>page");
