@@ -1,16 +1,7 @@
 // A store of your own: the log on a Map. It passes the suite that SQLite and PostgreSQL pass (@palimpsest/testing/conformance).
 import { createDeepAgent } from "palimpsest";
 import { offlineModel } from "palimpsest/models";
-import type {
-  AppendBatch,
-  AppendResult,
-  ChainedRecord,
-  Head,
-  Lease,
-  Store,
-  StoredRecord,
-  ThreadHeader,
-} from "palimpsest/stores";
+import type { AppendBatch, AppendResult, ChainedRecord, Head, Lease, Store, ThreadHeader } from "palimpsest/stores";
 import * as driver from "palimpsest/stores/driver";
 
 interface Thread {
@@ -18,7 +9,7 @@ interface Thread {
   header: ThreadHeader;
   head: Head;
   /** A fork holds its parent's own rows, so that an erasure finds every thread that shares one. */
-  readonly rows: StoredRecord[];
+  readonly rows: ReturnType<typeof newRow>[];
   lease: { readonly owner: string; readonly epoch: number; renewed: number; expires: number } | null;
 }
 
@@ -27,7 +18,7 @@ let created = 0;
 export function mapStore(users = new Map<string, Map<string, Thread>>(), userId = "default"): Store {
   const threads = users.get(userId) ?? new Map<string, Thread>();
   users.set(userId, threads);
-  const create = (header: ThreadHeader, head: Head, rows: StoredRecord[]) => {
+  const create = (header: ThreadHeader, head: Head, rows: Thread["rows"]) => {
     if (threads.has(header.id)) return "exists";
     threads.set(header.id, { num: ++created, header, head, rows, lease: null });
     return "created";
