@@ -119,10 +119,10 @@ const runStudio: CommandRun<StudioOptions> = async ({ positionals: [threadId], o
   return serve(context, options, { onReady, log: context.verbose ? "requests" : "failures" });
 };
 
-/** One of ours, whichever home it serves. */
+/** Whether a gateway of ours answers there, whichever home it serves. A closed port refuses at once; a busy gateway takes seconds. */
 async function isGateway(url: string): Promise<boolean> {
   try {
-    const response = await fetch(`${url}/openapi.json`, { signal: AbortSignal.timeout(500) });
+    const response = await fetch(`${url}/openapi.json`, { signal: AbortSignal.timeout(10_000) });
     const { info } = (await response.json()) as { readonly info?: { readonly title?: string } };
     return info?.title === "Palimpsest gateway";
   } catch {
