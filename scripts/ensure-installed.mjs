@@ -8,6 +8,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -15,32 +16,40 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { installOf } from "./install-of.mjs";
 
 const CHAT_ONLY = ["-w", "@palimpsest/cli", "--include-workspace-root", "--omit=dev", "--omit=optional", "--omit=peer"];
 const QUIET = ["--loglevel=error", "--no-audit", "--no-fund"];
-/** As in `engines`. Where the machine's Node is as new, a chat runs on it. */
-const NEEDED = [22, 18];
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const installed = join(root, "node_modules", ".package-lock.json");
 const compiler = join(root, "node_modules", "typescript");
 const lock = join(root, "package-lock.json");
+/** Where the install script of Node's package puts it. */
+const ownNode = join(root, "node_modules", "node", "bin", "node");
 const built = join(root, "packages", "cli", "dist", "main.js");
 
 const command = process.env.npm_lifecycle_event ?? "";
 const needsChatOnly = /^pre(?:start|demo|palimpsest|page)$/.test(command);
-const isCurrent = existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs;
+const install = installOf({
+  needsChatOnly,
+  isCurrent: existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs,
+  hasTests: existsSync(compiler),
+  hasOwnNode: existsSync(ownNode),
+  runsOnOwnNode: existsSync(ownNode) && realpathSync(process.execPath) === realpathSync(ownNode),
+  version: process.versions.node,
+});
 
-if (!isCurrent && needsChatOnly) {
-  const [major, minor] = process.versions.node.split(".").map(Number);
-  const isNewEnough = major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1]);
-  const size = isNewEnough ? "120 MB" : "240 MB, half of it the Node that it runs on";
-  say(`Installing what the chat needs, once: about ${size} ...`);
-  const node = isNewEnough || process.platform === "win32" ? null : fetchNode();
+if (install === "chat" || install === "chat and Node") {
+  const withNode = install === "chat and Node";
+  say(
+    `Installing what the chat needs, once: about ${withNode ? "240 MB, half of it the Node that it runs on" : "120 MB"} ...`,
+  );
+  const node = withNode && process.platform !== "win32" ? fetchNode() : null;
   // The package of Node fetches it in its install script. No other package of the chat has one.
   run(["ci", ...QUIET, ...CHAT_ONLY, "--ignore-scripts"]);
-  if (!isNewEnough && !placeNode(await node)) run(["rebuild", ...QUIET, "node"]);
-} else if (!isCurrent || (!needsChatOnly && !existsSync(compiler))) {
+  if (withNode && !placeNode(await node)) run(["rebuild", ...QUIET, "node"]);
+} else if (install === "all") {
   say("Installing everything that the tests need, once: about 850 MB, PostgreSQL and a browser among it ...");
   run(["ci", ...QUIET]);
 } else if (
@@ -93,13 +102,12 @@ function fetchNode() {
   });
 }
 
-/** Where the install script of Node's package puts it; false: that has to run. */
+/** False: the install script has to run. */
 function placeNode(from) {
   if (from === null || !existsSync(from)) return false;
-  const bin = join(root, "node_modules", "node", "bin");
   const link = join(root, "node_modules", ".bin", "node");
-  mkdirSync(bin, { recursive: true });
-  renameSync(from, join(bin, "node"));
+  mkdirSync(dirname(ownNode), { recursive: true });
+  renameSync(from, ownNode);
   rmSync(link, { force: true });
   symlinkSync(join("..", "node", "bin", "node"), link);
   return true;

@@ -14,7 +14,7 @@ if (args.includes("--version")) {
   const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
   process.stdout.write(`${version}\n`);
 } else if (isUnbuiltClone()) {
-  if (args[0] === "studio") buildPage();
+  if (args[0] === "studio" && !args.includes("--help") && !args.includes("-h")) buildPage();
   await runSources();
 } else {
   keepCompiledCode();

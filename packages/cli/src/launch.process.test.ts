@@ -12,6 +12,7 @@ const BIN = fileURLToPath(new URL("../bin", import.meta.url));
 test("studio builds the page of a clone that has none, once, and other commands don't", (t) => {
   const { said, page } = clone(t);
   assert.equal(said("threads"), "ran threads\n");
+  assert.equal(said("studio", "--help"), "ran studio,--help\n");
   assert.ok(!existsSync(page));
   assert.equal(said("studio"), "ran studio\n");
   assert.ok(existsSync(page));
