@@ -157,14 +157,13 @@ function Nothing({ onExample }: { readonly onExample: () => void }) {
   return (
     <Empty title="What would each policy have done?">
       <p>
-        A conversation is replayed request by request under ten policies: ours, simple ones, and those of other
-        frameworks as they are documented. Files are those that import reads: JSON lines of messages, another tool's
-        export, a zip archive of such.
+        Ten policies replay a conversation request by request: ours, simple ones, and those that other frameworks
+        document. Files: JSON lines of messages, another tool's export, or a zip archive.
       </p>
       <ul class="ways">
         <li class="card">
           <h2>What it costs</h2>
-          <p>All requests, with the provider's prompt cache priced in, beside never pruning.</p>
+          <p>All requests with the provider's prompt cache, compared with never pruning.</p>
         </li>
         <li class="card">
           <h2>What the agent still knows</h2>

@@ -81,8 +81,9 @@ function Facts({ fact }: { readonly fact: ShownFact }) {
         <meter class="sureness" min="0" max="1" value={fact.confidence} aria-label="Confidence" />
         {percent(fact.confidence)} sure
       </span>
-      {source !== undefined && <span>{source === "manual" ? "by hand" : source}</span>}
-      {createdAt !== undefined && <span>{ago(createdAt, now)}</span>}
+      <span class="nowrap">
+        {[source === "manual" ? "by hand" : source, createdAt && ago(createdAt, now)].filter(Boolean).join(" · ")}
+      </span>
       {confirmedAt !== undefined && <span>confirmed {ago(confirmedAt, now)}</span>}
       {validFrom !== undefined && validFrom.slice(0, 10) !== createdAt?.slice(0, 10) && (
         <span>from {validFrom.slice(0, 10)}</span>

@@ -23,17 +23,17 @@ export function WhyNothing({ question, reason, cover }: WhyNothingProps) {
       {cover !== null && <p>{cover}</p>}
       <p>
         {reason === "no-terms"
-          ? "Every word of it is too common to be looked for: add one that names something."
-          : `None of its words stands in any message${isEveryThread.value && all.length > 1 ? ` of ${grouped(all.length)} threads` : ""}.`}
+          ? "All of these words are too common to search for: add one that names something."
+          : `No message${isEveryThread.value && all.length > 1 ? ` of ${grouped(all.length)} threads` : ""} contains any of these words.`}
       </p>
       <ul class="hints">
-        <li>Words are matched whole, by their stems: “deploying” finds “deployed”, “depl” finds neither.</li>
-        <li>Words of another language, or other words for the same thing, find nothing here.</li>
-        <li>What was redacted is gone; what was hidden or folded is found.</li>
+        <li>Whole words match, by their stems: “deploying” finds “deployed”, “depl” finds neither.</li>
+        <li>Synonyms and words of another language find nothing here.</li>
+        <li>Redacted words are gone; hidden and folded ones are found.</li>
       </ul>
       {named.length > 0 && (
         <p>
-          Threads that are called so:{" "}
+          Threads of this name:{" "}
           {named.map(({ thread }) => (
             <a key={thread.id} class="link" href={addressOf("window", thread.id)}>
               {visible(nameOf(thread))}
