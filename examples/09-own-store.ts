@@ -23,7 +23,7 @@ export function mapStore(users = new Map<string, Map<string, Thread>>(), userId 
     threads.set(header.id, { num: ++created, header, head, rows, lease: null });
     return "created";
   };
-  /** A lease that ran out but that nobody took still counts: no one else can have written. */
+  /** An expired lease that no other process has taken still counts: no other process can have written. */
   const held = ({ threadId, owner, epoch }: Lease) => {
     const lease = threads.get(threadId)?.lease;
     return lease?.owner === owner && lease.epoch === epoch ? lease : undefined;

@@ -211,7 +211,7 @@ Palimpsest beside its peers, each run as published. A ratio says how many times 
 Shares and ratios are rounded down, errors and costs up.
 `;
 
-const MEASURED = `Each table says whether its data is what we tuned on; rows marked "held out" are of data that nobody tuned on, which
+const MEASURED = `Each table says whether its data is what we tuned on; rows marked "held out" are of data not used for tuning, which
 \`--held-out FOLDER\` names. In the commands \`DATA\` is the folder of the data files, which are not part of this repository;
 without it the rows that need one say so. Install the peers first: \`npm ci --prefix bench\`. \`npm run bench -- all --data DATA\`
 writes this page; edit \`bench/report/\` instead of it.`;
