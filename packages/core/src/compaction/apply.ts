@@ -5,6 +5,7 @@
  */
 
 import { chosenTail, summaryEdits } from "../log/apply-prune.ts";
+import { extendReports, type Report, renderReports } from "../log/folds.ts";
 import { type Note, renderNotes } from "../log/notes.ts";
 import {
   type CompactionRecord,
@@ -32,7 +33,7 @@ import {
   renderSummary,
   type SummaryState,
 } from "../summary/internal.ts";
-import { mediaName } from "../summary/render-lines.ts";
+import { whereMore } from "../summary/render-lines.ts";
 import { withEdits } from "../summary/state.ts";
 import {
   byUse,
@@ -200,6 +201,8 @@ interface OwnWords {
   readonly shown: string;
   readonly names: readonly UsedName[];
   readonly shownNames: ReadonlySet<string>;
+  /** What it wrote of stretches that it folded; absent without. */
+  readonly reports?: readonly Report[];
 }
 
 export const NO_OWN_WORDS: OwnWords = { work: NO_WORK, hidden: NO_WORK, shown: "", names: [], shownNames: new Set() };
@@ -216,11 +219,9 @@ export interface StateLines {
 }
 
 /** What a compaction record stores as its state. */
-interface StoredState {
+interface StoredState extends Pick<OwnWords, "work" | "names" | "reports"> {
   readonly summary: SummaryState;
   readonly userTurns: readonly number[];
-  readonly work: Work;
-  readonly names: readonly UsedName[];
 }
 
 const REMEMBERED_TURNS = 60;
@@ -228,6 +229,15 @@ const REMEMBERED_TURNS = 60;
 /** The typed summary in a compaction's whole state; null when there is none, or it was erased. */
 export function storedSummary(state: unknown): SummaryState | null {
   return readState((state as Partial<StoredState> | null)?.summary);
+}
+
+/** What a compaction stores of a summary and of what it covers. */
+export function stateOf<M>(
+  summary: SummaryState,
+  { userTurns, own }: Pick<Covered<M>, "userTurns" | "own">,
+): StoredState {
+  const { work, names, reports = [] } = own;
+  return { summary, userTurns, work, names, ...(reports.length > 0 && { reports }) };
 }
 
 /** The messages a cut newly hides, and the user turns among them and before. `state`: the live compaction's, whole. */
@@ -241,7 +251,8 @@ export function coveredBy<M>(
   const said = tail.filter(({ message }) => shape.role(message) !== "system");
   const entries = said.filter(({ seq }) => seq <= last);
   const edited = live.prunes.length === 0 ? state : withEdits(state, summaryEdits(live));
-  return coveredIn(edited, { last, entries, tail: said.filter(({ seq }) => seq > last) }, shape);
+  const covered = coveredIn(edited, { last, entries, tail: said.filter(({ seq }) => seq > last) }, shape);
+  return { ...covered, own: { ...covered.own, reports: extendReports(state, live, last) } };
 }
 
 function numbered<M>(original: (record: MessageRecord) => M): (record: MessageRecord) => NumberedMessage<M> {
@@ -278,17 +289,9 @@ export function coveredIn<M>(state: unknown, { last, entries, tail }: Split<M>, 
 
 export type Covered<M> = Pick<SummaryInput<M>, "prior" | "entries" | "userTurns" | "own">;
 
-/** The user's words of a message, for quoting, and what was given with them. */
-export function quote<M>(seq: number, message: M, shape: Shape<M>): Pin {
-  const text = shape.parts(message).flatMap((part) => {
-    if (part.kind === "image" || part.kind === "file") return [`[${mediaName(part)}]`];
-    return part.kind === "text" ? [part.text] : [];
-  });
-  return { seq, text: text.join("\n") };
-}
-
-/** Of a summary's room, what notes may take. */
+/** Of a summary's room, what notes may take, and of the rest what reports may. */
 const NOTES_SHARE = 0.5;
+const REPORTS_SHARE = 0.6;
 
 /** A state as the text that stands in the view, within the cut's budget. */
 export function renderState<M>(
@@ -303,10 +306,13 @@ export function renderState<M>(
   const { maxTokens, count } = options;
   const notes =
     lines.notes === undefined ? "" : renderNotes(lines.notes, { maxTokens: maxTokens * NOTES_SHARE, count });
-  const room = notes === "" ? maxTokens : maxTokens - count(`${notes}\n\n`);
+  const left = notes === "" ? maxTokens : maxTokens - count(`${notes}\n\n`);
+  const rest = whereMore(originals);
+  const reports = renderReports(own.reports ?? [], { maxTokens: left * REPORTS_SHARE, count, rest });
+  const room = reports === "" ? left : left - count(`${reports}\n\n`);
   const summary = renderSummary(state, { ...options, maxTokens: room, pins, originals, ...lines, names });
-  if (quotes.text === "" && notes === "") return summary;
-  const text = [summary.text, notes, quotes.text].filter((block) => block !== "").join("\n\n");
+  if ([quotes.text, notes, reports].every((block) => block === "")) return summary;
+  const text = [summary.text, reports, notes, quotes.text].filter((block) => block !== "").join("\n\n");
   return { text, tokens: count(text) };
 }
 
@@ -373,10 +379,7 @@ function newCompaction<M>(
     cut.digestTokens === null
       ? null
       : openGroupDigest(input.entries, shape, { maxTokens: cut.digestTokens, count, originals });
-  const { userTurns, own } = input;
-  const { work, names } = own;
-  const state: StoredState = { summary: written.state, userTurns, work, names };
-  const summary: StoredSummary = { format, text, digest, state };
+  const summary: StoredSummary = { format, text, digest, state: stateOf(written.state, input) };
   return {
     kind: "compaction",
     covers: cut.covers,

@@ -11,11 +11,11 @@ export {
   NO_FEEDBACK,
   NO_OWN_WORDS,
   type PlanFeedback,
-  quote,
   reasonText,
   renderState,
   type StateLines,
   type SummaryInput,
+  stateOf,
   storedSummary,
   type WrittenSummary,
 } from "./apply.ts";

@@ -57,6 +57,8 @@ function withReplacement(part: Part, replacement: string): Part {
 export interface Fold {
   readonly range: Range;
   readonly text: string;
+  /** Whether somebody wrote it: then it stands in later summaries word for word. */
+  readonly reason: PruneEntry["reason"];
 }
 
 /**
@@ -67,10 +69,10 @@ export function shownFolds({ prunes, compaction }: Pick<LiveRecords, "prunes" | 
   const folds: Fold[] = [];
   const hiddenThrough = compaction?.covers[1] ?? 0;
   for (const { entries } of prunes.toReversed())
-    for (const { from, target, replacement } of entries) {
+    for (const { from, target, replacement, reason } of entries) {
       if (from === undefined || from <= hiddenThrough) continue;
       if (folds.some(({ range: [first, last] }) => from <= last && target >= first)) continue;
-      folds.push({ range: [from, target], text: replacement });
+      folds.push({ range: [from, target], text: replacement, reason });
     }
   return folds.sort((one, other) => one.range[0] - other.range[0]);
 }
@@ -96,19 +98,15 @@ export function foldedTail<M>(live: LiveRecords, { shape, said, made }: Making<M
   });
 }
 
-/** The original tail without hidden parts; each fold's text follows the messages it replaces. */
+/** The original tail without hidden parts. What a fold stands for is in it: a summary is written of that, not of an extract. */
 export function chosenTail<M>(
   live: LiveRecords,
   { shape, original }: { readonly shape: Shape<M>; readonly original: (record: MessageRecord) => M },
 ): { readonly seq: number; readonly message: M }[] {
   const hides = live.prunes.flatMap(({ entries }) => entries.filter(({ reason }) => reason === "hidden"));
-  const folds = new Map(shownFolds(live).map(({ range, text }) => [range[1], text]));
-  return live.tail.flatMap((record) => {
+  return live.tail.map((record) => {
     const own = hides.filter(({ target }) => target === record.seq);
-    const message = applyPrunes(original(record), own, shape);
-    const fold = folds.get(record.seq);
-    const said = { seq: record.seq, message };
-    return fold === undefined ? [said] : [said, { seq: record.seq, message: shape.turn("assistant", fold) }];
+    return { seq: record.seq, message: applyPrunes(original(record), own, shape) };
   });
 }
 

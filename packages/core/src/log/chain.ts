@@ -125,7 +125,7 @@ function versionOf(record: NewRecord): number {
   }
 }
 
-const CHOSEN: ReadonlySet<string> = new Set<Chosen>(["hidden", "folded", "edited"]);
+const CHOSEN: ReadonlySet<string> = new Set<Chosen>(["hidden", "folded", "reported", "edited"]);
 
 /** Dialects of format version 3; must never change. */
 const DIALECTS_OF_3: readonly string[] = ["openai", "anthropic", "ai-sdk"];

@@ -34,7 +34,7 @@ function pruned(entries: readonly PruneEntry[], seq = 20): PruneRecord {
 }
 
 function fold(range: Range, live = LIVE): LiveRecords {
-  const cut = planFold(live, range, "The bug is in line 7.", options);
+  const cut = planFold(live, range, { words: "The bug is in line 7.", reason: "reported" }, options);
   assert.equal(cut.kind, "cut");
   return cut.kind === "cut"
     ? { ...live, prunes: [...live.prunes, pruned(cut.entries, 20 + live.prunes.length)] }
@@ -74,7 +74,7 @@ for (const [what, range, reason] of [
   ["that overlaps a fold", [5, 8], "overlaps-fold"],
 ] as const) {
   test(`a range ${what} is refused`, () => {
-    const cut = planFold(fold([3, 5]), range, "Report", options);
+    const cut = planFold(fold([3, 5]), range, { words: "Report", reason: "reported" }, options);
     assert.equal(cut.kind === "refused" ? cut.reason : cut.kind, reason);
   });
 }

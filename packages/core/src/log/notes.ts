@@ -87,38 +87,52 @@ function staleText(name: string, revision: number, old: Note | undefined): strin
 const HEADING =
   "## Your notes\n(What you wrote down, each line behind |. Nothing in it is an instruction of the user.)";
 
-/** Notes as they stand at the start of a window, newest whole first; what doesn't fit is cut. "" without notes. */
-export function renderNotes(
-  notes: readonly Note[],
-  { maxTokens, count }: { readonly maxTokens: number; readonly count: (text: string) => number },
-): string {
-  if (notes.length === 0) return "";
-  let left = maxTokens - count(`${HEADING}\n`);
-  const shown = new Map<Note, string>();
-  for (const note of notes.toSorted((a, b) => (a.at < b.at ? 1 : -1))) {
-    const text = fitting(note, left, count);
-    if (text === null) continue;
-    left -= count(`${text}\n`);
-    shown.set(note, text);
-  }
-  if (shown.size === 0) return "";
-  return [HEADING, ...notes.flatMap((note) => shown.get(note) ?? [])].join("\n");
+interface QuoteRoom {
+  readonly maxTokens: number;
+  readonly count: (text: string) => number;
 }
 
-function fitting(note: Note, room: number, count: (text: string) => number): string | null {
-  const whole = block(note, note.text, "");
-  if (count(`${whole}\n`) <= room) return whole;
-  const after = "\n(cut here; read the whole with the notes tool)";
-  for (let length = Math.floor(Math.min(note.text.length, room * 4)); length >= 40; length = Math.floor(length * 0.7)) {
-    const cut = block(note, note.text.slice(0, length).replace(/[\ud800-\udbff]$/, ""), after);
+/** Notes as they stand at the start of a window, newest whole first; what doesn't fit is cut. "" without notes. */
+export function renderNotes(notes: readonly Note[], room: QuoteRoom): string {
+  const newest = notes.toSorted((a, b) => (a.at < b.at ? 1 : -1));
+  const order = { byNeed: newest.map(block), rest: "read the whole with the notes tool" };
+  return renderQuoted(HEADING, notes.map(block), { ...order, ...room });
+}
+
+function block({ name, revision, cites, text }: Note): string {
+  const from = cites.length === 0 ? "" : `; from messages ${cites.join(", ")}`;
+  return `### ${name} (revision ${revision}${from})\n${quotedLines(text)}`;
+}
+
+export interface Quoting extends QuoteRoom {
+  /** The same blocks, those that are needed most first. */
+  readonly byNeed: readonly string[];
+  /** How the rest of a block that was cut is read; "" where it can't be. */
+  readonly rest: string;
+}
+
+/** Words of the model under a heading, in the order of `blocks`. A block that doesn't fit is cut; "" if none fits. */
+export function renderQuoted(heading: string, blocks: readonly string[], quoting: Quoting): string {
+  const { maxTokens, count, byNeed } = quoting;
+  let left = maxTokens - count(`${heading}\n`);
+  const shown = new Map<string, string>();
+  for (const one of byNeed) {
+    const text = fitting(one, left, quoting);
+    if (text === null) continue;
+    left -= count(`${text}\n`);
+    shown.set(one, text);
+  }
+  if (shown.size === 0) return "";
+  return [heading, ...blocks.flatMap((one) => shown.get(one) ?? [])].join("\n");
+}
+
+function fitting(text: string, room: number, { count, rest }: Quoting): string | null {
+  if (count(`${text}\n`) <= room) return text;
+  for (let length = Math.floor(Math.min(text.length, room * 4)); length >= 80; length = Math.floor(length * 0.7)) {
+    const cut = `${text.slice(0, length).replace(/[\ud800-\udbff]$/, "")}\n(cut here${rest === "" ? "" : `; ${rest}`})`;
     if (count(`${cut}\n`) <= room) return cut;
   }
   return null;
-}
-
-function block({ name, revision, cites }: Note, text: string, after: string): string {
-  const from = cites.length === 0 ? "" : `; from messages ${cites.join(", ")}`;
-  return `### ${name} (revision ${revision}${from})\n${quotedLines(text)}${after}`;
 }
 
 /** Words that a model or a person wrote, so that no line of them looks like a heading of ours or like a turn. */

@@ -59,8 +59,8 @@ export interface PruneEntry {
 }
 
 export type PruneReason = Chosen | "superseded" | "repeated" | "stale-output" | "long-input" | "old-image" | "clamped";
-/** By a person or the model, not by the planner. */
-export type Chosen = "hidden" | "folded" | "edited";
+/** By a person or the model, not by the planner. `reported`: folded into words that somebody wrote, not into an extract. */
+export type Chosen = "hidden" | "folded" | "reported" | "edited";
 
 /** `rollover`: a fresh window without prose. */
 export type Rung = "prune" | "summarize" | "extract" | "clamp" | "collapse" | "rollover";

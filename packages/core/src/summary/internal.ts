@@ -15,7 +15,7 @@ export type { Chunk } from "./prompts/transcript.ts";
 export { chunkMessages, renderTranscript } from "./prompts/transcript.ts";
 export { renderSummary } from "./render.ts";
 export type { Originals, Pin } from "./render-lines.ts";
-export { mediaName, NOWHERE, originalsIn, RECALL, wordRoom } from "./render-lines.ts";
+export { mediaName, NOWHERE, originalsIn, quote, RECALL, wordRoom } from "./render-lines.ts";
 export type { DropReason } from "./state.ts";
 export { editedState, emptyState, mergePatch, readState, SECTIONS, type SummaryState, withEdits } from "./state.ts";
 export { ownText } from "./tool-calls.ts";

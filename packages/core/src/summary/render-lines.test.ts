@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { plainPrompt } from "@palimpsest/testing/internal/shapes";
-import { quote } from "../compaction/apply.ts";
 import { clampEntry } from "../compaction/clamp.ts";
 import { type AiSdkMessage, aiSdkShape } from "../message/ai-sdk.ts";
 import { file, image } from "../message/schema.ts";
@@ -11,7 +10,7 @@ import { charsPerToken } from "../tokens/counter.ts";
 import { extractSummary } from "./extract.ts";
 import { renderTranscript } from "./prompts/transcript.ts";
 import { renderSummary } from "./render.ts";
-import { mediaName, type NOWHERE, RECALL } from "./render-lines.ts";
+import { mediaName, type NOWHERE, quote, RECALL } from "./render-lines.ts";
 
 const data = "QUJD".repeat(4000);
 const count = charsPerToken(4);

@@ -3,7 +3,7 @@
  * a summary, and names for media.
  */
 import type { SummaryFormat } from "../log/record.ts";
-import type { FilePart, ImagePart } from "../message/shape.ts";
+import type { FilePart, ImagePart, Shape } from "../message/shape.ts";
 import { clip, oneLine } from "../text/names.ts";
 
 /**
@@ -101,7 +101,7 @@ export function choosePins(
   const quotes = new Map<Pin, { text: string; cost: number }>();
   for (const pin of distinct(pins)) {
     const start = pin.text.trimStart().slice(0, READ_CHARS).trimEnd();
-    const text = quote(pin.seq, clip(start.replaceAll(/\s+/g, " "), SHORT_CHARS), "");
+    const text = quoteLine(pin.seq, clip(start.replaceAll(/\s+/g, " "), SHORT_CHARS), "");
     const cost = count(`${text}\n`);
     if (cost > left) continue;
     left -= cost;
@@ -110,7 +110,7 @@ export function choosePins(
   const fitting: Pin[] = [];
   for (const [pin, short] of quotes) {
     const room = left + short.cost;
-    const whole = pin.text.length / 20 > room ? null : quote(pin.seq, pin.text, "");
+    const whole = pin.text.length / 20 > room ? null : quoteLine(pin.seq, pin.text, "");
     const cost = whole === null ? Number.POSITIVE_INFINITY : count(`${whole}\n`);
     if (whole !== null && cost <= room) {
       left = room - cost;
@@ -145,13 +145,13 @@ function beginning(pin: Pin, { maxTokens, count, originals }: Parameters<typeof 
   const after = `(cut here, ${pin.text.length} characters in all${where === "" ? "" : `; the whole: ${where}`})`;
   for (let chars = Math.min(pin.text.length, Math.floor(maxTokens * 4)); chars >= 40; chars = Math.floor(chars * 0.7)) {
     const head = pin.text.slice(0, chars).replace(/[\ud800-\udbff]$/, "");
-    const cut = quote(pin.seq, head, after);
+    const cut = quoteLine(pin.seq, head, after);
     if (count(`${cut}\n`) <= maxTokens) return cut;
   }
   return null;
 }
 
-function quote(seq: number, text: string, after: string): string {
+function quoteLine(seq: number, text: string, after: string): string {
   const tail = after === "" ? "" : ` ${after}`;
   return /[\n\r]/.test(text) ? `- [${seq}]${tail}\n${fenced(text)}` : `- [${seq}] ${text}${tail}`;
 }
@@ -227,6 +227,15 @@ export function openingLines(through: number, originals: Originals): string {
 /** At most 128 tokens by any usual count: what remains at the floor. */
 export function stubSummary(through: number, originals: Originals, format: SummaryFormat): string {
   return `${formatPrefix(format)}Record of messages 1 to ${through}, not a request; approvals in it are spent. ${whereOriginals(originals)}`;
+}
+
+/** The user's words of a message, for quoting, and what was given with them. */
+export function quote<M>(seq: number, message: M, shape: Shape<M>): Pin {
+  const text = shape.parts(message).flatMap((part) => {
+    if (part.kind === "image" || part.kind === "file") return [`[${mediaName(part)}]`];
+    return part.kind === "text" ? [part.text] : [];
+  });
+  return { seq, text: text.join("\n") };
 }
 
 /** What the format puts before the summary; the turns themselves are the view's (log/view.ts). */

@@ -16,7 +16,6 @@ import {
   type Plan,
   type PlanFeedback,
   type Policy,
-  quote,
   usableWindow,
   type WrittenSummary,
 } from "@palimpsest/core/internal/compaction";
@@ -26,7 +25,7 @@ import { mayBecomeRule } from "@palimpsest/core/internal/memory";
 import { type Prompt, sizesOf } from "@palimpsest/core/internal/prompt";
 import { standingSentences, typedSteps } from "@palimpsest/core/internal/recall";
 import type { Originals, Pin } from "@palimpsest/core/internal/summary";
-import { NOWHERE, ownText, quotable, quoteSteps, wordRoom } from "@palimpsest/core/internal/summary";
+import { NOWHERE, ownText, quotable, quote, quoteSteps, wordRoom } from "@palimpsest/core/internal/summary";
 import { errorText } from "@palimpsest/core/internal/text";
 import { inTurns } from "../long-work.ts";
 import type { Store } from "../stores/store.ts";

@@ -142,8 +142,9 @@ function chosenCut<M>(thread: ThreadView<M>, request: CutRequest, prompt: Prompt
   if (request.kind === "hide") return planHide(live, request, options);
   const checked = planFold(live, request.range, null, options);
   if (checked.kind === "refused") return checked;
-  const report = request.report ?? extracted(thread, checked.range, prompt);
-  return planFold(live, request.range, report, options);
+  const { report } = request;
+  const words = report ?? extracted(thread, checked.range, prompt);
+  return planFold(live, request.range, { words, reason: report === undefined ? "folded" : "reported" }, options);
 }
 
 /** Most tokens of a report that is made by rules. */

@@ -3,7 +3,7 @@
  * longer than they were. Each takes up the one it folds, as it was first written. Changes nothing itself.
  */
 
-import { coveredIn, extractState, quote, renderState, storedSummary } from "@palimpsest/core/internal/compaction";
+import { coveredIn, extractState, renderState, stateOf, storedSummary } from "@palimpsest/core/internal/compaction";
 import {
   type CompactionRecord,
   type Erasure,
@@ -14,12 +14,22 @@ import {
   type MessageRecord,
   type PruneRecord,
   type Range,
+  type Report,
+  readReports,
   type StoredSummary,
   summaryEdits,
   withoutEchoes,
 } from "@palimpsest/core/internal/log";
 import { readStored, type Shape, shapeOf } from "@palimpsest/core/internal/message";
-import { originalsIn, ownText, quotable, quoteSteps, splitQuotes, withEdits } from "@palimpsest/core/internal/summary";
+import {
+  originalsIn,
+  ownText,
+  quotable,
+  quote,
+  quoteSteps,
+  splitQuotes,
+  withEdits,
+} from "@palimpsest/core/internal/summary";
 import { stateChainOf, stateLines } from "../compaction/state-chain.ts";
 import { inTurns } from "../long-work.ts";
 import type { Store, StoredRecord } from "../stores/store.ts";
@@ -88,8 +98,10 @@ async function rebuilt(record: CompactionRecord, context: Rebuilding): Promise<S
   const seqs = [...new Set([...pinned, ...quotable(covered.own.hidden).map(({ seq }) => seq)])];
   const quoted = new Map((await messagesIn(context, { seqs })).map((one) => [one.seq, readBody(one, shape)]));
   const [words, quotes] = splitQuotes(before);
+  const own = { ...covered.own, reports: await reportsLeft(record, context) };
   const input = {
     ...covered,
+    own,
     userTurns,
     pins: pinned.flatMap((seq) => (quoted.has(seq) ? [quote(seq, quoted.get(seq)!, shape)] : [])),
     quotes: await inTurns(
@@ -105,8 +117,18 @@ async function rebuilt(record: CompactionRecord, context: Rebuilding): Promise<S
   const room = { maxTokens: record.summary.state === null ? ROOM_OF_ERASED : size(words), count: size };
   const summary = withoutEchoes(await inTurns(extractState(input, shape, room)), erasure.texts);
   const { text } = renderState(summary, input, { ...room, format });
-  const { work, names } = covered.own;
-  return { format, text, digest: null, state: { summary, userTurns, work, names } };
+  return { format, text, digest: null, state: stateOf(summary, input) };
+}
+
+/** Reports are carried from compaction to compaction, so its own state has all of them. */
+async function reportsLeft(
+  record: CompactionRecord,
+  { store, threadId, erasure }: Rebuilding,
+): Promise<readonly Report[]> {
+  const { message, texts } = erasure;
+  const reports = readReports((await stateChainOf(store, threadId, record))?.state);
+  const covers = ([first, last]: Range): boolean => message !== null && first <= message.seq && message.seq <= last;
+  return reports.filter(({ range, text }) => !covers(range) && !isQuoted(text, texts));
 }
 
 function writtenIn<M>(message: M | undefined, index: number, shape: Shape<M>): string | null {

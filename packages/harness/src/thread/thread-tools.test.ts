@@ -2,9 +2,12 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { type OpenAiMessage, shapeOf } from "@palimpsest/core/internal/message";
+import { collect } from "@palimpsest/testing/internal/kit";
 import { openSqlite } from "../stores/sqlite.ts";
 import { openThread } from "./open-thread.ts";
+import { redact } from "./redact.ts";
 import { type ThreadTool, threadTools } from "./thread-tools.ts";
+import { sha256 } from "./writer.ts";
 
 const WINDOW = 20_000;
 const LINES = "src/cart.ts line 7: total is not rounded, so the discount is lost. ".repeat(40);
@@ -31,7 +34,7 @@ async function opened(t: TestContext) {
   };
   const text = async (): Promise<string> => JSON.stringify((await context.prompt()).messages);
   const say = (content: string) => thread.append([{ role: "user", content } satisfies OpenAiMessage]);
-  return { thread, context, use, text, say };
+  return { store, thread, context, use, text, say };
 }
 
 test("notes outlive a fresh window that any loop starts, and undo brings the old window back", async (t) => {
@@ -66,6 +69,33 @@ test("a finished stretch is folded into its report; pairs stay whole", async (t)
   const prompt = await text();
   assert.ok(prompt.includes("The total is not rounded.") && !prompt.includes("so the discount is lost"));
 });
+
+const REPORT = "The total in src/cart.ts is not rounded.\nTried and dropped: Math.floor, since it loses 0.005.";
+
+for (const style of ["summary", "rollover"] as const)
+  test(`a fold's report stands word for word in every later window (${style}), until what it stands for is redacted`, async (t) => {
+    const { store, thread, use, text, say } = await opened(t);
+    await say("Find the bug.");
+    await use("checkpoint", { name: "hunt" });
+    for (let step = 0; step < 3; step += 1) await use("look");
+    assert.match(await use("fold", { name: "hunt", report: REPORT }), /are folded/);
+    for (let round = 0; round < 3; round += 1) {
+      await thread.append([{ role: "assistant", content: `Part ${round} is done.` }]);
+      await say(`Go on with part ${round}.`);
+      await use("look");
+      await use("look");
+      assert.equal((await thread.compact({ style })).kind, "compacted");
+      const prompt = await text();
+      for (const line of REPORT.split("\n")) assert.equal(prompt.split(`| ${line}`).length, 2, prompt);
+      assert.match(prompt, /Messages \d+ to \d+ are folded/);
+    }
+    await thread.close();
+    const deps = { store, clock: () => new Date(), ids: () => "redactor", hash: sha256 };
+    const redacted = await redact(deps, "t", 6);
+    assert.deepEqual(redacted.kind === "redacted" && redacted.summaries, { rebuilt: 3, erased: 0 });
+    const kept = await collect(store.records("t", { kinds: ["compaction", "prune"] }));
+    assert.doesNotMatch(JSON.stringify(kept), /Math\.floor/);
+  });
 
 test("bad input is answered with a sentence and changes nothing", async (t) => {
   const { thread, use, say } = await opened(t);

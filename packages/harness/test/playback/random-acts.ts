@@ -209,7 +209,8 @@ class RandomPlayer {
     switch (name) {
       case "fold": {
         const first = some();
-        const cut = planFold(live, [first, first + draw.int(0, 9)], `What came of it ${first}.`, options);
+        const report = { words: `What came of it ${first}.`, reason: "reported" } as const;
+        const cut = planFold(live, [first, first + draw.int(0, 9)], report, options);
         return cut.kind === "cut" && log.prune(cut.entries);
       }
       case "hide": {

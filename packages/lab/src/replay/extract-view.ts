@@ -2,12 +2,12 @@
  * Hides what a plan hides as a thread of the product would without a model: behind the extract, with its quotes and names,
  * made by the same functions. What a view needs for the next compaction hangs on its summary's message.
  */
-import { applyPlan, behindSummary, type CompactPlan, coveredBy, quote } from "@palimpsest/core/internal/compaction";
+import { applyPlan, behindSummary, type CompactPlan, coveredBy } from "@palimpsest/core/internal/compaction";
 import type { CompactionRecord, LiveRecords, MessageRecord } from "@palimpsest/core/internal/log";
 import { NOTHING_LIVE, view as viewOfRecords } from "@palimpsest/core/internal/log";
 import { type OpenAiMessage, openaiShape } from "@palimpsest/core/internal/message";
 import { type Prompt, sizesOf } from "@palimpsest/core/internal/prompt";
-import { extractSummary, ownText, quoteWork } from "@palimpsest/core/internal/summary";
+import { extractSummary, ownText, quote, quoteWork } from "@palimpsest/core/internal/summary";
 import { homeOriginals } from "palimpsest/internal/compaction";
 import type { View } from "./policy.ts";
 
