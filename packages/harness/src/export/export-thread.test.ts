@@ -8,7 +8,7 @@ import { openSqlite } from "../stores/sqlite.ts";
 import { replay } from "../thread/audit.ts";
 import { threadDeps } from "../thread/writer.ts";
 import { type ExportFormat, exportThread } from "./export-thread.ts";
-import { htmlHead } from "./html.ts";
+import { htmlHead, htmlMessage } from "./html.ts";
 
 const MESSAGES = [
   { role: "user", content: "Is <b>a & b</b> safe?" },
@@ -67,4 +67,10 @@ async function all<T>(pieces: AsyncIterable<T>): Promise<T[]> {
 
 test("signs that turn or hide words don't reach the title of an exported page", () => {
   assert.match(htmlHead("a\u202eb\u200bc\u2028d"), /<title>a\ufffdb\ufffdc\ufffdd<\/title>/);
+});
+
+test("characters that reverse or hide text are visible signs in an exported message; line ends and tabs stay", () => {
+  const text = "turned \u202e txet \u2066 hidden \u200b zero \u0000\n\tnext line";
+  const html = htmlMessage({ seq: 1, at: "2026-11-19T12:00:00Z", role: "user", parts: [{ kind: "text", text }] });
+  assert.match(html, /<p>turned \ufffd txet \ufffd hidden \ufffd zero \ufffd\n\tnext line<\/p>/);
 });

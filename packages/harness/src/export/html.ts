@@ -9,7 +9,7 @@ export function htmlHead(title: string): string {
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escaped(title.replace(TURNING, "\ufffd"))}</title>
+<title>${escaped(title)}</title>
 <style>
 :root { color-scheme: light dark; background: light-dark(#fff, #16171b); color: light-dark(#1d1f24, #e7e7e2); }
 a { color: inherit; }
@@ -30,7 +30,8 @@ td, th { text-align: start; vertical-align: top; padding: .2rem .6rem .2rem 0; b
 .key span { margin-right: 1rem; white-space: nowrap; display: inline-block; }
 details { margin: .3rem 0; }
 summary { cursor: pointer; }
-svg { width: 100%; height: auto; }
+time { white-space: nowrap; }
+svg { width: 100%; height: auto; color: light-dark(#b83b0a, #f07a45); }
 </style>
 </head>
 <body>
@@ -38,9 +39,6 @@ svg { width: 100%; height: auto; }
 <h1>${escaped(title)}</h1>
 `;
 }
-
-/** What turns or hides the words of a title, where no style can keep it apart. */
-const TURNING = /[\p{Cc}\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff]/gu;
 
 export function htmlMessage({ seq, at, role, parts }: ExportedMessage): string {
   const when = `<time datetime="${escaped(at)}">${escaped(at.slice(0, 16).replace("T", " "))}</time>`;
@@ -70,6 +68,9 @@ function partHtml(part: Part): string {
   }
 }
 
+/** Markup as text, and characters that reverse or hide text as a visible sign. Tabs and line ends stay. */
 export function escaped(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+  return text.replaceAll(HIDING, "\ufffd").replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
+
+const HIDING = /(?![\t\n\r])[\p{Cc}\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff]/gu;

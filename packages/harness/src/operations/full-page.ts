@@ -36,18 +36,18 @@ export async function* fullPage(home: Home, threadId: string, options: Operation
 function windowHtml({ at, total, window: size, parts, entries, compaction }: WindowNow): string {
   const used = Object.entries(parts).filter(([, tokens]) => tokens > 0);
   const whole = Math.max(size, total, 1);
-  const color = (index: number) => `background:${COLORS[index % COLORS.length]}`;
   const named = used.map(([name, tokens]) => `${escaped(PARTS[name] ?? name)} ${figure(tokens)}`);
+  const color = used.map(([name]) => `background:${COLORS[name] ?? OTHER_COLOR}`);
   const bar = used.map(([, tokens], index) => {
     const width = ((tokens / whole) * 100).toFixed(2);
-    return `<i style="width:${width}%;${color(index)}" title="${named[index]}"></i>`;
+    return `<i style="width:${width}%;${color[index]}" title="${named[index]}"></i>`;
   });
-  const key = named.map((words, index) => `<span><i style="${color(index)}"></i>${words}</span>`);
+  const key = named.map((words, index) => `<span><i style="${color[index]}"></i>${words}</span>`);
   const rows = entries.map(
     ({ seq, source, role, tokens, shortened, pinned }) =>
       `<tr><td>${seq === null ? "" : messageLink(seq)}</td><td>${escaped(role)}</td><td>${escaped(whyWords({ source, shortened, pinned }))}</td><td class="n">${figure(tokens)}</td></tr>`,
   );
-  const hidden = compaction === null ? "" : ` Everything up to #${compaction.hiddenThrough} stands behind one summary.`;
+  const hidden = compaction === null ? "" : ` Everything up to #${compaction.hiddenThrough} is behind one summary.`;
   return `<section id="window"><h2>The window at #${at}</h2>
 <p>${figure(total)} of ${figure(size)} tokens.${hidden}</p>
 <div class="bar">${bar.join("")}</div>
@@ -59,7 +59,22 @@ ${rows.join("\n")}
 `;
 }
 
-const COLORS = ["#64748b", "#8b5cb8", "#c2410c", "#a2457e", "#0f766e", "#4f6bb8", "#8a7420", "#b4506a", "#475569"];
+/** The inspector's colors, between its light and its dark ones. */
+const COLORS: Readonly<Record<string, string>> = {
+  base: "#64748b",
+  memory: "#8b5cb8",
+  instructions: "#8b5cb8",
+  summary: "#c2410c",
+  acknowledgement: "#e08a5b",
+  rules: "#b91c5c",
+  evidence: "#a2457e",
+  user: "#0f766e",
+  assistant: "#4f6bb8",
+  tool: "#8a7420",
+  images: "#b4506a",
+  definitions: "#475569",
+};
+const OTHER_COLOR = "#94a3b8";
 
 /** As a person names them. */
 const PARTS: Readonly<Record<string, string>> = {
@@ -90,15 +105,18 @@ function curveHtml({ requests, marks }: OverTime): string {
     .filter(({ kind }) => kind === "compaction")
     .map(({ seq }) => requests.findIndex((one) => one.seq > seq))
     .filter((index) => index >= 0)
-    .map((index) => `<line x1="${x(index)}" x2="${x(index)}" y1="0" y2="${height}" stroke="#c2410c"/>`);
+    .map(
+      (index) => `<line x1="${x(index)}" x2="${x(index)}" y1="0" y2="${height}" stroke="currentColor" opacity=".6"/>`,
+    );
+  const only = requests.length === 1 ? `<circle cx="${x(0)}" cy="${y(first.input)}" r="5" fill="#4f6bb8"/>` : "";
   const size = last.window;
   const limit =
     size === null
       ? ""
-      : `<line x1="0" x2="${width}" y1="${y(size)}" y2="${y(size)}" stroke="#b91c1c" stroke-dasharray="5 4"/>`;
+      : `<line x1="0" x2="${width}" y1="${y(size)}" y2="${y(size)}" stroke="currentColor" stroke-dasharray="5 4"/>`;
   return `<section><h2>Tokens of every request</h2>
-<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${figure(requests.length)} requests">${cuts.join("")}${limit}<polyline points="${points}" fill="none" stroke="#4f6bb8" stroke-width="2"/></svg>
-<p>From ${figure(first.input)} to ${figure(last.input)} tokens.${size === null ? "" : ` The dashed line is the window of ${figure(size)}.`}${cuts.length === 0 ? "" : " Each upright line is a compaction."}</p></section>
+<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${figure(requests.length)} requests">${cuts.join("")}${limit}<polyline points="${points}" fill="none" stroke="#4f6bb8" stroke-width="2"/>${only}</svg>
+<p>${only === "" ? `From ${figure(first.input)} to ${figure(last.input)}` : figure(first.input)} tokens.${size === null ? "" : ` The dashed line is the window of ${figure(size)}.`}${cuts.length === 0 ? "" : " Each upright line is a compaction."}</p></section>
 `;
 }
 
@@ -116,7 +134,7 @@ async function* requestsHtml(
     const sent = await request.run(home, { thread, seq }, options).catch(() => null);
     const text = sent === null ? null : systemText(sent.system);
     const price = cost === null ? "" : ` · $${cost.toFixed(4)}`;
-    yield `<details id="r${seq}"><summary>#${seq} · ${figure(input)} tokens${price} · ${escaped(model)} · ${escaped(at.slice(0, 16).replace("T", " "))}</summary>
+    yield `<details id="r${seq}"><summary>#${seq} · ${figure(input)} tokens${price} · ${escaped(model)} · ${timeHtml(at)}</summary>
 <p>${heldWords(past)} ${messageLink(seq)} answered it.</p>
 ${text === null ? "<p>What was sent beside the messages is not recorded.</p>" : text === system ? "<p>The same system prompt as above.</p>" : `<pre>${escaped(text)}</pre>`}
 ${sent === null || sent.tools.length === 0 ? "" : `<p>Tools: ${escaped(sent.tools.map(toolName).join(", "))}</p>`}
@@ -165,13 +183,26 @@ async function* compactionsHtml(home: Home, threadId: string): AsyncGenerator<st
     if (record.kind !== "compaction") continue;
     count += 1;
     const { seq, at, rung, reason, tokensBefore, tokensAfter, covers, summary } = record;
-    yield `<details id="c${seq}"><summary>#${seq} · ${figure(tokensBefore)} → ${figure(tokensAfter)} tokens · ${escaped(rung)}, ${escaped(reason)} · ${escaped(at.slice(0, 16).replace("T", " "))}</summary>
-<p>Hides ${messageLink(covers[0])} to ${messageLink(covers[1])}. What stands for them:</p>
+    yield `<details id="c${seq}"><summary>#${seq} · ${figure(tokensBefore)} → ${figure(tokensAfter)} tokens · ${escaped(RUNGS[rung] ?? rung)} (${escaped(reason)}) · ${timeHtml(at)}</summary>
+<p>Hides ${messageLink(covers[0])} to ${messageLink(covers[1])}. In their place:</p>
 <pre>${escaped(summary.text)}</pre>
 </details>
 `;
   }
   yield count === 0 ? "<p>Nothing was compacted.</p></section>\n" : "</section>\n";
+}
+
+const RUNGS: Readonly<Record<string, string>> = {
+  prune: "old results shortened",
+  rollover: "a fresh window",
+  summarize: "a summary by a model",
+  extract: "a summary by rules",
+  clamp: "long messages shortened",
+  collapse: "open calls hidden",
+};
+
+function timeHtml(at: string): string {
+  return `<time>${escaped(at.slice(0, 16).replace("T", " "))}</time>`;
 }
 
 function messageLink(seq: number): string {
