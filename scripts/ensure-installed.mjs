@@ -83,11 +83,11 @@ function run(args, again = args[0] === "ci") {
   }
 }
 
-// Types that a fresh clone has from its first build, and one that was pulled may lack: nothing that runs needs them.
+// Generated types. They may be missing after a pull; no program needs them at run time.
 if (!needsChatOnly && !existsSync(join(root, "packages", "harness", "src", "client", "routes.ts")))
   run(["run", "-s", "client-routes"]);
 
-/** Node is most of what is fetched: it comes while the packages do. Gives where it lies; null: its own package has to fetch it. */
+/** Node is most of the download, so it is fetched in parallel with the packages. Returns its path; null if its own package must fetch it. */
 function fetchNode() {
   const { node: version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")).dependencies;
   const kind = process.platform === "darwin" && process.arch === "arm64" ? "node-bin" : "node";

@@ -21,7 +21,7 @@ test("studio builds the page of a clone that has none, once, and other commands 
   assert.ok(!existsSync(join(page, "..", "built-once")));
 });
 
-/** An unbuilt clone, with a command and a build that only leave traces. */
+/** An unbuilt clone whose command and build only record that they ran. */
 function clone(t: TestContext) {
   const root = mkdtempSync(join(tmpdir(), "palimpsest-clone-"));
   t.after(() => rmSync(root, { recursive: true }));

@@ -4,7 +4,7 @@ import { Frame } from "./frame/frame.tsx";
 import { applyTheme } from "./frame/theme.ts";
 
 applyTheme();
-// Until here the document's own header stands, so that something is seen before the scripts have come.
+// Replaces the header of the document, which is shown until the scripts are loaded.
 const page = document.querySelector("#page")!;
 page.replaceChildren();
 render(<Frame />, page);

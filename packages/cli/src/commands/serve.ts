@@ -119,7 +119,7 @@ const runStudio: CommandRun<StudioOptions> = async ({ positionals: [threadId], o
   return serve(context, options, { onReady, log: context.verbose ? "requests" : "failures" });
 };
 
-/** Whether a gateway of ours answers there, whichever home it serves. A closed port refuses at once; a busy gateway takes seconds. */
+/** Whether one of our gateways answers there, for any home. A closed port refuses at once; a busy gateway takes seconds. */
 async function isGateway(url: string): Promise<boolean> {
   try {
     const response = await fetch(`${url}/openapi.json`, { signal: AbortSignal.timeout(10_000) });

@@ -127,9 +127,9 @@ export function copyProgress(output: Output): (progress: CopyProgress) => void {
   );
 }
 
-/* Foreign text made safe to print: what somebody else wrote must not move the cursor, hide text or change the terminal. Joiners of letters and emoji stay. */
+/* Makes foreign text safe to print: it must not move the cursor, hide text or change the terminal. Joiners of letters and emoji stay. */
 
-/** Control characters of both sets, line ends of Unicode, what turns the direction of the text around and what hides in it. */
+/** Control characters (C0 and C1), Unicode line ends, characters that reverse text, and zero-width characters. */
 const STEERING = /[\p{Cc}\u200b\u2028-\u202e\u2060\u2066-\u2069\ufeff]/gu;
 
 /** For one line. */
@@ -158,13 +158,13 @@ export function graphemes(text: string): string[] {
   return ASCII.test(text) ? text.split("") : Array.from(SEGMENTER.segment(text), ({ segment }) => segment);
 }
 
-/** Colors take no room. */
+/** Color codes have no width. */
 export function columns(text: string): number {
   const visible = text.includes(ESCAPE) ? stripVTControlCharacters(text) : text;
   return ASCII.test(visible) ? visible.length : graphemes(visible).reduce((sum, one) => sum + width(one), 0);
 }
 
-/** One line cut into rows that fit, wherever that is; its colors go on in the next row. */
+/** Cuts one line into rows of the given width, also inside words; colors continue in the next row. */
 export function rowsOf(text: string, room: number): string[] {
   if (columns(text) <= room) return [text];
   const rows = [""];
@@ -199,7 +199,7 @@ export function padded(text: string, room: number): string {
 
 const ESCAPE = "\u001b";
 const STYLE = new RegExp(`(${ESCAPE}\\[[\\d;]*m)`);
-// Printable only: what else there is takes no room.
+// Only printable characters have a width.
 const ASCII = /^[ -~]*$/;
 const NO_ROOM = /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}]+$/u;
 const WIDE =

@@ -1,4 +1,4 @@
-// Values at the edge of a limit, and results that nothing fits.
+// Values at the edge of a limit, and results for which no room is enough.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { plainPrompt } from "@palimpsest/testing/internal/shapes";

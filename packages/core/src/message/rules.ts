@@ -225,7 +225,7 @@ export function describeTool(facts: ToolFacts): { readonly [KEY]: ToolFacts & Re
   return { [KEY]: { ...facts } };
 }
 
-/** As far as a tool of the AI SDK says what it is. */
+/** The facts that a tool of the AI SDK declares. */
 interface DescribedTool {
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
@@ -235,7 +235,7 @@ export function factsOfTool(tool: DescribedTool | undefined): ToolFacts | undefi
   return typeof facts === "object" && facts !== null ? (facts as ToolFacts) : undefined;
 }
 
-/** Facts by name, out of the tools it was shown: it keeps what they say, never the tools, which may hold a whole run. */
+/** The facts of the given tools by name. It keeps no reference to the tools, which may hold a whole run. */
 export interface ToolRegistry {
   readonly find: FindToolFacts;
   learn(tools: Readonly<Record<string, DescribedTool>>): void;

@@ -142,7 +142,7 @@ export interface ChainPlace {
 export interface ChainState {
   /** Of the last message. */
   readonly hash: string;
-  /** Results since the last message that is none: they count anew with the next one. Null: there are none. */
+  /** Results at the end, which are counted again with the next one. Null if the last message is no result. */
   readonly pending: PendingResults | null;
   /** Places of the calls they answer. */
   readonly calls: CallPlaces;
@@ -151,7 +151,7 @@ export interface ChainState {
 type CallPlaces = ReadonlyMap<string, number>;
 
 interface PendingResults {
-  /** The hash in front of them. */
+  /** The hash of what comes before them. */
   readonly before: string;
   readonly last: PendingResult;
 }
@@ -289,12 +289,12 @@ function* after<M>(
   };
 }
 
-/** Of all that was said, for an answer that goes on from there: results count in the order of their calls, whatever order they came in. */
+/** The hash of the whole conversation, for an answer that continues it. Results count in the order of their calls, not of their arrival. */
 export async function hashBefore({ hash, pending }: ChainState, secret: Secret): Promise<string> {
   return pending === null ? hash : inTurns(linkedResults(pending.before, resultsIn(pending.last), secret));
 }
 
-/** In the order they came in, those up to `until` left out. */
+/** In the order of arrival, without those up to `until`. */
 function resultsIn(last: PendingResult | null, until: PendingResult | null = null): readonly PendingResult[] {
   const results: PendingResult[] = [];
   for (let one = last; one !== until && one !== null; one = one.earlier) results.push(one);
@@ -326,7 +326,7 @@ function* written(value: readonly unknown[]): Generator<void, string> {
   return (yield* jsonSteps(value)) ?? "";
 }
 
-/** What a part says, as text that is the same for all spellings of it. Null: it says nothing, or is a result, which counts elsewhere. */
+/** The content of a part as normalized text. Null if it is empty, or a result, which is counted elsewhere. */
 function partText(part: Part): string | null {
   switch (part.kind) {
     case "text":

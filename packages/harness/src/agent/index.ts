@@ -8,7 +8,7 @@ export type { AgentErrorCode } from "./errors.ts";
 export { AgentError } from "./errors.ts";
 export type { AgentEvent, ClientCall, RunEnd, RunResult, StepEvent, StepUsage } from "./events.ts";
 export type { RunInput } from "./execute.ts";
-// By this the events, ends and error codes of our own features are in the types of whoever imports this.
+// Adds the events, ends and error codes of our own features to the types of every importer.
 export type * from "./features.ts";
 export type { ModelRequest, PromptSection } from "./fixed-part.ts";
 export type { EditInput, RegenerateInput } from "./fork.ts";

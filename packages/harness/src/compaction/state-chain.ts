@@ -120,7 +120,7 @@ export function shownRules(rules: RuleList | null, state: Readonly<Record<string
 /** Where a thread's folder keeps the hidden originals. */
 export const HISTORY = "history";
 
-/** Names sort in the order of what they hold. */
+/** Sorted by name, the files are in the order of their messages. */
 export function partName([first, last]: Range): string {
   const pad = (seq: number): string => String(seq).padStart(10, "0");
   return `part-${pad(first)}-${pad(last)}.jsonl`;

@@ -126,7 +126,7 @@ export async function createAgentFromConfig(options: ConfiguredAgentOptions): Pr
   return { agent, model, memory, disconnect: async () => servers?.close?.() };
 }
 
-/** Null where none is configured; what connects to servers is loaded for those who have one. */
+/** Null if none is configured. The code that connects to servers is loaded only if there is one. */
 async function mcpServers(servers: ConfigFile["mcp_servers"], options: McpToolsOptions): Promise<Middleware | null> {
   if (Object.keys(servers).length === 0) return null;
   const { mcpTools } = await import("../features/mcp/middleware.ts");

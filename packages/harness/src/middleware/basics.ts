@@ -243,7 +243,7 @@ export function recall({ tokens = 2000, scope = "thread", corrected }: RecallOpt
   };
 }
 
-/** A longer answer would be cut on arrival, and in the middle, whatever stands there. */
+/** A longer answer would be cut in the middle when it arrives. */
 function roomIn(run: Run): number {
   return Math.max(LEAST, Math.floor((run.window() - fixedTokens(run.prompt())) * SHARE));
 }
@@ -254,7 +254,7 @@ const SHARE = 1 / 4;
 const LEAST = 300;
 
 /*
- * Sees when an agent goes round in circles: identical calls with identical results, alone or in a cycle. It is told so
+ * Detects an agent that repeats itself: identical calls with identical results, alone or in a cycle. The agent is told
  * first; if it goes on, the call is not carried out and the run ends with the reason.
  */
 
@@ -369,7 +369,7 @@ export function judgeCall(
   return { kind: "fine" };
 }
 
-/** How often the cycle of this length has come round, the one that `next` completes or goes on with included. */
+/** How often the cycle of this length has occurred, including the one that `next` completes or continues. */
 function cycles(seen: readonly SeenCall[], next: string, period: number): number {
   const last = seen.at(-period);
   if (last?.call !== next) return 1;
@@ -379,6 +379,6 @@ function cycles(seen: readonly SeenCall[], next: string, period: number): number
     if (one.call !== before.call || one.result !== before.result) break;
     same++;
   }
-  // `same` steps stand exactly one period after their likes.
+  // The last `same` steps equal those one period before them.
   return 1 + Math.floor((same + period - 1) / period);
 }

@@ -17,7 +17,7 @@ export function Frame() {
   const user = useAnswer("user", () => ask("GET /api/user"));
   const main = useRef<HTMLElement>(null);
   useKeys();
-  // Beside the question who one is, so that the threads are there one answer earlier.
+  // Sent together with the request for the session, so that the threads arrive one round trip earlier.
   useEffect(followThreads, [user.value?.user]);
   const { view, id } = place.value;
   useEffect(() => {

@@ -27,7 +27,7 @@ export const views: Readonly<Record<PageView, ViewRow>> = {
 
 type LaterViews = typeof import("./opened-later.ts").openedLater;
 
-/** Draws only its heading until the views' file is here. */
+/** Draws only its heading until the file of the views is loaded. */
 function later(name: keyof LaterViews, title: string): ViewRow {
   const component = () => {
     const state = fetched.value;

@@ -168,7 +168,7 @@ export const ADDED = { state: { addedMessages: true } };
 interface OwnResultsOptions<M> {
   readonly said: ReadAnswer<M>;
   readonly isLast?: boolean;
-  /** Nobody waits for the answer any more. */
+  /** The client has left. */
   readonly left: AbortSignal;
 }
 

@@ -3,7 +3,7 @@
  * done in their name, and a thread that is deleted takes its names along.
  */
 
-/** Of one document. The store is the user's. */
+/** The source turns of one document, in the user's store. */
 import type { EvidenceRecord, MessageRecord } from "@palimpsest/core/internal/log";
 import {
   type AnsweredQuestion,
