@@ -5,7 +5,7 @@
  */
 
 import { chosenTail, summaryEdits } from "../log/apply-prune.ts";
-import { extendReports, type Report, renderReports } from "../log/folds.ts";
+import { extendReports, type FoldReport, renderReports } from "../log/folds.ts";
 import { type Note, renderNotes } from "../log/notes.ts";
 import {
   type CompactionRecord,
@@ -202,7 +202,7 @@ interface OwnWords {
   readonly names: readonly UsedName[];
   readonly shownNames: ReadonlySet<string>;
   /** What it wrote of stretches that it folded; absent without. */
-  readonly reports?: readonly Report[];
+  readonly reports?: readonly FoldReport[];
 }
 
 export const NO_OWN_WORDS: OwnWords = { work: NO_WORK, hidden: NO_WORK, shown: "", names: [], shownNames: new Set() };
@@ -234,9 +234,8 @@ export function storedSummary(state: unknown): SummaryState | null {
 /** What a compaction stores of a summary and of what it covers. */
 export function stateOf<M>(
   summary: SummaryState,
-  { userTurns, own }: Pick<Covered<M>, "userTurns" | "own">,
+  { userTurns, own: { work, names, reports = [] } }: Pick<Covered<M>, "userTurns" | "own">,
 ): StoredState {
-  const { work, names, reports = [] } = own;
   return { summary, userTurns, work, names, ...(reports.length > 0 && { reports }) };
 }
 
@@ -247,16 +246,16 @@ export function coveredBy<M>(
   { shape, original, state }: { shape: Shape<M>; original: (record: MessageRecord) => M; state: unknown },
 ): Covered<M> {
   const last = cut.covers[1];
-  const tail = live.prunes.length === 0 ? live.tail.map(numbered(original)) : chosenTail(live, { shape, original });
+  const tail =
+    live.prunes.length === 0
+      ? live.tail.map((one) => ({ seq: one.seq, message: original(one) }))
+      : chosenTail(live, { shape, original });
   const said = tail.filter(({ message }) => shape.role(message) !== "system");
   const entries = said.filter(({ seq }) => seq <= last);
   const edited = live.prunes.length === 0 ? state : withEdits(state, summaryEdits(live));
   const covered = coveredIn(edited, { last, entries, tail: said.filter(({ seq }) => seq > last) }, shape);
+  if (live.prunes.length === 0 && (state as Partial<StoredState> | null)?.reports === undefined) return covered;
   return { ...covered, own: { ...covered.own, reports: extendReports(state, live, last) } };
-}
-
-function numbered<M>(original: (record: MessageRecord) => M): (record: MessageRecord) => NumberedMessage<M> {
-  return (record) => ({ seq: record.seq, message: original(record) });
 }
 
 interface Split<M> {
@@ -290,8 +289,7 @@ export function coveredIn<M>(state: unknown, { last, entries, tail }: Split<M>, 
 export type Covered<M> = Pick<SummaryInput<M>, "prior" | "entries" | "userTurns" | "own">;
 
 /** Of a summary's room, what notes may take, and of the rest what reports may. */
-const NOTES_SHARE = 0.5;
-const REPORTS_SHARE = 0.6;
+const [NOTES_SHARE, REPORTS_SHARE] = [0.5, 0.6];
 
 /** A state as the text that stands in the view, within the cut's budget. */
 export function renderState<M>(
@@ -307,8 +305,8 @@ export function renderState<M>(
   const notes =
     lines.notes === undefined ? "" : renderNotes(lines.notes, { maxTokens: maxTokens * NOTES_SHARE, count });
   const left = notes === "" ? maxTokens : maxTokens - count(`${notes}\n\n`);
-  const rest = whereMore(originals);
-  const reports = renderReports(own.reports ?? [], { maxTokens: left * REPORTS_SHARE, count, rest });
+  const told = { maxTokens: left * REPORTS_SHARE, count, rest: whereMore(originals) };
+  const reports = own.reports === undefined ? "" : renderReports(own.reports, told);
   const room = reports === "" ? left : left - count(`${reports}\n\n`);
   const summary = renderSummary(state, { ...options, maxTokens: room, pins, originals, ...lines, names });
   if ([quotes.text, notes, reports].every((block) => block === "")) return summary;

@@ -12,8 +12,8 @@ export {
   parseRecord,
   type ThreadName,
 } from "./chain.ts";
-export type { ChosenCut, Report, ShowPlan } from "./folds.ts";
-export { planFold, planHide, planShow, readReports } from "./folds.ts";
+export type { ChosenCut, FoldReport, ShowPlan } from "./folds.ts";
+export { isRequest, planFold, planHide, planShow, readReports } from "./folds.ts";
 export type { Delta, Head, Json, StateChain } from "./head.ts";
 export { advance, applyDelta, chainAfter, deltaOf, emptyHead, headFold, storedState } from "./head.ts";
 export type { Note, NoteChange, NoteWrite } from "./notes.ts";

@@ -61,7 +61,8 @@ export function contextTools(): Middleware {
           description: fold.description,
           metadata,
           inputSchema: fold.input,
-          execute: (given) => decided(run, () => foldSince(run.thread, run.prompt(), given)),
+          execute: (given) =>
+            decided(run, () => foldSince(run.thread, given, { prompt: run.prompt(), at: placeOf(run).at })),
         }),
       };
     },
@@ -84,7 +85,7 @@ async function decided(run: Run, decide: () => ToolDecision): Promise<string> {
   await run.commit(() => {
     const decision = decide();
     said = decision.said;
-    return decision.record === null ? [] : [decision.record];
+    return decision.records;
   });
   return said;
 }

@@ -103,35 +103,38 @@ export async function cutThread(writer: Writer, request: CutRequest, mode: "act"
   const load = await writer.store.load(writer.lease.threadId);
   if (load === undefined) return { kind: "missing" };
   const { thread, prompt } = await sizedThread(writer.store, load);
-  const cut = planCut(thread, request, prompt());
+  const cut = planCut(thread, request, { prompt: prompt(), at: writer.clock().toISOString() });
   if (cut.kind === "refused") return cut;
-  const { range, record, figures } = cut;
+  const { range, records, figures } = cut;
   if (mode === "dry-run") return { kind: "cut", seq: null, range, ...figures };
-  const result = await commit(writer, [record], { head: load.head, structure: [] });
+  const result = await commit(writer, records, { head: load.head, structure: [] });
   if (result.kind !== "committed") return result;
-  return { kind: "cut", seq: result.seqs[0] ?? null, range, ...figures };
+  return { kind: "cut", seq: result.seqs.at(-1) ?? null, range, ...figures };
 }
 
 interface PlannedCut {
   readonly kind: "cut";
   readonly range: Range;
   readonly figures: ChosenFigures;
-  readonly record: Extract<RecordInput, { readonly kind: "prune" }>;
+  /** Its prune, behind the rules that it would hide. */
+  readonly records: readonly RecordInput[];
 }
 
-/** The record of a cut. One that frees nothing is refused. */
+/** The records of a cut. One that frees nothing is refused. */
 export function planCut<M>(
   thread: ThreadView<M>,
   request: CutRequest,
-  prompt: Prompt<M>,
+  { prompt, at }: { readonly prompt: Prompt<M>; readonly at: string },
 ): PlannedCut | Extract<ChosenCut, { readonly kind: "refused" }> {
   const cut = chosenCut(thread, request, prompt);
   if (cut.kind === "refused") return cut;
   const { entries, range } = cut;
-  const figures = figuresOf(thread, entries, prompt);
+  const rules = request.kind === "fold" ? rulesIn(thread, range, at) : null;
+  const figures = figuresOf(thread, entries, prompt, rules);
   const { tokensBefore, tokensAfter } = figures;
-  if (tokensAfter < tokensBefore)
-    return { kind: "cut", range, figures, record: { kind: "prune", entries, tokensBefore, tokensAfter } };
+  const prune = { kind: "prune", entries, tokensBefore, tokensAfter } as const;
+  const records = rules === null ? [prune] : [{ kind: "state", patch: { rules } } as const, prune];
+  if (tokensAfter < tokensBefore) return { kind: "cut", range, figures, records };
   const problem = "what would stand there is as long as what is there";
   return { kind: "refused", reason: "nothing-to-hide", problem };
 }
@@ -145,6 +148,17 @@ function chosenCut<M>(thread: ThreadView<M>, request: CutRequest, prompt: Prompt
   const { report } = request;
   const words = report ?? extracted(thread, checked.range, prompt);
   return planFold(live, request.range, { words, reason: report === undefined ? "folded" : "reported" }, options);
+}
+
+/** With the standing rules that a person typed in the range: a fold must not take them out of the prompt. Null if they are kept. */
+function rulesIn<M>(thread: ThreadView<M>, [from, until]: Range, at: string): RuleList | null {
+  const rules = rulesOf(thread.head());
+  const live = thread.live();
+  const inside = { ...live, tail: live.tail.filter(({ seq }) => seq >= from && seq <= until) };
+  const steps = statedRules({ ...thread, live: () => inside }, rules, at);
+  let step = steps.next();
+  while (step.done !== true) step = steps.next();
+  return step.value === rules ? null : step.value;
 }
 
 /** Most tokens of a report that is made by rules. */
@@ -208,7 +222,12 @@ export async function editSummary(
 const READ = 0.1;
 const WRITE = 1.25;
 
-function figuresOf<M>(thread: ThreadView<M>, entries: PruneRecord["entries"], prompt: Prompt<M>): ChosenFigures {
+function figuresOf<M>(
+  thread: ThreadView<M>,
+  entries: PruneRecord["entries"],
+  prompt: Prompt<M>,
+  rules: RuleList | null = null,
+): ChosenFigures {
   const { version } = thread.head();
   const record: PruneRecord = {
     kind: "prune",
@@ -220,7 +239,8 @@ function figuresOf<M>(thread: ThreadView<M>, entries: PruneRecord["entries"], pr
     at: "",
     runId: null,
   };
-  const after = considerPrompt(thread.view(liveAfter(thread.live(), record)), prompt);
+  const live = rules === null ? thread.live() : { ...thread.live(), rules };
+  const after = considerPrompt(thread.view(liveAfter(live, record)), prompt);
   const first = after.entries.findIndex(({ message }, index) => message !== prompt.entries[index]?.message);
   const changed = first < 0 ? [] : after.entries.slice(first);
   const rereads = changed.reduce((sum, entry) => sum + entryTokens(entry, after.factor), 0);

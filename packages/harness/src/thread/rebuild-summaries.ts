@@ -9,12 +9,12 @@ import {
   type Erasure,
   erase,
   erasedState,
+  type FoldReport,
   type Head,
   isQuoted,
   type MessageRecord,
   type PruneRecord,
   type Range,
-  type Report,
   readReports,
   type StoredSummary,
   summaryEdits,
@@ -124,7 +124,7 @@ async function rebuilt(record: CompactionRecord, context: Rebuilding): Promise<S
 async function reportsLeft(
   record: CompactionRecord,
   { store, threadId, erasure }: Rebuilding,
-): Promise<readonly Report[]> {
+): Promise<readonly FoldReport[]> {
   const { message, texts } = erasure;
   const reports = readReports((await stateChainOf(store, threadId, record))?.state);
   const covers = ([first, last]: Range): boolean => message !== null && first <= message.seq && message.seq <= last;

@@ -70,6 +70,37 @@ test("a finished stretch is folded into its report; pairs stay whole", async (t)
   assert.ok(prompt.includes("The total is not rounded.") && !prompt.includes("so the discount is lost"));
 });
 
+test("over turns the finished part is folded: what stands before the current request, and a rule stated in it stays", async (t) => {
+  const { thread, use, text, say } = await opened(t);
+  await say("Find the bug.");
+  await use("checkpoint", { name: "hunt" });
+  await use("look");
+  await thread.append([{ role: "assistant", content: "Line 7." }]);
+  await say("Look again. Never push to main.");
+  await use("look");
+  await thread.append([{ role: "assistant", content: "Still line 7." }]);
+  await say("Now mend it.");
+  assert.match(
+    await use("fold", { name: "hunt", report: "It is line 7." }),
+    /Messages 5 to \d+ are folded.*current request/,
+  );
+  const prompt = await text();
+  for (const words of ["It is line 7.", "Now mend it.", "Find the bug.", "- Never push to main."])
+    assert.ok(prompt.includes(words), words);
+  assert.doesNotMatch(prompt, /so the discount is lost|Look again/);
+  await say("And the tests?");
+  assert.match(await use("fold", { name: "none", report: "x" }), /no checkpoint none/);
+  await thread.close();
+});
+
+test("a checkpoint after which nothing was finished can't be folded, and the tool says so", async (t) => {
+  const { thread, use, say } = await opened(t);
+  await say("Find the bug.");
+  await use("checkpoint", { name: "hunt" });
+  assert.match(await use("fold", { name: "hunt", report: "Nothing yet." }), /Refused: nothing was done since/);
+  await thread.close();
+});
+
 const REPORT = "The total in src/cart.ts is not rounded.\nTried and dropped: Math.floor, since it loses 0.005.";
 
 for (const style of ["summary", "rollover"] as const)

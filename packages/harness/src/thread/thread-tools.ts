@@ -4,7 +4,7 @@
  * say; the agent brings the same ones (`middleware/context-tools.ts`).
  */
 
-import { type Head, type Note, type Range, readNotes, writeNote } from "@palimpsest/core/internal/log";
+import { type Head, isRequest, type Note, type Range, readNotes, writeNote } from "@palimpsest/core/internal/log";
 import type { Prompt } from "@palimpsest/core/internal/prompt";
 import { isRecord } from "@palimpsest/core/internal/text";
 import { z } from "zod/v4";
@@ -40,7 +40,7 @@ export const TOOL_SPECS = {
   },
   fold: {
     description:
-      "Replace everything since a checkpoint by your report of it: what came of it, exact names and numbers, what is still open. The messages stay in the history.",
+      "Replace everything since a checkpoint by your report of it: what came of it, exact names and numbers, what is still open. The current request and what follows it stay. The messages stay in the history.",
     input: z.object({ name: NAME, report: z.string().min(1).max(12_000) }),
   },
 } as const;
@@ -138,9 +138,9 @@ export function remaining(used: number, window: number): string {
   return `${used} of ${window} tokens are used, ${Math.max(0, window - used)} are left.`;
 }
 
-/** What a call of a tool writes, and what the model is told. Without a record nothing changed. */
+/** What a call of a tool writes, and what the model is told. Without records nothing changed. */
 export interface ToolDecision {
-  readonly record: RecordInput | null;
+  readonly records: readonly RecordInput[];
   readonly said: string;
 }
 
@@ -161,13 +161,13 @@ export function keepNotes({ head, at }: ToolPlace, given: ToolInput<"notes">): T
   const change = writeNote(notes, { name, text, revision, cites }, { by: "model", at, last: head.version });
   if (change.kind === "refused") return told(`Refused, nothing changed: ${change.problem}.`);
   return {
-    record: { kind: "state", patch: { notes: change.notes.length === 0 ? null : change.notes } },
+    records: [{ kind: "state", patch: { notes: change.notes.length === 0 ? null : change.notes } }],
     said: change.note === null ? `Note ${name} is deleted.` : `Note ${name} is at revision ${change.note.revision}.`,
   };
 }
 
 function told(said: string): ToolDecision {
-  return { record: null, said };
+  return { records: [], said };
 }
 
 function notesText(notes: readonly Note[]): string {
@@ -177,7 +177,7 @@ function notesText(notes: readonly Note[]): string {
 
 export function setCheckpoint({ head }: ToolPlace, { name }: ToolInput<"checkpoint">): ToolDecision {
   const checkpoints = { ...checkpointsIn(head.state), [name]: head.version };
-  return { record: { kind: "state", patch: { checkpoints } }, said: `Checkpoint ${name} is set.` };
+  return { records: [{ kind: "state", patch: { checkpoints } }], said: `Checkpoint ${name} is set.` };
 }
 
 function checkpointsIn(state: Readonly<Record<string, unknown>>): Readonly<Record<string, number>> {
@@ -191,34 +191,38 @@ function isPlace(entry: readonly [string, unknown]): entry is [string, number] {
 
 export function foldSince<M>(
   thread: ThreadView<M>,
-  prompt: Prompt<M>,
   { name, report }: ToolInput<"fold">,
+  { prompt, at }: { readonly prompt: Prompt<M>; readonly at: string },
 ): ToolDecision {
   const since = checkpointsIn(thread.head().state)[name];
   if (since === undefined) return told(`Refused: there is no checkpoint ${name}.`);
-  const range = stretchSince(thread, since);
-  if (range === null) return told(`Refused: nothing was done since checkpoint ${name}.`);
-  const cut = planCut(thread, { kind: "fold", range, report }, prompt);
+  const stretch = stretchSince(thread, since);
+  if (stretch === null) return told(`Refused: nothing was done since checkpoint ${name}.`);
+  const cut = planCut(thread, { kind: "fold", range: stretch.range, report }, { prompt, at });
   if (cut.kind === "refused") return told(`Refused, nothing changed: ${cut.problem}.`);
-  const { tokensBefore, tokensAfter } = cut.record;
+  const { tokensBefore, tokensAfter } = cut.figures;
   const [first, last] = cut.range;
+  const stays = stretch.until === "request" ? " The current request and what you did for it stay." : "";
   return {
-    record: cut.record,
-    said: `Messages ${first} to ${last} are folded: ${tokensBefore} -> ${tokensAfter} tokens.`,
+    records: cut.records,
+    said: `Messages ${first} to ${last} are folded: ${tokensBefore} -> ${tokensAfter} tokens.${stays}`,
   };
 }
 
 /**
  * The stretch since a checkpoint: from the first answer after the checkpoint's own to what stands before the answer that
- * folds it. Null if nothing was done since.
+ * folds it, or before the current request if that came since. Null if nothing was done until there.
  */
 function stretchSince<M>(
   { shape, original, live }: Pick<ThreadView<M>, "shape" | "original" | "live">,
   since: number,
-): Range | null {
-  const answers = live().tail.filter((record) => record.seq > since && shape.role(original(record)) === "assistant");
-  const [first, last] = [answers[0], answers.at(-1)];
-  return first === undefined || last === undefined || first === last ? null : [first.seq, last.seq - 1];
+): { readonly range: Range; readonly until: "now" | "request" } | null {
+  const done = live().tail.filter(({ seq }) => seq > since);
+  const answers = done.filter((record) => shape.role(original(record)) === "assistant");
+  const request = done.findLast((record) => isRequest(original(record), shape));
+  const [first, last] = [answers[0]?.seq ?? Number.POSITIVE_INFINITY, answers.at(-1)?.seq ?? 0];
+  if (request !== undefined && first < request.seq) return { range: [first, request.seq - 1], until: "request" };
+  return first < last ? { range: [first, last - 1], until: "now" } : null;
 }
 
 async function onHead(writer: Writer, decide: (place: ToolPlace) => ToolDecision): Promise<string> {
@@ -230,13 +234,13 @@ async function foldStored(writer: Writer, given: ToolInput<"fold">): Promise<str
   const load = await writer.store.load(writer.lease.threadId);
   if (load === undefined) return NOT_WRITTEN;
   const { thread, prompt } = await sizedThread(writer.store, load);
-  return written(writer, load.head, foldSince(thread, prompt(), given));
+  return written(writer, load.head, foldSince(thread, given, { prompt: prompt(), at: writer.clock().toISOString() }));
 }
 
 const NOT_WRITTEN = "Refused, nothing changed: the thread was changed by somebody else, try again.";
 
-async function written(writer: Writer, head: Head, { record, said }: ToolDecision): Promise<string> {
-  if (record === null) return said;
-  const result = await commit(writer, [record], { head, structure: [] });
+async function written(writer: Writer, head: Head, { records, said }: ToolDecision): Promise<string> {
+  if (records.length === 0) return said;
+  const result = await commit(writer, records, { head, structure: [] });
   return result.kind === "committed" ? said : NOT_WRITTEN;
 }
