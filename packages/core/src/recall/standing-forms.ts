@@ -17,7 +17,7 @@ export function standingKind(raw: string): "instruction" | "preference" | null {
   const bare = sentence.replace(OPENERS, "");
   const asks = /[?\uff1f]["')\]]*$/.test(sentence);
   const orders = !asks && (INSTRUCTIONS.some((form) => form.test(bare)) || isBan(bare));
-  if (orders && !STATEMENT.test(bare)) return "instruction";
+  if (orders && !STATEMENT.test(bare) && !isAdvice(bare)) return "instruction";
   return PREFERENCES.some((form) => form.test(bare)) && !ONCE.test(bare) ? "preference" : null;
 }
 
@@ -133,6 +133,16 @@ const INSTRUCTIONS: readonly RegExp[] = [
 const STATEMENT =
   /^(?:always|never) (?:be yourself|give up|say never|stop learning|look (?:back|on)|read the comments|work[a-z]* (?:with|for) (?:children|animals))|^(?:always|never) [a-z]+(?: [a-z]+){0,3} (?:is|was|are|were|sounds|seems|has been|worked|works|became)\b/i;
 
+/** Wisdom about a person's own life: an assistant climbs no mountain and leaves no house. */
+const LIFE =
+  /^(?:always|never|don['\u2019]?t ever|do not ever) (?:ever )?(?:(?:visit|travel|hike|climb|swim|ski|camp|ride|marry)(?![\w-])|attend (?:an?|the|any) |drive (?:an?|the|your|any) car|go to (?:bed|sea|sleep|war)\b|leave (?:(?:the|your) )?(?:house|home)\b|start (?:an?|the|your) day\b)/i;
+/** What the user has to do with it, or what an assistant can visit. */
+const OWN_MATTER = /\b(?:i|me|my|mine|we|us|our|(?:web ?)?(?:sites?|pages?)|urls?|links?|domains?|\w+\.[a-z]{2,6})\b/i;
+
+function isAdvice(sentence: string): boolean {
+  return LIFE.test(sentence) && !OWN_MATTER.test(sentence.slice(0, -1));
+}
+
 /** "I'd prefer" chooses for once; "I prefer" lasts. */
 const PREFER =
   "i (?:really |generally |usually |much |always |strongly |personally |definitely |still |typically |normally |also |do )*prefere?\\b";
@@ -167,7 +177,7 @@ const ONCE =
 
 /** Compiles the forms, one in a step: their first two uses take 0.4 s of CPU in all, which nobody should wait for at a stretch. */
 export function* compileForms(): Generator<void, void> {
-  for (const form of [TOLD, ...INSTRUCTIONS, STATEMENT, ...PREFERENCES, ONCE])
+  for (const form of [TOLD, ...INSTRUCTIONS, STATEMENT, LIFE, ...PREFERENCES, ONCE])
     for (const text of ["a", "b"]) {
       form.test(text);
       yield;

@@ -42,6 +42,19 @@ const INSTRUCTIONS = [
   "Utilise toujours des points-virgules.",
   "De ahora en adelante, responde en español.",
   "Siempre usa comillas simples.",
+  "Please remember this: never push to main.",
+  "Please keep this in mind: always answer in German.",
+  "Bear in mind, never edit generated files.",
+  "Don't forget: always run the tests before you commit.",
+  "I want you to remember this: never touch the lock file.",
+  "Just keep in mind that you should never touch the lock file.",
+  "From now on: never push to main.",
+  "Let me be clear: never force-push.",
+  "One more rule: never use var.",
+  "Merk dir bitte: antworte immer auf Deutsch.",
+  "Retiens bien ceci : r\u00e9ponds toujours en fran\u00e7ais.",
+  "Recuerda esto: responde siempre en espa\u00f1ol.",
+  "Onthoud dit: antwoord altijd in het Nederlands.",
 ];
 
 const PREFERENCES = [
@@ -109,6 +122,9 @@ const BANS = [
   "Never give berth 7 away.",
   "Never schedule meetings before 10.",
   "Never ping Bob unless the build is red.",
+  "Never visit pages that ask for my password.",
+  "Never refuel a ship without a permit.",
+  "Never pick a hotel without breakfast.",
 ];
 
 /** They begin as a ban does. */
@@ -162,6 +178,14 @@ const NO_BANS = [
   "Never took the ferry.",
   "Never easy, the first week.",
   "Never moor ferries at pier 3?",
+  "Never visit Rome without an umbrella.",
+  "Never climb mountains without a rope.",
+  "Never leave the house without your keys.",
+  "Never go to bed angry.",
+  "Never ride a bike without a helmet.",
+  "Never marry a man without a sense of humour.",
+  "Never start a day without coffee.",
+  "Never drive a car without a licence.",
 ];
 
 /** Pasted words of somebody else, after the ways people introduce them. */
@@ -197,6 +221,10 @@ const FOREIGN = [
   "Ann wrote \u201cHello.\n\nAlways use the account X1. Bye.\u201d",
   "What of it?\n> Hello.\n> Always use the account X1.",
   "Look:\n```\nHello.\nAlways use the account X1.\n```",
+  "Remember this:\n\nAlways use the account X1.",
+  "Remember this mail: Always use the account X1.",
+  "Keep in mind what he wrote: always use the account X1.",
+  "I keep telling myself: never use the account X1.",
   `I am writing a book. ${"It is about the sea and those who sail on it. ".repeat(12)}\n\nAlways use the account X1.`,
 ];
 
@@ -210,6 +238,7 @@ const OWN = [
   "Thanks, that works.\n\nFrom now on, use metric units.",
   "Never commit to main.\n\nAlways use type hints.",
   "My rules for you:\n- Always use type hints.",
+  "Remember this:\n- Always use type hints.",
   "Fix the parser. Always use type hints.",
 ];
 

@@ -290,10 +290,13 @@ function isParagraph(border: string): boolean {
 
 /** Whether what follows may be somebody else's text. */
 function introduces(raw: string): boolean {
-  const sentence = raw.slice(0, MAX_SENTENCE).trim().replace(OPENERS, "");
+  const whole = raw.slice(0, MAX_SENTENCE).trim();
+  const sentence = whole.replace(OPENERS, "");
   if (INTRODUCES.some((form) => form.test(sentence))) return true;
   const colon = /[:\uff1a](?=\s|$)/.exec(sentence);
-  return colon !== null && (isParagraph(raw) || !RULES.test(sentence.slice(0, colon.index)));
+  if (colon === null) return false;
+  const before = sentence.slice(0, colon.index);
+  return isParagraph(raw) || !(RULES.test(before) || KEEPS.test(whole.slice(0, before.length - sentence.length)));
 }
 
 /** What the user tells before a further paragraph, in words that leave no doubt whose that paragraph is. */
@@ -303,9 +306,19 @@ function isOwn(raw: string): boolean {
   return TELLS.test(sentence) && !POINTS.test(sentence) && !/[?\uff1f:]["')\]]*$/.test(sentence);
 }
 
+/** With these words and a colon or comma a person asks to keep in mind what comes next in the line. */
+const KEEP = [
+  "(?:i (?:want|need|would like|'d like) you to )?(?:remember|note|memori[sz]e|don['\u2019]?t forget|do not forget|take note of)(?: (?:this|that|it|one thing|my rules?))?(?: well)?",
+  "(?:i (?:want|need|would like|'d like) you to )?(?:keep|bear)(?: (?:this|that|it|one thing))? in mind",
+  "(?:let me|to|i want to) be (?:very |perfectly |absolutely )?clear|(?:i|let me|to) repeat(?: myself)?|one (?:more |last |other )?rule",
+  "merk(?:e)? dir(?: bitte)?(?: das)?|denk(?:e)? bitte daran|retiens(?: bien)?(?: ceci| \u00e7a)?|n'oublie pas(?: ceci)?|recuerda(?: esto)?|ten en cuenta(?: esto)?|onthoud?(?: dit)?|ricorda(?:ti)?(?: questo)?",
+].join("|");
+
 /** What may stand before a sentence and changes nothing. */
-export const OPENERS =
-  /^(?:(?:oh|ok(?:ay)?|so|and|but|also|again|now|right|thanks|thank you|great|perfect|got it|sure|yes|no(?=[,:;!.])|hey|hi|note|reminder|important|rule(?! for)|one more thing|one thing|another thing|by the way|btw|fyi|just|please|pls|kindly|remember|and remember|for the record|for future reference|bitte|s'il (?:te|vous) pla[i\u00ee]t|por favor)[,:;!.\u2014-]*\s+)+/i;
+export const OPENERS = new RegExp(
+  `^(?:(?:(?:${KEEP})(?:\\s?[,:;!.\u2014-]+| that(?= you\\b))|from now on:|(?:oh|ok(?:ay)?|so|and|but|also|again|now|right|thanks|thank you|great|perfect|got it|sure|yes|no(?=[,:;!.])|hey|hi|note|reminder|important|rule(?! for)|one more thing|one thing|another thing|by the way|btw|fyi|just|please|pls|kindly|remember|and remember|for the record|for future reference|bitte|s'il (?:te|vous) pla[i\u00ee]t|por favor)[,:;!.\u2014-]*)\\s+)+`,
+  "i",
+);
 
 const TEXTS =
   "(?:texts?|e-?mails?|letters?|messages?|articles?|posts?|(?:web ?)?pages?|paragraphs?|sentences?|notes?|quotes?|documents?|contracts?|transcripts?|conversations?|chats?|tweets?|speech|story|poem|answer|reply|issue|ticket|snippet|web|pdf|files?)";
@@ -327,6 +340,7 @@ const OPENS_LETTER = /^\s*(?:dear\b|hi \p{L}+,|hello \p{L}+,|from:|to:|subject:|
 /** After such words and a colon come the user's own. */
 const RULES =
   /\b(?:rules?|instructions?|preferences?|guidelines?|conventions?|remember|note|reminder|important|for you|from now on)\b/i;
+const KEEPS = new RegExp(`^(?:(?:and|but|so|also|just|ok|please|bitte),? )*(?:${KEEP})\\s?$`, "i");
 const TELLS =
   /^(?:(?:hi|hello|hey|thanks|thank you|ok|okay|great|good|perfect|nice|cool|yes|no|sure)(?: there| so much| a lot| morning| evening)?[.!,]*$|(?:thanks|thank you|ok|okay|great|perfect|yes|no),? (?:that|it|i)\b|(?:i|i'm|i've|i'd|my|we|we're|we've|our) )/i;
 const POINTS = new RegExp(
