@@ -22,6 +22,8 @@ export interface Seen {
 interface Client {
   /** Adds a question to the conversation and hears the answer. */
   say(text: string): Promise<Seen>;
+  /** Sends the last request, which failed, once more. */
+  again(): Promise<Seen>;
   /** Answers the calls of the client's own tool. */
   result(seen: Seen, text: string): Promise<Seen>;
 }
@@ -62,6 +64,7 @@ export const chat: Connect = (url, { stream, tools = [], headers: sent = {}, mor
     };
   };
   return {
+    again: ask,
     say(text) {
       messages.push({ role: "user", content: text });
       return ask();
@@ -93,6 +96,7 @@ export const anthropic: Connect = (url, { stream, tools = [], headers: sent = {}
     };
   };
   return {
+    again: ask,
     say(text) {
       messages.push({ role: "user", content: text });
       return ask();
@@ -138,6 +142,7 @@ export const responses =
       };
     };
     return {
+      again: ask,
       say(text) {
         items.push({ role: "user", content: text });
         return ask();

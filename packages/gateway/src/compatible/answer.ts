@@ -7,7 +7,14 @@ import { paramIn } from "../http/read-json.ts";
 import type { ClaimedThread } from "./find.ts";
 import { createFlight, type Flight, keepAlive, shareUnheard } from "./flight.ts";
 import { type ChainState, hashBefore } from "./match.ts";
-import { type OutcomeInput, outcomeOf, placeHeaders, type ReportedCompaction } from "./outcome.ts";
+import {
+  compactedIn,
+  type OutcomeInput,
+  outcomeOf,
+  placeHeaders,
+  type ReportedCompaction,
+  type RequestOutcome,
+} from "./outcome.ts";
 import { toolsOnThread, withOwnTools } from "./own-tools/offer.ts";
 import { answerRounds } from "./own-tools/rounds.ts";
 import { type AnswerInProgress, type AnswerOpening, HAND_ON, handOver, keepReceipt } from "./passage.ts";
@@ -144,12 +151,14 @@ async function ask<M extends object>(
   const asked =
     own ?? given ?? (await (flight.hasHead() ? saidMeanwhile(parsed, { turn, flight }, asking()) : asking()));
   const isStitched = own === null && turn.tools !== null && asked.status < 400;
-  const rounds = isStitched ? answerRounds(parsed, turn, { answer: asked, prompt, flight }) : null;
+  const rounds = isStitched ? answerRounds(parsed, turn, { answer: asked, prompt, body, compaction, flight }) : null;
   const answer = own ?? (await namedAnswer(parsed, turn, { answer: rounds?.answer ?? asked, prompt }));
   const form = formOf(answer);
   const reader = parsed.vendor.reader(form);
-  const outcome = outcomeOf(parsed, turn, { ...prompt, added, compaction, body });
-  const headers = { ...answer.headers, ...parsed.call.own, ...outcome.headers };
+  const outcome = (): RequestOutcome => {
+    const last = rounds?.asked() ?? { prompt, compaction, body };
+    return outcomeOf(parsed, turn, { ...last.prompt, added, compaction: last.compaction, body: last.body });
+  };
   return {
     flight,
     answer,
@@ -158,7 +167,7 @@ async function ask<M extends object>(
     rounds,
     prompt,
     outcome,
-    headers,
+    headers: () => ({ ...answer.headers, ...parsed.call.own, ...outcome().headers }),
     opening: await openingOf(answer, form, reader),
   };
 }
@@ -214,10 +223,6 @@ function keepingOutcome<M>(prompt: SentPrompt<M>, { counted: before }: SentPromp
   const { counted } = prompt;
   if (counted === null || before?.outcome?.kind !== "compacted") return prompt;
   return { ...prompt, counted: { ...counted, outcome: before.outcome } };
-}
-
-function compactedIn<M>({ counted }: SentPrompt<M>): ReportedCompaction | null {
-  return counted?.outcome?.kind === "compacted" ? counted.outcome : null;
 }
 
 /** Sends keep-alive comments to a client that waits for a stream. */

@@ -25,7 +25,7 @@ import {
   type ThreadMatch,
 } from "./match.ts";
 import { isOwnDefinition } from "./own-tools/offer.ts";
-import { type LoggedMessage, shownMessages } from "./own-tools/stitch.ts";
+import { type LoggedMessage, shownMessages, withoutFailedRounds } from "./own-tools/stitch.ts";
 
 export interface RequestIdentity<M> extends RequestFingerprint {
   readonly messages: readonly M[];
@@ -97,9 +97,8 @@ async function tailOf<M extends object>(
   if (row.version <= row.seq) return places;
   let state = from;
   const query = { range: [row.seq + 1, row.version], kinds: ["message"] } as const;
-  for await (const { record } of store.records(row.threadId, query)) {
-    if (record.kind !== "message") continue;
-    const next = chainOf(readStoredAs(record, shape), { shape, secret, from: state });
+  for await (const message of withoutFailedRounds(store.records(row.threadId, query), shape)) {
+    const next = chainOf([message], { shape, secret, from: state });
     state = next.state;
     places.push(...next.places);
     if (next.places.some(({ answer }) => answer !== null)) break;
@@ -306,9 +305,8 @@ async function beginningIn<M extends object>(id: string, { deps, identity }: Cla
   const { shape, secret, places } = identity;
   let state: ChainState = { ...START };
   let known = 0;
-  for await (const { record } of deps.store.records(id, { kinds: ["message"] })) {
-    if (record.kind !== "message") continue;
-    const next = chainOf(readStoredAs(record, shape), { shape, secret, from: state });
+  for await (const message of withoutFailedRounds(deps.store.records(id, { kinds: ["message"] }), shape)) {
+    const next = chainOf([message], { shape, secret, from: state });
     state = next.state;
     for (const { hash } of next.places) {
       if (places[known]?.hash !== hash) return null;

@@ -26,6 +26,10 @@ export interface OutcomeInput<M> extends SentPrompt<M> {
   readonly body: Buffer | null;
 }
 
+export function compactedIn<M>({ counted }: SentPrompt<M>): ReportedCompaction | null {
+  return counted?.outcome?.kind === "compacted" ? counted.outcome : null;
+}
+
 type FinishedRequest = Pick<CompatibleRequestFacts, "status" | "end"> & { readonly usage: Usage | null };
 
 export interface RequestOutcome {

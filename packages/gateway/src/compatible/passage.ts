@@ -31,8 +31,9 @@ export interface AnswerInProgress<M> {
   /** Null if no tools of ours are offered. */
   readonly rounds: AnswerRounds<M> | null;
   readonly prompt: SentPrompt<M>;
-  readonly outcome: RequestOutcome;
-  readonly headers: UpstreamAnswer["headers"];
+  /** Of all rounds so far: the head of a stream tells of the first, that of a whole answer of the last. */
+  outcome(): RequestOutcome;
+  headers(): UpstreamAnswer["headers"];
   readonly opening: AnswerOpening;
 }
 
@@ -62,8 +63,8 @@ async function refusalThrough<M extends object>(
 ): Promise<void> {
   await keepReceipt(parsed, turn, { answer: null, failure: opening.error });
   await turn.claimed.release();
-  outcome.note({ status, end: "refused", usage: null });
-  await handOver(parsed, flight, { status, headers, pieces: opening.bytes });
+  outcome().note({ status, end: "refused", usage: null });
+  await handOver(parsed, flight, { status, headers: headers(), pieces: opening.bytes });
 }
 
 async function streamThrough<M extends object>(
@@ -72,7 +73,7 @@ async function streamThrough<M extends object>(
   passage: AnswerInProgress<M>,
 ): Promise<void> {
   const { flight, answer, reader, headers, opening } = passage;
-  if (!flight.hasHead()) flight.head(answer.status, headers);
+  if (!flight.hasHead()) flight.head(answer.status, headers());
   const heldBack: Uint8Array[] = [];
   const handOn = async (bytes: Uint8Array): Promise<void> => {
     if (heldBack.length > 0 || reader.state() !== "open") heldBack.push(bytes);
@@ -114,7 +115,7 @@ async function wholeThrough<M extends object>(
     });
   }
   await writeAnswer(parsed, turn, passage);
-  await handOver(parsed, flight, { status: answer.status, headers, pieces });
+  await handOver(parsed, flight, { status: answer.status, headers: headers(), pieces });
 }
 
 export async function handOver<M extends object>(
@@ -176,12 +177,12 @@ async function appendAnswer<M extends object>(
   const { claimed, identity, state } = turn;
   const shown = reader.answer();
   const answer = rounds?.said() ?? shown;
-  const prompt = rounds?.prompt() ?? passage.prompt;
+  const { prompt } = rounds?.asked() ?? passage;
   const usage = answer.usage === null ? null : readUsage(answer.usage);
   const isWhole = answer.state === "ending" || answer.state === "ended";
   countSpent(call.meter, usage, isWhole && usage !== null ? null : estimateOf(parsed, prompt, answer));
   const end = isWhole ? "answered" : shown.state === "failed" ? "failed" : "aborted";
-  outcome.note({ status, end, usage: totalOf([...(rounds?.spent() ?? []), usage]) });
+  outcome().note({ status, end, usage: totalOf([...(rounds?.spent() ?? []), usage]) });
   if (answer.message === null || shown.message === null) return;
   const { shape } = vendor;
   const { secret, group, fixed } = identity;

@@ -125,11 +125,11 @@ export function threadTools<M>(thread: OpenThread<M>, { window }: { readonly win
     tools,
     async prompt(request) {
       const stop = request?.signal === undefined ? {} : { signal: request.signal };
-      if (fresh.take()) await thread.compact({ style: "rollover", ...stop });
+      const started = fresh.take() ? await thread.compact({ style: "rollover", ...stop }) : null;
       step += 1;
       const prompt = await thread.prompt(request);
       used = prompt.count.tokens;
-      return prompt;
+      return started?.kind === "compacted" && prompt.outcome?.kind !== "compacted" ? { ...prompt, outcome: started } : prompt;
     },
   };
 }

@@ -85,6 +85,53 @@ for (const [name, connect] of CLIENTS)
       await logOf(gateway, await onlyThread(gateway));
     });
 
+for (const [name, connect] of CLIENTS)
+  for (const stream of [false, true])
+    test(`${name}, ${stream ? "streamed" : "whole"}: a request that failed between rounds goes on in its thread when it is sent again`, async (t) => {
+      const gateway = await served(t, ({ index }) => {
+        if (index === 0) return "Hello.";
+        return index < 10 ? { text: "", calls: [call(`c${index}`, "context_remaining")] } : `Answer ${index}.`;
+      });
+      const kept = connect(gateway.url, { stream });
+      const first = await kept.say("Hi.");
+      await assert.rejects(() => kept.say("How much is left?"), /more than 8 rounds/);
+      const again = await kept.again();
+      assert.equal(again.text, "Answer 10.");
+      const log = await logOf(gateway, await onlyThread(gateway));
+      assert.equal(log.filter((body) => body.includes("How much is left?")).length, 1);
+      assert.match(JSON.stringify(gateway.provider.requests.at(-1)!.body), /The limit of 8 rounds/);
+      assert.deepEqual(refusals(gateway), []);
+      const next = await kept.say("Thanks.");
+      assert.equal(next.text, "Answer 11.");
+      await onlyThread(gateway);
+      assert.ok(first.id !== next.id);
+    });
+
+test("a first request that failed between rounds goes on in its thread when it is sent again", async (t) => {
+  const gateway = await served(t, ({ index }) =>
+    index < 9 ? { text: "", calls: [call(`c${index}`, "context_remaining")] } : `Answer ${index}.`,
+  );
+  const asked = [user("How much is left?")];
+  assert.equal((await ask(gateway.url, asked)).status, 502);
+  const again = await ask(gateway.url, asked);
+  assert.deepEqual([again.status, again.header("match")], [200, "extended"]);
+  const log = await logOf(gateway, await onlyThread(gateway));
+  assert.equal(log.filter((body) => body.includes("How much is left?")).length, 1);
+});
+
+test("the headers of a whole answer describe the last of its rounds", async (t) => {
+  const gateway = await served(t, ({ index }) => {
+    if (index === 1) return { text: "", calls: [call("w", "new_context")] };
+    return `Answer ${index}.`;
+  });
+  const talk = [user(`The password is swordfish. ${"Waves roll in. ".repeat(400)}`)];
+  await ask(gateway.url, talk);
+  const answer = await ask(gateway.url, [...talk, { role: "assistant", content: "Answer 0." }, user("Start afresh.")]);
+  assert.deepEqual([answer.header("view"), answer.header("compaction")?.split(";")[0]], ["compacted", "rollover"]);
+  const [, sent] = (answer.header("tokens") ?? "").split(";").map(Number);
+  assert.ok(sent! < 1500, `${answer.header("tokens")}: the first round sent the long question`);
+});
+
 test("a fresh window that was asked for hides what came before, and recall finds it", async (t) => {
   const gateway = await served(t, ({ index }) => {
     if (index === 1)

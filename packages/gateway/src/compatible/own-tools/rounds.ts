@@ -7,7 +7,7 @@ import { readUsage, type Usage } from "palimpsest/internal/models";
 import { ProblemError } from "../../http/problem.ts";
 import { parseFields } from "../../http/read-json.ts";
 import type { Flight } from "../flight.ts";
-import { countSpent } from "../outcome.ts";
+import { compactedIn, countSpent, type OutcomeInput, type ReportedCompaction } from "../outcome.ts";
 import { estimateOf, originOf, promptNow, type SentPrompt } from "../prompt.ts";
 import { askFor, bodyFor, type ClaimedRequest, type ParsedRequest } from "../request.ts";
 import { bytesOf, formOf, type UpstreamAnswer } from "../upstream.ts";
@@ -20,15 +20,19 @@ export interface AnswerRounds<M> {
   readonly answer: UpstreamAnswer;
   /** The last round, or the one under way, as the provider said it. */
   said(): ReadAnswer<M>;
-  /** What the last round answers. */
-  prompt(): SentPrompt<M>;
+  /** What the last round answers, and the newest compaction that a round after the first came with. */
+  asked(): RoundRequest<M>;
   /** Usage of the rounds before the last. */
   spent(): readonly Usage[];
 }
 
-interface FirstRound<M> {
-  readonly answer: UpstreamAnswer;
+interface RoundRequest<M> extends Pick<OutcomeInput<M>, "body"> {
   readonly prompt: SentPrompt<M>;
+  readonly compaction: ReportedCompaction | null;
+}
+
+interface FirstRound<M> extends RoundRequest<M> {
+  readonly answer: UpstreamAnswer;
   readonly flight: Pick<Flight, "abandoned">;
 }
 
@@ -43,7 +47,7 @@ export function answerRounds<M extends object>(
   const stitch = vendor.tools.stitch(form, { isOurs, tools: parsed.ownTools?.clients });
   const spent: Usage[] = [];
   const left = first.flight.abandoned;
-  let { prompt } = first;
+  let asked: RoundRequest<M> = first;
   let reader = vendor.reader(form);
   async function* rounds(): AsyncGenerator<Uint8Array> {
     let { answer } = first;
@@ -53,19 +57,21 @@ export function answerRounds<M extends object>(
       const calls = ownCalls(parsed, turn, said);
       if (calls.own.length === 0 || calls.others > 0) return yield Buffer.from(stitch.close("end"));
       stitch.close("again");
-      const usage = await keepRound(parsed, turn, { said, prompt, isLast: round >= MOST_ROUNDS, left });
+      const usage = await keepRound(parsed, turn, { said, prompt: asked.prompt, isLast: round >= MOST_ROUNDS, left });
       if (usage !== null) spent.push(usage);
       reader = vendor.reader(form);
       if (round > MOST_ROUNDS) throw tooManyRounds(calls.own);
       turn.tools?.nextStep();
-      ({ answer, prompt } = await askAgain(parsed, turn, left));
+      const again = await askAgain(parsed, turn, left);
+      asked = { ...again, compaction: compactedIn(again.prompt) ?? asked.compaction };
+      answer = again.answer;
     }
   }
   const { "content-length": _, ...headers } = first.answer.headers;
   return {
     answer: { ...first.answer, headers, body: failingIn(form, rounds(), parsed) },
     said: () => reader.answer(),
-    prompt: () => prompt,
+    asked: () => asked,
     spent: () => spent,
   };
 }
@@ -135,7 +141,7 @@ async function askAgain<M extends object>(
   parsed: ParsedRequest<M>,
   turn: ClaimedRequest<M>,
   signal: AbortSignal,
-): Promise<{ readonly answer: UpstreamAnswer; readonly prompt: SentPrompt<M> }> {
+): Promise<Omit<RoundRequest<M>, "compaction"> & { readonly answer: UpstreamAnswer }> {
   for (let attempt = 1; ; attempt += 1) {
     const prompt = await promptNow(parsed, turn, signal);
     if (prompt.messages === null)
@@ -144,8 +150,9 @@ async function askAgain<M extends object>(
         "too-long",
         "the conversation doesn't fit the model's window with the tools' results",
       );
-    const answer = await askFor(parsed, { ...prompt, body: bodyFor(parsed, prompt) }, signal);
-    if (answer.status < 400) return { answer, prompt };
+    const body = bodyFor(parsed, prompt);
+    const answer = await askFor(parsed, { ...prompt, body }, signal);
+    if (answer.status < 400) return { answer, prompt, body };
     const text = (await bytesOf(answer.body)).toString();
     const refusal = { status: answer.status, message: text, responseBody: text };
     const isShorter = attempt < MOST_ATTEMPTS && (await turn.claimed.thread.recover(refusal).catch(() => false));

@@ -4,7 +4,7 @@
  */
 
 import type { Origin } from "@palimpsest/core/internal/log";
-import { readStored, type Shape } from "@palimpsest/core/internal/message";
+import { readStored, readStoredAs, type Shape } from "@palimpsest/core/internal/message";
 import { isRecord } from "@palimpsest/core/internal/text";
 import type { StoredRecord } from "palimpsest/stores";
 import { type JsonFields, parseFields } from "../../http/read-json.ts";
@@ -160,6 +160,35 @@ function withoutCalls<M>(message: M, ids: ReadonlySet<string>, shape: Shape<M>):
   const parts = shape.parts(message);
   const kept = parts.flatMap((part, index) => (part.kind === "call" && ids.has(part.id) ? [] : [index]));
   return kept.length === parts.length ? message : shape.select(message, kept);
+}
+
+/**
+ * Messages without the rounds at their end that came to no answer: the request failed there, and its client sends it again.
+ * A round of which a call is the client's to answer is no such round.
+ */
+export async function* withoutFailedRounds<M>(
+  records: AsyncIterable<StoredRecord>,
+  shape: Shape<M>,
+): AsyncGenerator<M> {
+  let rounds: M[] = [];
+  const open = new Set<string>();
+  for await (const { record } of records) {
+    if (record.kind !== "message") continue;
+    for (const message of readStoredAs(record, shape)) {
+      const own = record.origin === "injected" ? shape.answers(message) : [];
+      const calls = shape.role(message) === "assistant" ? shape.calls(message) : [];
+      for (const id of own) open.delete(id);
+      if (own.length === 0 && (open.size > 0 || calls.length === 0)) {
+        yield* rounds;
+        rounds = [];
+        open.clear();
+      }
+      for (const id of calls) open.add(id);
+      if (calls.length > 0 || (own.length > 0 && rounds.length > 0)) rounds.push(message);
+      else yield message;
+    }
+  }
+  if (open.size > 0) yield* rounds;
 }
 
 /** Each record with the calls to tools of ours so far: results of ours stand next to their call, and are left out. In any order. */
