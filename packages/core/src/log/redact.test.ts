@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { aiSdkShape, anthropicShape, openaiShape, type Shape } from "../message/internal.ts";
 import { chain, type NewRecord, parseRecord } from "./chain.ts";
 import { emptyHead } from "./head.ts";
-import { type Erasure, erase, erasedState, skeleton } from "./redact.ts";
+import { type Erasure, erase, erasedState, flatSteps, skeleton } from "./redact.ts";
 
 const SECRET = "swordfish-4711";
 
@@ -188,3 +188,30 @@ test("evidence goes by what it names, a summary of other messages when it quotes
   assert.match(rewritten(record, { message: { seq: 2, id: "m" } })!, /was erased/);
   assert.equal(rewritten(record, { message: { seq: 3, id: "m" } }), null);
 });
+
+test("words are compared with single blanks, whatever pieces they are read in", () => {
+  const text = " a\n\n b\t\u00a0c  \n\nlong wordthatgoeson\u2028 end \n";
+  const whole = text.replace(/\s+/g, " ").trim();
+  for (let step = 1; step <= text.length; step += 1) assert.equal(all(flatSteps(text, step)), whole, `${step}`);
+});
+
+test("looking for very long words in very many texts reads the words once", { timeout: 60_000 }, async () => {
+  const texts = [all(flatSteps("erased words of a message ".repeat(200_000)))];
+  const message = { seq: 3, id: "m" };
+  for (let index = 0; index < 2000; index += 1) {
+    const state = {
+      hash: `${index}`.padStart(64, "a"),
+      note: `Other words ${index}`,
+      cut: "words of a message erased",
+    };
+    const cut = { ...state, cut: "[redacted]" };
+    assert.deepEqual(erasedState(state, { ...NOTHING, message, texts }), cut);
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+});
+
+function all<T>(steps: Generator<unknown, T>): T {
+  let step = steps.next();
+  while (step.done !== true) step = steps.next();
+  return step.value;
+}

@@ -22,7 +22,7 @@ export interface Erasure {
   readonly message: { readonly seq: number; readonly id: string } | null;
   /** What evidence and memory blocks call the things they show: addresses of the message, ids of facts. */
   readonly names: ReadonlySet<string>;
-  /** The words being erased, to find who quotes them. */
+  /** The words being erased, as `flatSteps` gives them, to find who quotes them. */
   readonly texts: readonly string[];
   /** `all`: sections of a memory go, too, and a block doesn't say which ones it shows. */
   readonly blocks: "named" | "all";
@@ -98,7 +98,7 @@ function showsAny({ text, factIds }: { text: string; factIds?: unknown }, { name
 function isTitleOf(title: unknown, text: string): boolean {
   if (typeof title !== "string") return false;
   const words = title.replace(/\u2026$/u, "");
-  return words !== "" && flat(text).startsWith(words);
+  return words !== "" && text.startsWith(words);
 }
 
 /** The same value where nothing in it repeats the words; else a copy with a mark in place of each text that does. */
@@ -118,11 +118,11 @@ export function withoutEchoes<T>(value: T, texts: readonly string[]): T {
  */
 export function isQuoted(text: string, texts: readonly string[]): boolean {
   const plainText = flat(text).replace(/\u2026$/u, "");
-  if (plainText.length < SHORTEST_QUOTE && !plainText.includes(" ")) return false;
-  return texts.some((source) => {
-    const words = flat(source);
-    return words === plainText || (plainText.includes(" ") && words.includes(plainText)) || quotes(plainText, [words]);
-  });
+  const isProse = plainText.includes(" ");
+  if (plainText.length < SHORTEST_QUOTE && !isProse) return false;
+  return texts.some(
+    (words) => words === plainText || (isProse && words.includes(plainText)) || holds(plainText, words),
+  );
 }
 
 /** The entry stays, so that the prune reaches as far as before, but no longer replaces anything. */
@@ -170,12 +170,32 @@ function eraseEvidence(record: EvidenceRecord, { message, names, texts }: Erasur
 /** Words shorter than this are no quotation. */
 const SHORTEST_QUOTE = 12;
 
-function quotes(text: string, sources: readonly string[]): boolean {
-  return sources.some((source) => source.length >= SHORTEST_QUOTE && text.includes(source));
+function quotes(text: string, texts: readonly string[]): boolean {
+  if (texts.length === 0) return false;
+  const plainText = flat(text);
+  return texts.some((words) => holds(plainText, words));
 }
 
+function holds(text: string, words: string): boolean {
+  return words.length >= SHORTEST_QUOTE && text.includes(words);
+}
+
+/** A single blank is left as it is: in most texts there is next to nothing to replace. */
 function flat(text: string): string {
-  return text.replace(/\s+/g, " ").trim();
+  return text.replace(/\s{2,}|[^\S ]/g, " ").trim();
+}
+
+/** The text with single blanks for its white space, piece by piece: done at once, one of many megabytes takes a second. */
+export function* flatSteps(text: string, step = 500_000): Generator<void, string> {
+  let joined = "";
+  for (let from = 0; from < text.length; from += step) {
+    const piece = text.slice(from, from + step);
+    const words = flat(piece);
+    const isApart = joined === "" || joined.endsWith(" ") || !/^\s/.test(piece);
+    joined += (isApart ? "" : " ") + words + (words !== "" && /\s$/.test(piece) ? " " : "");
+    yield;
+  }
+  return joined.trimEnd();
 }
 
 function blank(part: Exclude<Part, ReasoningPart>): Part {

@@ -1,6 +1,12 @@
 /** A request of any vendor as the AI SDK's models take it, read through its shape. */
 
-import type { FilePart, ImagePart, Part, Shape } from "@palimpsest/core/internal/message";
+import {
+  type FilePart,
+  type ImagePart,
+  isNestedTooDeeply,
+  type Part,
+  type Shape,
+} from "@palimpsest/core/internal/message";
 import type { ResolvedModel } from "palimpsest/models";
 import { ProblemError } from "../http/problem.ts";
 import { fieldsOf, type JsonFields } from "../http/read-json.ts";
@@ -194,8 +200,12 @@ function formatIn(body: JsonFields): ModelCallOptions["responseFormat"] | null {
 
 /** The input of a call as an object, which is all that some vendors take. */
 
-/** Text that is no JSON object stands under the name that Anthropic gives it for being handed back to a model. */
+/**
+ * Text that is no JSON object, or is nested too deeply to be written again, stands under the name that Anthropic gives it
+ * for being handed back to a model.
+ */
 export function callInput(text: string): object {
+  if (isNestedTooDeeply(text)) return { INVALID_JSON: text };
   try {
     const value: unknown = JSON.parse(text === "" ? "{}" : text);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;

@@ -10,6 +10,7 @@ import {
   erase,
   erasedState,
   type FoldReport,
+  flatSteps,
   type Head,
   isQuoted,
   type MessageRecord,
@@ -170,9 +171,15 @@ async function messagesIn(
     if (record.kind !== "message" || redacted || record.seq === erasure.message?.seq) continue;
     const { shape, message } = readStored(record);
     const says = shape.parts(message).map((part) => ("text" in part ? String(part.text) : ""));
-    if (!says.some((text) => isQuoted(text, erasure.texts))) messages.push(record);
+    const isEcho = await inTurns(quotedSteps(says, erasure.texts));
+    if (!isEcho) messages.push(record);
   }
   return messages;
+}
+
+function* quotedSteps(says: readonly string[], texts: readonly string[]): Generator<void, boolean> {
+  for (const text of says) if (isQuoted(yield* flatSteps(text), texts)) return true;
+  return false;
 }
 
 /** In tokens, about: only the old text and the new one are compared by it. */

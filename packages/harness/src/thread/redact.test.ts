@@ -8,7 +8,7 @@ import type { EvidenceRecord } from "@palimpsest/core/internal/log";
 import { collect, freshThread, say } from "@palimpsest/testing/internal/kit";
 import { openSqlite } from "../stores/index.ts";
 import { rebuildHead } from "./audit.ts";
-import { fork, redact, verify } from "./threads.ts";
+import { appendMessages, fork, redact, verify } from "./threads.ts";
 import { titleOf } from "./title.ts";
 import { commit } from "./writer.ts";
 
@@ -121,3 +121,31 @@ function filesIn(folder: string): string[] {
   const entries = readdirSync(folder, { withFileTypes: true });
   return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
 }
+
+for (const [name, input] of [
+  ["nested without end", `{"a":${"[".repeat(30_000)}${"]".repeat(30_000)},"said":"My \\"password\\" is hunter2."}`],
+  ["no JSON", `{"a":["said","My \\"password\\" is hunter2."`],
+] as const)
+  test(`a call whose input is ${name} is redacted, with what repeats its words`, async (t) => {
+    const store = openSqlite({ path: ":memory:" });
+    t.after(() => store.close());
+    const writer = await freshThread(store);
+    const { threadId } = writer.lease;
+    const call = { id: "c1", type: "function", function: { name: "f", arguments: input } };
+    const messages = [
+      { role: "user", content: "Keep it." },
+      { role: "assistant", content: null, tool_calls: [call] },
+      { role: "tool", tool_call_id: "c1", content: "kept" },
+    ];
+    await appendMessages(
+      writer,
+      messages.map((body) => ({ dialect: "openai" as const, origin: "import" as const, body })),
+    );
+    await commit(writer, [
+      { kind: "state", patch: { todos: ['Forget that my "password" is', 'My "password" is hunter2.'] } },
+    ]);
+    await store.releaseLease(writer.lease);
+    assert.equal((await redact(writer, threadId, 2)).kind, "redacted");
+    assert.deepEqual((await store.head(threadId))!.state, { todos: ['Forget that my "password" is', "[redacted]"] });
+    assert.doesNotMatch(JSON.stringify(await collect(store.records(threadId, { kinds: ["message"] }))), /hunter2/);
+  });

@@ -8,6 +8,7 @@ import {
   type Erasure,
   erase,
   erasedState,
+  flatSteps,
   type Head,
   type LogRecord,
   type MessageRecord,
@@ -17,7 +18,8 @@ import {
   type StoredSummary,
   skeleton,
 } from "@palimpsest/core/internal/log";
-import { type Part, readStored } from "@palimpsest/core/internal/message";
+import { readStored } from "@palimpsest/core/internal/message";
+import { inTurns } from "../long-work.ts";
 import { everyThread, scrub } from "../stores/driver-rules.ts";
 import { withLease } from "../stores/leases.ts";
 import type { HeldLease, Lease, RedactRequest } from "../stores/store.ts";
@@ -68,9 +70,9 @@ export async function redact(
   const threads = await deps.store.sharers(threadId, seq);
   const names = new Set([target.record.id, ...threads.map((sharer) => `${sharer}#${seq}`)]);
   const evidenceIn = (await borrowers(deps, names)).filter((one) => !threads.includes(one));
-  const texts = messageTexts(target.record);
+  const texts = target.redacted ? [] : await inTurns(wordsSteps(target.record));
   const message = { seq, id: target.record.id };
-  const erasure = { names, texts: target.redacted ? [] : texts, blocks: "named" as const };
+  const erasure = { names, texts, blocks: "named" as const };
   const inThread = (one: string): Erasure =>
     threads.includes(one) ? { ...erasure, message } : { ...erasure, message: null };
   const own = target.redacted ? null : { seq, body: skeletonOf(target.record) };
@@ -104,11 +106,12 @@ interface ErasedFacts {
 
 /** Takes facts out of the logs of their user's threads: evidence, memory blocks, recorded system prompts. */
 export async function eraseFacts(deps: ThreadDeps, facts: Omit<Erasure, "message">): Promise<ErasedFacts> {
-  const { names, texts, blocks } = facts;
+  const { names, blocks } = facts;
+  const texts = await inTurns(eachFlat(facts.texts));
   if (names.size === 0 && texts.length === 0 && blocks === "named") return { threads: [], busy: [] };
   const threads: string[] = [];
   for await (const { header } of everyThread(deps.store)) threads.push(header.id);
-  return eraseIn(deps, threads, { ...facts, message: null });
+  return eraseIn(deps, threads, { ...facts, texts, message: null });
 }
 
 /** Erases the evidence that other threads got from these turns. */
@@ -222,7 +225,7 @@ async function quoting({ store }: ThreadDeps, threadId: string, erasure: Erasure
   };
   const blocks = await look(["compaction", "prune", "evidence", "state"], erasure);
   // A system prompt that was recorded holds the blocks themselves, and doesn't say which facts they show.
-  await look(["event"], { ...erasure, texts: [...erasure.texts, ...blocks.map((text) => text.trim())] });
+  await look(["event"], { ...erasure, texts: [...erasure.texts, ...(await inTurns(eachFlat(blocks)))] });
   return rewrites.sort((a, b) => a.seq - b.seq);
 }
 
@@ -256,34 +259,59 @@ function skeletonOf(record: MessageRecord): string {
 
 /** Everything a message says, part by part; what a call says also without the spelling of its input. */
 export function messageTexts(record: MessageRecord): string[] {
-  const { shape, message } = readStored(record);
-  return shape.parts(message).flatMap(textsOf);
+  return [...textSteps(record)];
 }
 
-function textsOf(part: Part): string[] {
-  switch (part.kind) {
-    case "text":
-    case "reasoning":
-    case "result":
-      return [part.text];
-    case "call":
-      return [part.input, ...leaves(parsed(part.input))];
-    default:
-      return [];
+function* textSteps(record: MessageRecord): Generator<string, void> {
+  const { shape, message } = readStored(record);
+  for (const part of shape.parts(message)) {
+    if (part.kind === "text" || part.kind === "reasoning" || part.kind === "result") yield part.text;
+    if (part.kind !== "call") continue;
+    yield part.input;
+    yield* stringsIn(part.input);
   }
 }
 
-/** What a call says is spelled with escapes in its input; tools keep it as it was meant. */
-function leaves(value: unknown): string[] {
-  if (typeof value === "string") return [value];
-  return typeof value === "object" && value !== null ? Object.values(value).flatMap(leaves) : [];
+/** What goes with the message, each text once. */
+function* wordsSteps(record: MessageRecord): Generator<unknown, string[]> {
+  const words = new Set<string>();
+  for (const text of textSteps(record)) yield words.add(yield* flatSteps(text));
+  return [...words];
 }
 
-function parsed(json: string): unknown {
+function* eachFlat(texts: readonly string[]): Generator<void, string[]> {
+  const words: string[] = [];
+  for (const text of texts) words.push(yield* flatSteps(text));
+  return words;
+}
+
+/**
+ * What a call says is spelled with escapes in its input; tools keep it as it was meant. Names of fields are left out. Read
+ * from left to right: an input may be nested without end, or be no JSON.
+ */
+function* stringsIn(json: string): Generator<string, void> {
+  for (let at = json.indexOf('"'); at !== -1; ) {
+    const end = closingQuote(json, at);
+    if (end === -1) return;
+    if (!/^\s{0,9}:/.test(json.slice(end + 1, end + 11))) yield unescaped(json.slice(at, end + 1));
+    at = json.indexOf('"', end + 1);
+  }
+}
+
+function closingQuote(json: string, open: number): number {
+  for (let end = json.indexOf('"', open + 1); end !== -1; end = json.indexOf('"', end + 1)) {
+    let first = end;
+    while (json[first - 1] === "\\") first -= 1;
+    if ((end - first) % 2 === 0) return end;
+  }
+  return -1;
+}
+
+function unescaped(literal: string): string {
   try {
-    return JSON.parse(json);
+    return JSON.parse(literal);
   } catch {
-    return null;
+    return literal.slice(1, -1);
   }
 }
 

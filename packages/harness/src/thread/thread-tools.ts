@@ -129,7 +129,9 @@ export function threadTools<M>(thread: OpenThread<M>, { window }: { readonly win
       step += 1;
       const prompt = await thread.prompt(request);
       used = prompt.count.tokens;
-      return started?.kind === "compacted" && prompt.outcome?.kind !== "compacted" ? { ...prompt, outcome: started } : prompt;
+      return started?.kind === "compacted" && prompt.outcome?.kind !== "compacted"
+        ? { ...prompt, outcome: started }
+        : prompt;
     },
   };
 }
