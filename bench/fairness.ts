@@ -152,6 +152,14 @@ const HOSTILE: Readonly<Record<string, () => HostileRequest>> = {
     type: "application/json",
     body: branchingExport(600),
   }),
+  embeddingsOf900000: () =>
+    json("/v1/embeddings", { model: "main", input: Array.from({ length: 900_000 }, (_, index) => `a${index}`) }),
+  formOf200000Fields: () => ({
+    method: "POST",
+    path: "/v1/audio/transcriptions",
+    type: "multipart/form-data; boundary=b",
+    body: Buffer.from(`${'--b\r\ncontent-disposition: form-data; name="f"\r\n\r\nx\r\n'.repeat(200_000)}--b--\r\n`),
+  }),
   exportOfAll: () => ({ method: "GET", path: "/api/user/export", type: null, body: null }),
 };
 

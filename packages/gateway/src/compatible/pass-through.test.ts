@@ -126,6 +126,8 @@ const UNREADABLE: readonly (readonly [string, Record<string, string>, string | B
   ["UTF-16 that says nothing of it", JSON_TYPE, Buffer.from(UNLISTED, "utf16le")],
   ["another charset", { "content-type": "application/json; charset=utf-7" }, '{"model":"oa"}'],
   ["malformed", JSON_TYPE, '{"model":"oa",}'],
+  ["a mark before it", JSON_TYPE, '\ufeff{"model":"oa"}'],
+  ["bytes that are no UTF-8", JSON_TYPE, Buffer.from('{"model":"oa","input":"\xff"}', "latin1")],
   ["no object", JSON_TYPE, '["oa"]'],
   ["no model", JSON_TYPE, '{"prompt":"x"}'],
   ["no text for a model", JSON_TYPE, '{"model":["oa"]}'],
@@ -275,6 +277,19 @@ test("a form that names two models is refused", async (t) => {
     const headers = { ...MARKED, "content-type": "multipart/form-data; boundary=b" };
     const { status } = await ask("bob", "POST", "/v1/images/edits", { headers, body: `${parts}--b--\r\n` });
     assert.equal(status, 400, parts);
+  }
+  assert.deepEqual(seen, []);
+});
+
+test("a form of very many fields is refused before it is parsed, however its boundary is written", async (t) => {
+  const { config, seen } = await provider(t, "");
+  const { ask } = await keyed(t, { config });
+  const parts = '--b\r\ncontent-disposition: form-data; name="model"\r\n\r\noa\r\n'.repeat(1001);
+  for (const boundary of ["b", '"b"', '"\\b"', "b; charset=utf-8"]) {
+    const headers = { ...MARKED, "content-type": `multipart/form-data; boundary=${boundary}` };
+    const answer = await ask("bob", "POST", "/v1/images/edits", { headers, body: `${parts}--b--\r\n` });
+    assert.equal(answer.status, 400);
+    assert.match(answer.text, /more than 1000 fields/, boundary);
   }
   assert.deepEqual(seen, []);
 });

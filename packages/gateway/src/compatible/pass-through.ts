@@ -3,10 +3,13 @@
  * `gateway.pass_through` lists, with a model of the configuration: an account with a provider holds the files, batches and
  * answers of everybody behind this gateway. An admin, and whoever brings the provider's own key, may use all of it.
  */
+import { isUtf8 } from "node:buffer";
 import { isRecord } from "@palimpsest/core/internal/text";
 import type { ConfigFile } from "palimpsest/home";
+import { pace } from "palimpsest/internal/threads";
+import { readForm } from "../http/input.ts";
 import { ProblemError } from "../http/problem.ts";
-import { fieldSpans, spliced } from "../http/read-json.ts";
+import { fieldSpans, parseJson, spliced } from "../http/read-json.ts";
 import { anthropicMessages } from "./anthropic/vendor.ts";
 import { openaiChat } from "./openai-chat.ts";
 import { tokensIn } from "./outcome.ts";
@@ -124,7 +127,7 @@ interface SentBody {
 async function readPassed(bytes: Buffer | null, headers: Headers): Promise<PassedBody> {
   if (bytes === null || bytes.length === 0) return unnamed(bytes);
   const type = headers.get("content-type") ?? "";
-  if (/^multipart\/form-data\b/i.test(type)) return readForm(bytes, type);
+  if (/^multipart\/form-data\b/i.test(type)) return readPassedForm(bytes, type);
   const encoding = headers.get("content-encoding") ?? "identity";
   if (!isJson(type) || encoding !== "identity")
     return unreadable("a body is passed on as JSON in UTF-8, or as a form, with its content-type");
@@ -137,12 +140,8 @@ function isJson(type: string): boolean {
 }
 
 async function readJson(bytes: Buffer): Promise<PassedBody> {
-  let body: unknown;
-  try {
-    body = JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
-  } catch {
-    return unreadable("the body is no JSON in UTF-8");
-  }
+  const body = isUtf8(bytes) ? await parseJson(bytes).catch(() => undefined) : undefined;
+  if (body === undefined) return unreadable("the body is no JSON in UTF-8");
   if (!isRecord(body)) return unreadable("the body is no JSON object");
   const unclear = await unclearIn(bytes, Object.keys(body));
   if (unclear !== null) return unreadable(unclear);
@@ -160,9 +159,8 @@ async function readJson(bytes: Buffer): Promise<PassedBody> {
 }
 
 /** Written anew when it names a model, so that the provider reads what was read here. */
-async function readForm(bytes: Buffer, type: string): Promise<PassedBody> {
-  const given = new Response(new Uint8Array(bytes), { headers: { "content-type": type } });
-  const form = await given.formData().catch(() => null);
+async function readPassedForm(bytes: Buffer, type: string): Promise<PassedBody> {
+  const form = await readForm(bytes, type);
   if (form === null) return unreadable("the form can't be read");
   const names = [...form.keys()].filter((name) => name.toLowerCase() === "model");
   if (names.length === 0) return unnamed(bytes);
@@ -170,6 +168,8 @@ async function readForm(bytes: Buffer, type: string): Promise<PassedBody> {
   const model = form.get("model");
   if (typeof model !== "string") return unreadable(NO_TEXT);
   const sent = async (name: string) => {
+    // Reading a form of many megabytes takes as long as writing it, and neither can be cut.
+    await pace().turn();
     form.set("model", name);
     const written = new Response(form);
     return { body: Buffer.from(await written.arrayBuffer()), type: written.headers.get("content-type") };

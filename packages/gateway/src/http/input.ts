@@ -1,4 +1,5 @@
 /** Reads what came with a request: the body up to its limit, as JSON or text, and checks it and the query. */
+import { MIMEType } from "node:util";
 import { errorText, normalized } from "@palimpsest/core/internal/text";
 import { beginsZip } from "palimpsest/internal/import";
 import { inTurns } from "palimpsest/internal/threads";
@@ -139,14 +140,36 @@ function rawFile(bytes: Buffer, name: string | null): UploadedFile[] {
 }
 
 async function formFiles(bytes: Buffer, type: string): Promise<UploadedFile[]> {
-  const form = await new Response(new Uint8Array(bytes), { headers: { "content-type": type } }).formData().catch(() => {
-    throw new ProblemError(400, "bad-form", "the form can't be read");
-  });
+  const form = await readForm(bytes, type);
+  if (form === null) throw new ProblemError(400, "bad-form", "the form can't be read");
   const files: UploadedFile[] = [];
   for (const value of form.values())
     if (typeof value !== "string")
       files.push({ name: checkedName(value.name), bytes: Buffer.from(await value.arrayBuffer()) });
   return files;
+}
+
+/** Null: it is none. One of very many fields is refused, since it is parsed at once. */
+export async function readForm(bytes: Buffer, type: string): Promise<FormData | null> {
+  const boundary = boundaryOf(type);
+  if (boundary === null) return null;
+  let parts = 0;
+  for (let at = bytes.indexOf(boundary); at !== -1; at = bytes.indexOf(boundary, at + boundary.length)) {
+    parts += 1;
+    // One more stands at the end.
+    if (parts <= MOST_FIELDS + 1) continue;
+    throw new ProblemError(400, "too-many-values", `the form has more than ${MOST_FIELDS} fields`);
+  }
+  return new Response(new Uint8Array(bytes), { headers: { "content-type": type } }).formData().catch(() => null);
+}
+
+function boundaryOf(type: string): string | null {
+  try {
+    const boundary = new MIMEType(type).params.get("boundary");
+    return boundary === null || boundary === "" ? null : `--${boundary}`;
+  } catch {
+    return null;
+  }
 }
 
 /** One name in one folder, on every system. */
@@ -194,7 +217,7 @@ export async function assertShallow(bytes: Buffer, nesting: number): Promise<voi
 
 /** Of one message or tool: what is done with it is done at once. */
 const MOST_VALUES = 50_000;
-/** Of the body itself. */
+/** Of the body itself, and of a form. */
 const MOST_FIELDS = 1000;
 
 /** Ends at the first level or value too many. Of text that is no JSON it says what it likes. */

@@ -113,7 +113,7 @@ test("names that lead out, hide, or mean something to a system are refused, and 
   assert.deepEqual(await names(at), []);
 });
 
-test("a form that is none, one without a file, twins, and a file without a name are refused", async (t) => {
+test("a form that is none, one without a file, one of very many fields, twins, and a file without a name are refused", async (t) => {
   const at = await withThread(t);
   const headers = { "content-type": "multipart/form-data; boundary=x", "x-palimpsest-upload": "1" };
   const broken = await sent(at, "/api/threads/t/uploads", { method: "POST", body: "nothing", headers });
@@ -125,6 +125,12 @@ test("a form that is none, one without a file, twins, and a file without a name 
   twins.append("a", new File(["1"], "same.txt"));
   twins.append("b", new File(["2"], "same.txt"));
   assert.equal((await upload(at, twins)).status, 400);
+  const many = await sent(at, "/api/threads/t/uploads", {
+    method: "POST",
+    body: `${'--x\r\ncontent-disposition: form-data; name="a"\r\n\r\n1\r\n'.repeat(1001)}--x--\r\n`,
+    headers,
+  });
+  assert.deepEqual([many.status, codeOf(many)], [400, "too-many-values"]);
   const nameless = await sent(at, "/api/threads/t/uploads", {
     method: "POST",
     body: "x",

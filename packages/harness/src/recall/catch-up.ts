@@ -34,7 +34,7 @@ const BATCH_CHARACTERS = 4_000_000;
 const PART_CHARACTERS = 16_000_000;
 /** Terms of the entries of a batch, and rows that they come to: writing them is one transaction. Text without blanks has a row for each character. */
 const BATCH_TERMS = 250_000;
-const BATCH_ROWS = 25_000;
+const BATCH_ROWS = 12_000;
 const PART_ROWS = 50_000;
 
 export interface IndexDeps {
