@@ -59,13 +59,14 @@ export async function keepIndexed(
   before: number,
   after: number,
 ): Promise<void> {
-  if (!isSearchable(store)) return;
+  // Tables are made when they are asked for, so most appends don't ask.
+  const isDue = Math.floor(before / EAGER_MESSAGES) !== Math.floor(after / EAGER_MESSAGES);
+  if ((bulk === undefined && !isDue) || !isSearchable(store)) return;
   if (bulk !== undefined) {
     const leave = bulk === "more" ? partSize(store.search) : 0;
     await catchUp(store, threadId, { tools, leave, by: "filler" }).catch(() => {});
     return;
   }
-  if (Math.floor(before / EAGER_MESSAGES) === Math.floor(after / EAGER_MESSAGES)) return;
   // Whoever appends much indexes as much: an import leaves nothing behind that somebody else would have to wait for.
   const share = SHARE_RECORDS + after - before;
   await catchUpShare({ store, tools }, threadId, share).catch(() => {});

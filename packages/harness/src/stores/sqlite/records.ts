@@ -26,6 +26,7 @@ import {
   headText,
   integerAt,
   integerOrNull,
+  markLate,
   namesOf,
   RECORD_COLUMNS,
   recordOf,
@@ -35,7 +36,7 @@ import {
   textOf,
   type UserConnection,
 } from "./rows.ts";
-import { forgetEntry, markLate } from "./search.ts";
+import { forgetEntry } from "./search.ts";
 import { endLease, keepMatches, keepPrompts, keepsPrompt, takeLease } from "./tables.ts";
 
 export function append(connection: UserConnection, threadId: string, batch: AppendBatch): AppendResult {

@@ -1,6 +1,6 @@
 /**
  * How a head, a header and a record lie in their rows, and which rows a thread's records are: a fork reads its ancestors'
- * up to where it left them. Pure reading; writing is next door.
+ * up to where it left them. Reading, but for one mark: writing is next door.
  */
 
 /** A cell of a row that must be there, of the type that its column has. Anything else is a damaged file: the connection turns the error into `corrupt`. */
@@ -97,6 +97,13 @@ function headOf(row: SqliteRow): Head {
 /** The head row's text: what has no column of its own. */
 export function headText({ version: _v, messages: _m, updatedAt: _u, state: _s, ...rest }: Head): string {
   return JSON.stringify(rest);
+}
+
+/** Before the thread's own rows go: its index may lack records from now on. */
+export function markLate(connection: Connection, num: number): void {
+  const sql = `INSERT OR IGNORE INTO recall_late (user, num)
+    SELECT t.user, t.num FROM threads t JOIN heads h USING (num) WHERE t.num = ? AND h.version > t.base_seq`;
+  connection.run(sql, num);
 }
 
 /** The records of a thread that are stored under one thread number. */

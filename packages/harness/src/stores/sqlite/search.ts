@@ -39,7 +39,17 @@ import {
   userIndex,
   writeNextPart,
 } from "./posting-pool.ts";
-import { bytesAt, findThread, integerAt, integerOrNull, NUM, textAt, textOrNull, type UserConnection } from "./rows.ts";
+import {
+  bytesAt,
+  findThread,
+  integerAt,
+  integerOrNull,
+  markLate,
+  NUM,
+  textAt,
+  textOrNull,
+  type UserConnection,
+} from "./rows.ts";
 
 export function searchTables(connection: UserConnection): SearchTables {
   const { guard } = connection;
@@ -135,13 +145,6 @@ function addTotals(connection: Connection, num: number, entries: number, length:
      WHERE user = (SELECT user FROM threads WHERE num = ?)`,
     ...[entries, length, num],
   );
-}
-
-/** Before the thread's own rows go: its index may lack records from now on. */
-export function markLate(connection: Connection, num: number): void {
-  const sql = `INSERT OR IGNORE INTO recall_late (user, num)
-    SELECT t.user, t.num FROM threads t JOIN heads h USING (num) WHERE t.num = ? AND h.version > t.base_seq`;
-  connection.run(sql, num);
 }
 
 /** What was read before a redaction must not be written after it. */
