@@ -28,7 +28,7 @@ import type { OpenBackground } from "./drafts.ts";
 import { FloorError, type OnCompactionEvent, SettingsError, shortfallOf, unchanged } from "./summarization.ts";
 import type { SummaryWriter } from "./summarize.ts";
 import type { CarryOutContext, QuoteSource } from "./summary.ts";
-import { carryOutFitting, createSummaryStep, requestedPolicy, withFigures } from "./summary.ts";
+import { carryOutFitting, createSummaryStep, withFigures } from "./summary.ts";
 
 export interface CompactorOptions<M> {
   readonly thread: ThreadLog<M>;
@@ -169,4 +169,8 @@ async function carryOut<M>(
 
 function standing<M>(entries: readonly SizedEntry<M>[], last: number): number[] {
   return entries.flatMap(({ source, seq }) => (source !== "message" && seq !== null && seq <= last ? [seq] : []));
+}
+
+function requestedPolicy(policy: Policy, { keep, style }: CompactRequest): Policy {
+  return { ...policy, ...(keep !== undefined && { keep }), ...(style !== undefined && { style }) };
 }

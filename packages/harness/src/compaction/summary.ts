@@ -382,10 +382,6 @@ export function withFigures<M>(
   return records.map((record) => (record.kind === "state" ? record : { ...record, ...figures }));
 }
 
-export function requestedPolicy(policy: Policy, { keep, style }: CompactRequest): Policy {
-  return { ...policy, ...(keep !== undefined && { keep }), ...(style !== undefined && { style }) };
-}
-
 function rungOf(plan: CompactPlan, written: Rung): Rung {
   return plan.rung === "hide" ? written : plan.rung;
 }

@@ -7,7 +7,7 @@ import { isRecord } from "@palimpsest/core/internal/text";
 import type { Node, Pair, YAMLMap, YAMLSeq } from "yaml";
 import { z } from "zod/v4";
 import { SettingsError, summarizationFromFile } from "../compaction/summarization.ts";
-import { KEY_VARIABLES } from "../models/resolve.ts";
+import { KEY_VARIABLES } from "../models/facts.ts";
 import { yaml } from "../yaml.ts";
 import { inspectConfig, parseConfig, type SettingFinding, upgradeConfig } from "./config.ts";
 import { BUILT_IN_STORAGE } from "./powers.ts";

@@ -5,7 +5,7 @@
  * before variables are put in. Pure.
  */
 import { isAbsolute } from "node:path";
-import { KEY_VARIABLES } from "../models/resolve.ts";
+import { KEY_VARIABLES } from "../models/facts.ts";
 import { variableOf } from "./find.ts";
 import { configSchema } from "./schema.ts";
 import type { Power } from "./trust.ts";

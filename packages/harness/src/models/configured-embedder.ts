@@ -3,8 +3,8 @@
  * opens as ever and only that request fails; its secrets are kept out of its errors.
  */
 import type { EmbeddingModelV4 } from "@ai-sdk/provider";
-import type { EmbedderEntry } from "./facts.ts";
-import { keyOf, loadEmbeddingModel, type Surroundings } from "./resolve.ts";
+import { type EmbedderEntry, keyOf } from "./facts.ts";
+import { loadEmbeddingModel, type Surroundings } from "./resolve.ts";
 import { hideSecrets, secretsOf } from "./wrap.ts";
 
 /** One embedder per entry, so that searching and indexing share its state, such as failures. */

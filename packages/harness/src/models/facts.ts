@@ -32,6 +32,22 @@ interface Addressed {
   readonly base_url?: string | undefined;
 }
 
+/** The entry's own key, else the variable its provider is known for. */
+export function keyOf(
+  { provider, api_key: key }: { readonly provider: string; readonly api_key?: string | undefined },
+  env: Readonly<Record<string, string | undefined>>,
+): string | undefined {
+  const variable = KEY_VARIABLES[provider];
+  return key ?? (variable === undefined ? undefined : env[variable]);
+}
+
+/** The variable that each provider's key is known by. */
+export const KEY_VARIABLES: Readonly<Record<string, string | undefined>> = {
+  openai: "OPENAI_API_KEY",
+  anthropic: "ANTHROPIC_API_KEY",
+  google: "GOOGLE_GENERATIVE_AI_API_KEY",
+};
+
 export function windowOf(
   model: { readonly provider: string; readonly model: string; readonly max_input_tokens?: number | undefined },
   fallback: number,

@@ -5,6 +5,7 @@ export {
   bindsReasoning,
   cachePrices,
   costOf,
+  keyOf,
   knownPrices,
   knownWindow,
   NO_USAGE,
@@ -17,5 +18,5 @@ export {
   type Usage,
   windowNow,
 } from "./facts.ts";
-export { keyOf, offeredModels } from "./resolve.ts";
+export { offeredModels } from "./resolve.ts";
 export { hideSecrets, secretsOf } from "./wrap.ts";

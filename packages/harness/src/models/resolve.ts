@@ -9,6 +9,8 @@ import { explainMissing } from "../optional-package.ts";
 import {
   bindsReasoning,
   type EmbedderEntry,
+  KEY_VARIABLES,
+  keyOf,
   type ModelEntry,
   type ModelsConfig,
   type ModelWindow,
@@ -244,12 +246,6 @@ function connectionOf(entry: ProviderEndpoint, place: ProviderPlace, { fetch }: 
   };
 }
 
-/** The entry's own key, else the variable its provider is known for. */
-export function keyOf(entry: ProviderEndpoint, env: Surroundings["env"]): string | undefined {
-  const variable = KEY_VARIABLES[entry.provider];
-  return entry.api_key ?? (variable === undefined ? undefined : env[variable]);
-}
-
 function requiredKey(entry: ProviderEndpoint, { subject, where }: ProviderPlace, env: Surroundings["env"]): string {
   const key = keyOf(entry, env)?.trim();
   if (key !== undefined && key !== "") return key;
@@ -274,13 +270,6 @@ function addressOf(entry: ProviderEndpoint, { subject }: ProviderPlace): string 
   if (url === null || !/^https?:$/.test(url.protocol)) throw problem(`has a \`base_url\` that is no URL, ${example}.`);
   return entry.base_url.replace(/(?<!\/)\/+$/, "");
 }
-
-/** The variable that each provider's key is known by. */
-export const KEY_VARIABLES: Readonly<Record<string, string | undefined>> = {
-  openai: "OPENAI_API_KEY",
-  anthropic: "ANTHROPIC_API_KEY",
-  google: "GOOGLE_GENERATIVE_AI_API_KEY",
-};
 
 /** Entries whose `api_key` names a variable that wasn't set when they were read: an error can then name it. */
 const unset = new WeakMap<object, string>();
