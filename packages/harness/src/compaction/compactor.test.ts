@@ -14,7 +14,7 @@ import { openSqlite } from "../stores/sqlite.ts";
 import type { Store } from "../stores/store.ts";
 import { appendMessages, pin, redo, undo, withWriter } from "../thread/acts.ts";
 import { replay, verify } from "../thread/audit.ts";
-import { livePrompt } from "../thread/live-prompt.ts";
+import { livePrompt } from "../thread/thread-view.ts";
 import { createThread, threadDeps, type Writer } from "../thread/writer.ts";
 import { type Compactor, type CompactorOptions, createCompactor } from "./compactor.ts";
 import { createModelWriter } from "./model-writer.ts";

@@ -11,8 +11,8 @@ import { NOWHERE } from "@palimpsest/core/internal/summary";
 import { type CountSource, createMeter, resumeAccount } from "@palimpsest/core/internal/tokens";
 import { createCompactor } from "../compaction/compactor.ts";
 import { type CompactionEvent, unchanged } from "../compaction/summarization.ts";
-import { livePrompt, NO_THREAD, shownAt, threadInMemory } from "../thread/live-prompt.ts";
 import type { ThreadLog } from "../thread/thread.ts";
+import { livePrompt, NO_THREAD, shownAt, threadInMemory } from "../thread/thread-view.ts";
 import { type CompactMessagesOptions, type Form, formOf, type Settings, settingsOf } from "./options.ts";
 import {
   checkState,

@@ -12,7 +12,7 @@ import {
   type ThreadHeader,
 } from "@palimpsest/core/internal/log";
 import { isRecord } from "@palimpsest/core/internal/text";
-import type { AppendBatch, Scrubbed, Store, StoredRecord, ThreadQuery, ThreadSummary } from "./store.ts";
+import type { AppendBatch, Scrubbed, Store, StoredRecord, ThreadLoad, ThreadQuery, ThreadSummary } from "./store.ts";
 import { StoreError } from "./store-error.ts";
 
 /** Throws for a batch whose records don't follow the version it expects, one by one. */
@@ -33,6 +33,36 @@ export function hiddenButShown(head: Head, tail: readonly StoredRecord[]): numbe
     for (const system of live.record.systems ?? []) seqs.add(system);
   }
   return [...seqs].filter((seq) => seq <= hiddenThrough).sort((a, b) => a - b);
+}
+
+/* Whether what a load brought is all that the head says there is. Hashes are `verify`'s business; a gap shows at once. */
+
+export interface Damage {
+  /** The first record that is missing. */
+  readonly seq: number;
+  readonly message: string;
+}
+
+/** Only of what the view is made from: records hidden behind a summary aren't loaded. */
+export function damageOf({ header, head, records }: ThreadLoad): Damage | null {
+  const tail = records.filter((stored) => seqOf(stored) > head.hiddenThrough);
+  let seq = head.hiddenThrough + 1;
+  for (const stored of tail) {
+    if (seqOf(stored) !== seq) return missing(header.id, seq);
+    seq += 1;
+  }
+  if (seq <= head.version) return missing(header.id, seq);
+  const last = tail.at(-1)?.chained;
+  return last !== undefined && last.hash !== head.hash ? missing(header.id, head.version) : null;
+}
+
+function missing(threadId: string, seq: number): Damage {
+  return {
+    seq,
+    message:
+      `thread ${threadId} is damaged: record ${seq} is missing or not what it was. \`palimpsest verify ${threadId}\` names the damage; ` +
+      `restore a backup, or fork the thread at ${seq - 1}.`,
+  };
 }
 
 /* JSON of the log's own making, as it stands in a row. What everything else rests on is checked. */

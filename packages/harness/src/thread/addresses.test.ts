@@ -5,7 +5,7 @@ import { tool } from "ai";
 import { z } from "zod";
 import { agentKit } from "../../test/agent/agent-kit.ts";
 import { importFile } from "../import/import-file.ts";
-import { withoutAddresses } from "./load.ts";
+import { withoutAddresses } from "./thread-view.ts";
 import { threadDeps } from "./writer.ts";
 
 const PIXEL = "iVBORw0KGgo=";

@@ -17,9 +17,9 @@ import { inTurns } from "../long-work.ts";
 import type { Usage } from "../models/facts.ts";
 import type { ModelCounter } from "../models/tokenizers.ts";
 import { type FixedRequest, type PromptOpening, type SentFixed, thoughtBinder } from "./fixed-request.ts";
-import { countOnReports, livePrompt, type OpenSizer, openSizer, shownAt } from "./live-prompt.ts";
 import type { StoredLog } from "./log.ts";
 import type { ThreadLog } from "./thread.ts";
+import { countOnReports, livePrompt, type OpenSizer, openSizer, shownAt } from "./thread-view.ts";
 import { cacheTerms, type LearnedWindow, type Overflow, type PromptCache } from "./window.ts";
 import type { RecordInput, ThreadDeps } from "./writer.ts";
 

@@ -13,9 +13,9 @@ import type { SummaryWriter } from "../compaction/summarize.ts";
 import { withLease } from "../stores/leases.ts";
 import type { Store } from "../stores/store.ts";
 import { openCompactor } from "./asked-model.ts";
-import { livePrompt } from "./live-prompt.ts";
 import { type SizedThread, sizedThread, sizeInTurns } from "./sized-thread.ts";
 import { openStoredThread, type ThreadLog } from "./thread.ts";
+import { livePrompt } from "./thread-view.ts";
 import { type ThreadDeps, threadDeps } from "./writer.ts";
 
 export interface ThreadCompaction {

@@ -27,8 +27,15 @@ import { jsonSteps } from "../long-work.ts";
 import { keepIndexed } from "../recall/catch-up.ts";
 import type { ClaimedLease } from "../stores/leases.ts";
 import type { AppendBatch, Lease, Store } from "../stores/store.ts";
-import { foldingView, type OpenSizer } from "./live-prompt.ts";
-import { type LoadedNow, type LoadedThread, loadedNow, loadedThread, readBody } from "./load.ts";
+import {
+  foldingView,
+  type LoadedNow,
+  type LoadedThread,
+  loadedNow,
+  loadedThread,
+  type OpenSizer,
+  readBody,
+} from "./thread-view.ts";
 import {
   type Committed,
   eraseBodies,

@@ -34,7 +34,7 @@ import {
 import { stateChainOf, stateLines } from "../compaction/state-chain.ts";
 import { inTurns } from "../long-work.ts";
 import type { Store, StoredRecord } from "../stores/store.ts";
-import { readBody } from "./load.ts";
+import { readBody } from "./thread-view.ts";
 
 /** By the hash of their records, so that threads that share one get the same. */
 export type RebuiltSummaries = Map<string, StoredSummary>;

@@ -13,9 +13,8 @@ import { inTurns } from "../long-work.ts";
 import { exactCounterFor, type ModelCounter } from "../models/tokenizers.ts";
 import type { Store, ThreadLoad } from "../stores/store.ts";
 import { sentBefore } from "./fixed-request.ts";
-import { livePrompt, REPORTS, threadInMemory } from "./live-prompt.ts";
-import { readBody } from "./load.ts";
 import type { Thread, ThreadLog } from "./thread.ts";
+import { livePrompt, REPORTS, readBody, threadInMemory } from "./thread-view.ts";
 
 export interface SizedThread {
   /** The thread as it stands; what is committed to it is written nowhere. */

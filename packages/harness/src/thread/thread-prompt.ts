@@ -8,9 +8,9 @@ import type { Dialect, Repair } from "@palimpsest/core/internal/message";
 import { type Prompt, repairTokens } from "@palimpsest/core/internal/prompt";
 import type { Breakdown, Budget, Count, PartName } from "@palimpsest/core/internal/tokens";
 import { answerReserve, breakdown } from "@palimpsest/core/internal/tokens";
+import { type Damage, damageOf } from "../stores/driver-rules.ts";
 import type { Store } from "../stores/store.ts";
 import { simulateWindow } from "./compact-thread.ts";
-import { type Damage, damageOf } from "./load.ts";
 import { type Asker, sizedThread } from "./sized-thread.ts";
 
 export interface InspectedPrompt {

@@ -17,8 +17,7 @@ import { readQuotes } from "../../src/compaction/summary.ts";
 import type { RecordQuery } from "../../src/stores/store.ts";
 import { fork, undo } from "../../src/thread/acts.ts";
 import { replay } from "../../src/thread/audit.ts";
-import { livePrompt } from "../../src/thread/live-prompt.ts";
-import { readBody } from "../../src/thread/load.ts";
+import { livePrompt, readBody } from "../../src/thread/thread-view.ts";
 import { sha256, type Writer } from "../../src/thread/writer.ts";
 import { SUMMARIZERS } from "../playback/summarizers.ts";
 

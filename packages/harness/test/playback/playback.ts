@@ -13,8 +13,8 @@ import { createCompactor } from "../../src/compaction/compactor.ts";
 import { type BackgroundOptions, drafting } from "../../src/compaction/drafts.ts";
 import { FloorError } from "../../src/compaction/summarization.ts";
 import type { SummaryWriter } from "../../src/compaction/summarize.ts";
-import { livePrompt } from "../../src/thread/live-prompt.ts";
 import type { ThreadLog } from "../../src/thread/thread.ts";
+import { livePrompt } from "../../src/thread/thread-view.ts";
 import { boundPlayback } from "./bound-playback.ts";
 import { playedThread } from "./played-thread.ts";
 

@@ -4,7 +4,7 @@
  */
 import { emptyHead, NOTHING_LIVE } from "@palimpsest/core/internal/log";
 import type { Dialect, Shape } from "@palimpsest/core/internal/message";
-import { NO_THREAD, threadInMemory } from "../../src/thread/live-prompt.ts";
+import { NO_THREAD, threadInMemory } from "../../src/thread/thread-view.ts";
 import type { PlayedThread } from "./playback.ts";
 
 export function playedThread<M extends object>(shape: Shape<M>): PlayedThread<M> {

@@ -29,7 +29,7 @@ import { charsPerToken, createMeter } from "@palimpsest/core/internal/tokens";
 import { type Random, random, randomConversation, render } from "@palimpsest/testing/internal/shapes";
 import { type Compactor, createCompactor } from "../../src/compaction/compactor.ts";
 import { FloorError } from "../../src/compaction/summarization.ts";
-import { livePrompt } from "../../src/thread/live-prompt.ts";
+import { livePrompt } from "../../src/thread/thread-view.ts";
 import { onEveryCore } from "./on-every-core.ts";
 import { UndoableLog } from "./undoable-log.ts";
 

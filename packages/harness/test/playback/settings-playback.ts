@@ -12,7 +12,7 @@ import { createCompactor } from "../../src/compaction/compactor.ts";
 import { drafting } from "../../src/compaction/drafts.ts";
 import { FloorError } from "../../src/compaction/summarization.ts";
 import type { SummaryWriter } from "../../src/compaction/summarize.ts";
-import { livePrompt } from "../../src/thread/live-prompt.ts";
+import { livePrompt } from "../../src/thread/thread-view.ts";
 import { memoryDrafts } from "./memory-drafts.ts";
 import { playedThread } from "./played-thread.ts";
 

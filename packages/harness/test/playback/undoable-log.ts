@@ -10,8 +10,8 @@ import {
   view,
 } from "@palimpsest/core/internal/log";
 import type { Dialect, Shape } from "@palimpsest/core/internal/message";
-import { foldingView, NO_THREAD } from "../../src/thread/live-prompt.ts";
 import type { ThreadLog } from "../../src/thread/thread.ts";
+import { foldingView, NO_THREAD } from "../../src/thread/thread-view.ts";
 import type { RecordInput } from "../../src/thread/writer.ts";
 
 export class UndoableLog implements ThreadLog<object> {

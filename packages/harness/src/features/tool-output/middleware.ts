@@ -11,7 +11,7 @@ import { type AiSdkMessage, aiSdkShape, type ResultPart } from "@palimpsest/core
 import { type CountText, charsPerToken } from "@palimpsest/core/internal/tokens";
 import type { Middleware, Run } from "../../agent/run.ts";
 import { readQuotes } from "../../compaction/summary.ts";
-import { readBody } from "../../thread/load.ts";
+import { readBody } from "../../thread/thread-view.ts";
 import { type Place, virtualPath } from "../workspace/inside.ts";
 import { writeWhole } from "../workspace/read-write.ts";
 import { ToolFailure } from "../workspace/tool-failure.ts";
