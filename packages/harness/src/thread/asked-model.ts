@@ -3,24 +3,35 @@
  * model itself and writes nothing but through the thread.
  */
 
-import type { UsageFlaw, UsageRecord } from "@palimpsest/core/internal/log";
-import { type RuleSet, repair, type Shape } from "@palimpsest/core/internal/message";
+import type { Head, UsageFlaw, UsageRecord } from "@palimpsest/core/internal/log";
+import { type Dialect, type RuleSet, repair, rulesOf, type Shape } from "@palimpsest/core/internal/message";
 import { isCold, type Prices } from "@palimpsest/core/internal/pricing";
-import { type FixedSize, type Prompt, type SizerOptions, sizeOf } from "@palimpsest/core/internal/prompt";
-import { sampled } from "@palimpsest/core/internal/tokens";
+import { type Prompt, type SizerOptions, sizeOf } from "@palimpsest/core/internal/prompt";
+import { NOWHERE } from "@palimpsest/core/internal/summary";
+import { answerReserve, createMeter, sampled } from "@palimpsest/core/internal/tokens";
 import { type Compactor, type CompactorOptions, createCompactor } from "../compaction/compactor.ts";
 import { type DraftTable, drafting, draftTable } from "../compaction/drafts.ts";
+import { createModelWriter } from "../compaction/model-writer.ts";
 import type { CompactionEvent, OnCompactionEvent, Summarization } from "../compaction/summarization.ts";
-import type { SummaryWriter } from "../compaction/summarize.ts";
+import { type SummaryWriter, summarizeBy } from "../compaction/summarize.ts";
 import { readQuotes } from "../compaction/summary.ts";
 import { inTurns } from "../long-work.ts";
-import type { Usage } from "../models/facts.ts";
-import type { ModelCounter } from "../models/tokenizers.ts";
-import { type FixedRequest, type PromptOpening, type SentFixed, thoughtBinder } from "./fixed-request.ts";
+import { bindsReasoning, cachePrices, knownWindow, type Usage } from "../models/facts.ts";
+import { type ModelCounter, modelCounter } from "../models/tokenizers.ts";
+import {
+  type FixedPrompt,
+  type FixedRequest,
+  fixing,
+  type PromptOpening,
+  type SentFixed,
+  sizeBefore,
+  thoughtBinder,
+} from "./fixed-request.ts";
 import type { StoredLog } from "./log.ts";
+import type { OpenThreadOptions } from "./open-thread.ts";
 import type { ThreadLog } from "./thread.ts";
 import { countOnReports, livePrompt, type OpenSizer, openSizer, shownAt } from "./thread-view.ts";
-import { cacheTerms, type LearnedWindow, type Overflow, type PromptCache } from "./window.ts";
+import { cacheTerms, checkedWindow, createModelWindow, type LearnedWindow, type PromptCache } from "./window.ts";
 import type { RecordInput, ThreadDeps } from "./writer.ts";
 
 export interface OverflowEvent {
@@ -33,15 +44,6 @@ export interface OverflowEvent {
 }
 
 export type ThreadEvent = CompactionEvent | OverflowEvent;
-
-/** What is sent beside the messages. */
-export interface FixedPrompt<M> {
-  readonly size: FixedSize;
-  /** What thoughts are bound to beside the messages; null: the model takes every thought back. */
-  readonly opening: PromptOpening<M> | null;
-  /** As the log keeps it. */
-  readonly sent: SentFixed;
-}
 
 /** Who is asked, and how its prompts are made, counted and compacted. */
 export interface AskedModel<M> extends Pick<SizerOptions<M>, "rules" | "meter">, Pick<CompactorOptions<M>, "archive"> {
@@ -82,6 +84,79 @@ export interface WriterContext<M> {
   readonly window: () => number;
   /** The same today and tomorrow, so that a resumed summary is cut where it was cut before. */
   readonly count: (text: string) => number;
+}
+
+interface ModelContext {
+  readonly deps: ThreadDeps;
+  readonly settings: Summarization;
+  readonly dialect: Dialect;
+  readonly head: Head;
+}
+
+/** The model that the options of an open thread describe. */
+export async function modelOf<M extends object>(
+  options: OpenThreadOptions<M>,
+  { deps, settings, dialect, head }: ModelContext,
+): Promise<AskedModel<M>> {
+  const { shape, window, reserve, model = "unknown", signal = null } = options;
+  if (options.model !== undefined && knownWindow(model) === null) options.onEvent?.({ type: "model-unknown", model });
+  const counter = await modelCounter(options.counter, { model });
+  const meter = createMeter(shape, { ...counter, counter: counter.count });
+  const binds = options.bindsReasoning ?? bindsReasoning(model);
+  const rules = options.rules ?? rulesOf(dialect);
+  const parameters = {
+    provider: dialect,
+    model,
+    bindsReasoning: binds,
+    settings: {},
+    loop: { dialect, rules, ...(options.times !== undefined && { times: options.times }) },
+  };
+  const fixedFor = fixing<M>({ meter, parameters, hash: deps.hash });
+  const fixed = fixedFor(options.fixed ?? {});
+  // Reports rest on what was sent then: who hasn't said yet what goes beside the messages is taken to send the same.
+  const before = options.fixed === undefined ? sizeBefore(head) : null;
+  return {
+    deps,
+    rules,
+    meter,
+    counter,
+    modelWindow: createModelWindow({
+      endpoint: { provider: shape.dialect, baseUrl: options.baseUrl ?? null, model },
+      window: checkedWindow(window),
+      reserve: (size) => reserve ?? answerReserve(size, null),
+      clock: deps.clock,
+      limitsStore: options.limits ?? null,
+    }),
+    model,
+    settings,
+    fixed: before === null ? fixed : { ...fixed, size: before },
+    fixedFor,
+    compacts: options.summarization === false ? "when-asked" : "by-itself",
+    onFloor: "refuse",
+    signal,
+    prices: cachePrices(model, options.prices ?? null),
+    promptCache: options.promptCache ?? (dialect === "anthropic" ? "end" : "prefix"),
+    writer: (place) => writerOf(options, settings, place),
+    label: () => JSON.stringify(["given", settings.summaryPrompt]),
+    ahead: "yes",
+    archive: null,
+    originals: () => ({ ...NOWHERE, finder: options.originals ?? null }),
+    on: options.onEvent ?? (() => {}),
+  };
+}
+
+/** Of the summarizer's window nothing is known but the model's own. */
+function writerOf<M extends object>(
+  { writer, summarizer }: OpenThreadOptions<M>,
+  settings: Summarization,
+  { window, count }: WriterContext<M>,
+): SummaryWriter | null {
+  if (writer !== undefined) return writer;
+  if (summarizer === undefined) return null;
+  const { reservedOutputTokens, trimTokensToSummarize, maxSummarizerCalls, summaryPrompt } = settings;
+  const limits = { reservedOutputTokens, trimTokensToSummarize, maxSummarizerCalls, summaryPrompt, count };
+  const summarize = summarizeBy(summarizer);
+  return (job, signal) => createModelWriter({ ...limits, summarize, window: window() })(job, signal);
 }
 
 /** A prompt that was sent, and the view it showed. */
@@ -267,25 +342,6 @@ export function openCompactor<M extends object>(
         ? null
         : drafting({ table, label: label(), ahead: settings.drafts && store.drafts !== undefined ? ahead : "no" }),
   });
-}
-
-/** After a refusal: what the provider said it takes, in our own count. The modelWindow learns it, so that the next prompt is planned for it. */
-export function windowAfter(overflow: Overflow, modelWindow: LearnedWindow, counted: number) {
-  const { kind, limit } = overflow;
-  if (kind === "tokens")
-    modelWindow.learn({ limit: limit ?? counted, from: limit === null ? "guessed" : "stated", counted });
-  const { size: most, reserve, configured = most } = modelWindow.window();
-  const size = Math.min(fittingSize(overflow, { counted, size: most }), Math.floor(counted * SHRINK) + reserve);
-  return { size, reserve: Math.min(reserve, size / 2), configured };
-}
-
-/** What was refused is sent again this much smaller at least. */
-const SHRINK = 0.9;
-
-/** Where the provider counted the same prompt differently, its limit is scaled to our count. */
-function fittingSize({ kind, requested }: Overflow, { counted, size }: { counted: number; size: number }): number {
-  if (kind === "bytes") return Math.floor(Math.min(size, counted) / 2);
-  return Math.floor(requested !== null && requested > counted ? (size * counted) / requested : size);
 }
 
 /**

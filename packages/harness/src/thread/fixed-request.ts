@@ -18,7 +18,33 @@ export type FixedRequest =
   | { readonly system?: string | undefined; readonly tools?: readonly unknown[] | undefined }
   | { readonly tokens: number };
 
-export function sizeFixed<M>(given: FixedRequest, meter: Meter<M>, hash: Hash): FixedSize & { readonly hash: string } {
+/** What is sent beside the messages. */
+export interface FixedPrompt<M> {
+  readonly size: FixedSize;
+  /** What thoughts are bound to beside the messages; null: the model takes every thought back. */
+  readonly opening: PromptOpening<M> | null;
+  /** As the log keeps it. */
+  readonly sent: SentFixed;
+}
+
+/** How a loop's own words for it become that. */
+export function fixing<M>({
+  meter,
+  parameters,
+  hash,
+}: {
+  readonly meter: Meter<M>;
+  readonly parameters: RequestParameters;
+  readonly hash: Hash;
+}): (given: FixedRequest) => FixedPrompt<M> {
+  return (given) => {
+    const size = sizeFixed(given, meter, hash);
+    const opening = parameters.bindsReasoning ? () => ({ hash: size.hash, messages: 0 }) : null;
+    return { size, opening, sent: statedFixed(given, size, parameters) };
+  };
+}
+
+function sizeFixed<M>(given: FixedRequest, meter: Meter<M>, hash: Hash): FixedSize & { readonly hash: string } {
   const named = (parts: FixedSize["parts"], value: unknown) => {
     const name = hash(JSON.stringify(value));
     return { ...fixedSize(parts, name), hash: name };
@@ -46,7 +72,7 @@ export interface SentFixed extends Pick<FixedSize, "hash" | "parts"> {
   readonly dated?: { readonly date: string; readonly changes: "daily" | "by-compaction" };
 }
 
-export function statedFixed(given: FixedRequest, size: FixedSize, parameters: RequestParameters): SentFixed {
+function statedFixed(given: FixedRequest, size: FixedSize, parameters: RequestParameters): SentFixed {
   const { hash, parts } = size;
   if ("tokens" in given) return { hash, parts, parameters, texts: null };
   const { system = "", tools = [] } = given;

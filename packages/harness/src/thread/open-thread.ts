@@ -7,43 +7,27 @@ import {
   checkThreadId,
   checkUser,
   copyRules,
-  type Head,
   type MessageSource,
   type RulesByScope,
   readRules,
 } from "@palimpsest/core/internal/log";
-import {
-  DIALECTS,
-  type Dialect,
-  isDialect,
-  type RuleSet,
-  rulesOf,
-  type Shape,
-  withToolFacts,
-} from "@palimpsest/core/internal/message";
-import { NOWHERE } from "@palimpsest/core/internal/summary";
-import { answerReserve, type Count, createMeter } from "@palimpsest/core/internal/tokens";
+import { DIALECTS, isDialect, type RuleSet, type Shape, withToolFacts } from "@palimpsest/core/internal/message";
+import type { Count } from "@palimpsest/core/internal/tokens";
 import type { CompactRequest } from "../compaction/compactor.ts";
-import { createModelWriter } from "../compaction/model-writer.ts";
-import {
-  SettingsError,
-  type Summarization,
-  type SummarizationOptions,
-  summarizationFromOptions,
-} from "../compaction/summarization.ts";
-import { type SummaryWriter, summarizeBy } from "../compaction/summarize.ts";
-import { bindsReasoning, cachePrices, type GivenPrices, knownWindow, type Usage } from "../models/facts.ts";
+import { type SummarizationOptions, summarizationFromOptions } from "../compaction/summarization.ts";
+import type { SummaryWriter } from "../compaction/summarize.ts";
+import type { GivenPrices, Usage } from "../models/facts.ts";
 import type { LimitsStore } from "../models/learned-limits.ts";
-import { type GivenCounter, modelCounter } from "../models/tokenizers.ts";
+import type { GivenCounter } from "../models/tokenizers.ts";
 import { asUser } from "../stores/driver-rules.ts";
 import type { AppendBatch, HeldLease, Lease, Store } from "../stores/store.ts";
 import { takeUpRules } from "./acts.ts";
-import type { AskedModel, FixedPrompt, ThreadEvent, UsageInput, WriterContext } from "./asked-model.ts";
-import { type FixedRequest, sizeBefore, sizeFixed, statedFixed } from "./fixed-request.ts";
+import { modelOf, type ThreadEvent, type UsageInput } from "./asked-model.ts";
+import type { FixedRequest } from "./fixed-request.ts";
 import { type ThreadActs, threadActs } from "./handle.ts";
 import type { GivenMessage } from "./log.ts";
 import { openStoredThread } from "./thread.ts";
-import { createModelWindow, type PromptCache } from "./window.ts";
+import { checkedWindow, type PromptCache } from "./window.ts";
 import { createThread, type RecordInput, type ThreadDeps, threadDeps, type Writer } from "./writer.ts";
 
 export interface OpenThreadOptions<M extends object> {
@@ -229,7 +213,7 @@ export async function openThread<M extends object>(options: OpenThreadOptions<M>
   const { dialect } = options.shape;
   if (!isDialect(dialect)) return { kind: "bad-shape", problem: shapeProblem(dialect) };
   const settings = summarizationFromOptions(options.summarization || {});
-  if (typeof options.window !== "function") checkedWindow(options.window);
+  if (typeof options.window !== "function") checkedWindow(options.window)();
   const deps = threadDeps(asUser(store, userId), options.deps);
   const creates = options.ifMissing !== "refuse";
   if (creates && (await deps.store.header(id)) === undefined) await createThread(deps, { id, agentName });
@@ -259,88 +243,6 @@ function hasOther(state: Readonly<Record<string, unknown>>, standing: RulesBySco
 }
 
 const WAIT_MS = 5_000;
-
-interface ModelContext {
-  readonly deps: ThreadDeps;
-  readonly settings: Summarization;
-  readonly dialect: Dialect;
-  readonly head: Head;
-}
-
-async function modelOf<M extends object>(
-  options: OpenThreadOptions<M>,
-  { deps, settings, dialect, head }: ModelContext,
-): Promise<AskedModel<M>> {
-  const { shape, window, reserve, model = "unknown", signal = null } = options;
-  if (options.model !== undefined && knownWindow(model) === null) options.onEvent?.({ type: "model-unknown", model });
-  const counter = await modelCounter(options.counter, { model });
-  const meter = createMeter(shape, { ...counter, counter: counter.count });
-  const binds = options.bindsReasoning ?? bindsReasoning(model);
-  const rules = options.rules ?? rulesOf(dialect);
-  const parameters = {
-    provider: dialect,
-    model,
-    bindsReasoning: binds,
-    settings: {},
-    loop: { dialect, rules, ...(options.times !== undefined && { times: options.times }) },
-  };
-  const fixedFor = (given: FixedRequest): FixedPrompt<M> => {
-    const size = sizeFixed(given, meter, deps.hash);
-    const opening = binds ? () => ({ hash: size.hash, messages: 0 }) : null;
-    return { size, opening, sent: statedFixed(given, size, parameters) };
-  };
-  const fixed = fixedFor(options.fixed ?? {});
-  // Reports rest on what was sent then: who hasn't said yet what goes beside the messages is taken to send the same.
-  const before = options.fixed === undefined ? sizeBefore(head) : null;
-  return {
-    deps,
-    rules,
-    meter,
-    counter,
-    modelWindow: createModelWindow({
-      endpoint: { provider: shape.dialect, baseUrl: options.baseUrl ?? null, model },
-      window: () => checkedWindow(typeof window === "function" ? window() : window),
-      reserve: (size) => reserve ?? answerReserve(size, null),
-      clock: deps.clock,
-      limitsStore: options.limits ?? null,
-    }),
-    model,
-    settings,
-    fixed: before === null ? fixed : { ...fixed, size: before },
-    fixedFor,
-    compacts: options.summarization === false ? "when-asked" : "by-itself",
-    onFloor: "refuse",
-    signal,
-    prices: cachePrices(model, options.prices ?? null),
-    promptCache: options.promptCache ?? (dialect === "anthropic" ? "end" : "prefix"),
-    writer: (place) => writerOf(options, settings, place),
-    label: () => JSON.stringify(["given", settings.summaryPrompt]),
-    ahead: "yes",
-    archive: null,
-    originals: () => ({ ...NOWHERE, finder: options.originals ?? null }),
-    on: options.onEvent ?? (() => {}),
-  };
-}
-
-/** Under no number at all, such as that of a setting which isn't there, nothing would ever be too long. */
-function checkedWindow(window: number): number {
-  if (typeof window === "number" && window > 0) return window;
-  throw new SettingsError([`window ${window} must be a number of tokens above 0`]);
-}
-
-/** Of the summarizer's window nothing is known but the model's own. */
-function writerOf<M extends object>(
-  { writer, summarizer }: OpenThreadOptions<M>,
-  settings: Summarization,
-  { window, count }: WriterContext<M>,
-): SummaryWriter | null {
-  if (writer !== undefined) return writer;
-  if (summarizer === undefined) return null;
-  const { reservedOutputTokens, trimTokensToSummarize, maxSummarizerCalls, summaryPrompt } = settings;
-  const limits = { reservedOutputTokens, trimTokensToSummarize, maxSummarizerCalls, summaryPrompt, count };
-  const summarize = summarizeBy(summarizer);
-  return (job, signal) => createModelWriter({ ...limits, summarize, window: window() })(job, signal);
-}
 
 function refusalOf(id: string, userId: string): Extract<OpenedThread<never>, { readonly problem: string }> | null {
   const named = checkThreadId(id);

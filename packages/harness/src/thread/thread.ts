@@ -13,15 +13,8 @@ import { FloorError } from "../compaction/summarization.ts";
 import { inTurns } from "../long-work.ts";
 import { NO_USAGE, readUsage, type Usage } from "../models/facts.ts";
 import type { HeldLease } from "../stores/store.ts";
-import {
-  type Asked,
-  type AskedModel,
-  type FixedPrompt,
-  openModel,
-  type UsageInput,
-  windowAfter,
-} from "./asked-model.ts";
-import { fixedChange, fixSteps } from "./fixed-request.ts";
+import { type Asked, type AskedModel, openModel, type UsageInput } from "./asked-model.ts";
+import { type FixedPrompt, fixedChange, fixSteps } from "./fixed-request.ts";
 import type { ThreadActs } from "./handle.ts";
 import {
   type Batch,
@@ -44,7 +37,7 @@ import type {
   ThreadPrompt,
   WriteAlso,
 } from "./open-thread.ts";
-import { markedIndices, overflowOf } from "./window.ts";
+import { markedIndices, overflowOf, windowAfter } from "./window.ts";
 import {
   type Committed,
   callsOn,

@@ -10,6 +10,7 @@ import type { Prices } from "@palimpsest/core/internal/pricing";
 import type { Prompt } from "@palimpsest/core/internal/prompt";
 import { effectiveWindow, endpointKey, type LearnedLimits, learnLimit } from "@palimpsest/core/internal/tokens";
 import type { SystemModelMessage } from "ai";
+import { SettingsError } from "../compaction/summarization.ts";
 import { statusOf, unwrapped } from "../models/call-error.ts";
 import type { LimitsStore } from "../models/learned-limits.ts";
 import type { ThreadLog } from "./thread.ts";
@@ -89,6 +90,15 @@ export function createModelWindow({
   };
 }
 
+/** Under no number at all, such as that of a setting which isn't there, nothing would ever be too long. */
+export function checkedWindow(window: number | (() => number)): () => number {
+  return () => {
+    const size = typeof window === "function" ? window() : window;
+    if (typeof size === "number" && size > 0) return size;
+    throw new SettingsError([`window ${size} must be a number of tokens above 0`]);
+  };
+}
+
 /** The largest prompts that were taken: by the provider's reports, and by our own count where it reported nothing. */
 export interface Accepted {
   readonly reported: number;
@@ -121,6 +131,25 @@ function acceptedWith(limitsStore: LimitsStore): Map<string, Accepted> {
 }
 
 const acceptedBy = new WeakMap<LimitsStore, Map<string, Accepted>>();
+
+/** After a refusal: what the provider said it takes, in our own count. The modelWindow learns it, so that the next prompt is planned for it. */
+export function windowAfter(overflow: Overflow, modelWindow: LearnedWindow, counted: number) {
+  const { kind, limit } = overflow;
+  if (kind === "tokens")
+    modelWindow.learn({ limit: limit ?? counted, from: limit === null ? "guessed" : "stated", counted });
+  const { size: most, reserve, configured = most } = modelWindow.window();
+  const size = Math.min(fittingSize(overflow, { counted, size: most }), Math.floor(counted * SHRINK) + reserve);
+  return { size, reserve: Math.min(reserve, size / 2), configured };
+}
+
+/** What was refused is sent again this much smaller at least. */
+const SHRINK = 0.9;
+
+/** Where the provider counted the same prompt differently, its limit is scaled to our count. */
+function fittingSize({ kind, requested }: Overflow, { counted, size }: { counted: number; size: number }): number {
+  if (kind === "bytes") return Math.floor(Math.min(size, counted) / 2);
+  return Math.floor(requested !== null && requested > counted ? (size * counted) / requested : size);
+}
 
 // Tells "the prompt is too long" from every other refusal, in each provider's own words: by status, error code,
 // body or finish reason. Reads the limit and the prompt's size where the provider states them.
