@@ -51,7 +51,7 @@ import { type Floor, openGroupDigest } from "./collapse.ts";
 import type { Cut } from "./cut.ts";
 import type { CompactPlan, Plan } from "./plan.ts";
 import type { Policy, Window } from "./policy.ts";
-import { messageText } from "./prune-replacement.ts";
+import { messageText } from "./prune.ts";
 
 /** The thread a plan was made for: its live records, the seq of its last one, and how they are folded. */
 export interface PlannedThread<M> {

@@ -14,7 +14,7 @@ import { type Applied, applyUntilFits, NO_OWN_WORDS, renderState } from "./apply
 import { clampEntry } from "./clamp.ts";
 import type { CompactPlan } from "./plan.ts";
 import { lastAct } from "./policy.ts";
-import { messageText } from "./prune-replacement.ts";
+import { messageText } from "./prune.ts";
 
 const message = (content: string): OpenAiMessage => ({ role: "user", content });
 

@@ -41,5 +41,4 @@ export {
   usableWindow,
   type Window,
 } from "./policy.ts";
-export type { PruneRung } from "./prune.ts";
-export { messageText } from "./prune-replacement.ts";
+export { messageText, type PruneRung } from "./prune.ts";

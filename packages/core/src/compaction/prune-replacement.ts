@@ -2,7 +2,7 @@
  * What is left behind when a part is pruned: what it was (path or command, exit code), its failing lines, the names
  * nothing else in the prompt holds, and how to get it back.
  */
-import type { ImagePart, Part, ResultPart, Shape } from "../message/shape.ts";
+import type { ImagePart, ResultPart } from "../message/shape.ts";
 import { mediaName, type Originals, whereMedia, whereMessage } from "../summary/render-lines.ts";
 import { countNames, exitCode, failingLines } from "../text/names.ts";
 import { describeUse, PRUNED, type PruneCandidate, REASONS } from "./prune-candidates.ts";
@@ -76,49 +76,4 @@ function wayBack(seq: number, { originals }: ReplacementOptions): string {
 function sizeOf(text: string): string {
   const lines = text.split("\n").length;
   return lines > 1 ? `${lines} lines` : `${text.length} characters`;
-}
-
-/*
- * The words of a part, for finding names in it: a call's input without its JSON escapes, so that "\nfoo" isn't read as
- * "nfoo". Only for reading; nothing is ever sent from here.
- */
-
-export function partText(part: Part): string {
-  switch (part.kind) {
-    case "text":
-    case "reasoning":
-    case "result":
-      return part.text;
-    case "call":
-      return inputText(part.input);
-    case "image":
-    case "file":
-    case "other":
-      return "";
-  }
-}
-
-export function messageText<M>(message: M, shape: Shape<M>): string {
-  return shape.parts(message).map(partText).join("\n");
-}
-
-/** All keys and values of a JSON text, a line each; the text itself when it is no JSON. */
-function inputText(input: string): string {
-  try {
-    const texts: string[] = [];
-    collect(JSON.parse(input), texts);
-    return texts.join("\n");
-  } catch {
-    return input;
-  }
-}
-
-function collect(value: unknown, texts: string[]): void {
-  if (typeof value === "string" || typeof value === "number") texts.push(String(value));
-  else if (Array.isArray(value)) for (const item of value) collect(item, texts);
-  else if (typeof value === "object" && value !== null)
-    for (const [key, item] of Object.entries(value)) {
-      texts.push(key);
-      collect(item, texts);
-    }
 }
