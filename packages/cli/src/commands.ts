@@ -4,8 +4,7 @@
  * when the command is called, so a command's dependencies never slow the others down.
  */
 
-import { flag, list, type OptionTable, text, whole } from "./command/arguments.ts";
-import { type Command, command } from "./command/command.ts";
+import { type Command, command, flag, list, type OptionTable, text, whole } from "./command/command.ts";
 import { gatewayCommands } from "./gateway-commands.ts";
 import type { TalkOptions } from "./home/talk.ts";
 import { memoryCommands } from "./memory-commands.ts";

@@ -3,8 +3,8 @@
  * what is accepted; they run nothing when a key is pressed.
  */
 
-import { type CommandOption, GLOBAL_OPTIONS } from "./command/arguments.ts";
 import type { Command, CommandRun } from "./command/command.ts";
+import { type CommandOption, GLOBAL_OPTIONS } from "./command/command.ts";
 import { UsageError } from "./command/failure.ts";
 
 const SHELLS = ["bash", "zsh", "fish"] as const;

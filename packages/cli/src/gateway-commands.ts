@@ -1,7 +1,6 @@
 /** The commands about the gateway and who may use it. A part of the table in `commands.ts`. */
 
-import { flag, text, whole } from "./command/arguments.ts";
-import { type Command, command } from "./command/command.ts";
+import { type Command, command, flag, text, whole } from "./command/command.ts";
 
 export const gatewayCommands: readonly Command[] = [
   command({

@@ -1,7 +1,7 @@
 /** The help texts, made from the table of commands so that they can't differ from what is accepted. */
 
-import { type CommandOption, GLOBAL_OPTIONS, usageOf } from "./command/arguments.ts";
 import type { Command, CommandModule } from "./command/command.ts";
+import { type CommandOption, GLOBAL_OPTIONS, usageOf } from "./command/command.ts";
 
 export function generalHelp(commands: readonly Command[]): string {
   const rows = commands.map((command) => [usageOf(command), command.summary] as const);

@@ -1,7 +1,6 @@
 /** The commands under `memory`, as entries of the table in `commands.ts`. */
 
-import { flag, type OptionTable, text, whole } from "./command/arguments.ts";
-import { type Command, command } from "./command/command.ts";
+import { type Command, command, flag, type OptionTable, text, whole } from "./command/command.ts";
 import type { FactOptions, MemoryCommandOptions } from "./commands/memory.ts";
 
 const SCOPE = {

@@ -1,7 +1,6 @@
 /** The commands under `threads` and `store`, as entries of the table in `commands.ts`. */
 
-import { flag, text, whole } from "./command/arguments.ts";
-import { type Command, command } from "./command/command.ts";
+import { type Command, command, flag, text, whole } from "./command/command.ts";
 
 export const threadCommands: readonly Command[] = [
   command({

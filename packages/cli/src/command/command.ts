@@ -1,7 +1,7 @@
-/** What a command is: an entry of the table in `commands.ts`, and a `run` that is loaded only when it is called. */
+/** What a command is: an entry of the table in `commands.ts` with its options, and a `run` that is loaded only when it is called. */
 import type { LocatedHome } from "palimpsest/internal/home";
 import type { Output } from "../terminal/output.ts";
-import type { CommandOption, OptionTable } from "./arguments.ts";
+import { UsageError } from "./failure.ts";
 import type { Server } from "./server.ts";
 
 export interface Command extends CommandTexts {
@@ -83,4 +83,108 @@ export interface Context {
   readonly format: "json" | "text";
   readonly output: Output;
   readonly signal: AbortSignal;
+}
+
+/* The options of a command: how each is written and parsed. */
+
+export type CommandOption = Flag | Text | Whole | List;
+
+interface OptionText {
+  readonly help: string;
+  readonly short?: string;
+}
+
+export interface Flag extends OptionText {
+  readonly kind: "flag";
+}
+
+interface Valued extends OptionText {
+  /** The name of its value in the help: `N`, `DIR`. */
+  readonly value: string;
+  /** The command's `run` refuses to go without it. */
+  readonly required?: true;
+}
+
+export interface Text extends Valued {
+  readonly kind: "text";
+}
+
+export interface Whole extends Valued {
+  readonly kind: "whole";
+  readonly min: number;
+}
+
+/** It may stand several times. */
+export interface List extends Valued {
+  readonly kind: "list";
+}
+
+/** By what a command's `run` takes: a boolean is a flag, a number a whole one, a list stands several times. */
+export type OptionTable<O> = { readonly [K in keyof O]-?: OptionFor<NonNullable<O[K]>> };
+
+type OptionFor<V> = [V] extends [boolean] ? Flag : [V] extends [number] ? Whole : [V] extends [string] ? Text : List;
+
+export function flag(help: string): Flag {
+  return { kind: "flag", help };
+}
+
+export function text(value: string, help: string): Text {
+  return { kind: "text", value, help };
+}
+
+export function whole(
+  value: string,
+  { min, short }: { readonly min: number; readonly short?: string },
+  help: string,
+): Whole {
+  return { kind: "whole", value, min, help, ...(short !== undefined && { short }) };
+}
+
+export function list(value: string, help: string): List {
+  return { kind: "list", value, help };
+}
+
+export interface GlobalOptions {
+  readonly home?: string;
+  readonly config?: string;
+  readonly store?: string;
+  readonly user?: string;
+  readonly server?: string;
+  readonly key?: string;
+  readonly verbose?: boolean;
+  readonly json?: boolean;
+  readonly help?: boolean;
+  readonly version?: boolean;
+}
+
+export const GLOBAL_OPTIONS = {
+  home: text(
+    "DIR",
+    "where threads are kept (or PALIMPSEST_HOME; default: the nearest .palimpsest above here, else your own)",
+  ),
+  config: text("FILE", "the configuration (or PALIMPSEST_CONFIG; default: config.yaml of the home, else near)"),
+  store: text("URL", "postgres://... or a SQLite file (default: store.url of the configuration, else in the home)"),
+  user: text("U", "whose threads and memory; another's are not there (default: default)"),
+  server: text("URL", "work against a gateway instead of a home (or PALIMPSEST_SERVER)"),
+  key: text("K", "the key to it (or PALIMPSEST_KEY, which others can't read)"),
+  verbose: flag("say on stderr what happens and why"),
+  json: flag("one JSON document on stdout, everything else on stderr"),
+  help: { ...flag("show this help"), short: "h" },
+  // Answered by bin/launch.js before anything is loaded.
+  version: flag("show the version"),
+} as const satisfies OptionTable<GlobalOptions>;
+
+/** How a command is called: its name, its positionals, and the options that it can't do without. */
+export function usageOf({ name, positionals, options }: Pick<Command, "name" | "positionals" | "options">): string {
+  const required = Object.entries(options).flatMap(([key, option]) =>
+    option.kind !== "flag" && option.required ? [`--${key} ${option.value}`] : [],
+  );
+  return [name, ...positionals, ...required].join(" ");
+}
+
+export function wholeNumber(text: string, name: string, min: number): number {
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isSafeInteger(value) || value < min)
+    throw new UsageError(`${name} must be a whole number of ${min} or more, not ${JSON.stringify(text)}.`);
+  return value;
 }

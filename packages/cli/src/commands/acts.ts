@@ -15,11 +15,10 @@ import {
   writtenNote,
 } from "palimpsest/internal/shaping";
 import { listedRules } from "../chat/rules.ts";
-import { wholeNumber } from "../command/arguments.ts";
 import type { Input } from "../command/command.ts";
+import { wholeNumber } from "../command/command.ts";
 import { UsageError } from "../command/failure.ts";
-import { choosing, performing } from "../home/acts.ts";
-import { leftNotes, requireThreadId } from "../home/home.ts";
+import { choosing, leftNotes, performing, requireThreadId } from "../home/home.ts";
 import { counted, grouped } from "../terminal/output.ts";
 
 interface ForkFlags {

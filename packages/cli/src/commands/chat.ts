@@ -11,7 +11,6 @@ import { Screen } from "../chat/screen.ts";
 import { ChatSession } from "../chat/session.ts";
 import { type Meaning, meaningOf, wordsIn } from "../chat/slash.ts";
 import { openTerminal } from "../chat/terminal-input.ts";
-import { programName } from "../command/arguments.ts";
 import type { CommandRun, Context } from "../command/command.ts";
 import { endingOf, sentence } from "../command/failure.ts";
 import { patience, whose, withHome } from "../home/home.ts";
@@ -21,6 +20,7 @@ import {
   checkTalk,
   chosenThread,
   chosenWorkspace,
+  programName,
   requireModel,
   type TalkOptions,
   unfinishedNote,

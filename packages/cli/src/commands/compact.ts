@@ -4,7 +4,7 @@ import type { ResultOf } from "palimpsest/internal/operation";
 import { foldRange } from "palimpsest/internal/shaping";
 import type { Input } from "../command/command.ts";
 import { UsageError } from "../command/failure.ts";
-import { choosing, performing } from "../home/acts.ts";
+import { choosing, performing } from "../home/home.ts";
 import { compactionProgress } from "../home/talk.ts";
 import { counted, duration, grouped } from "../terminal/output.ts";
 import { cutLines } from "./acts.ts";

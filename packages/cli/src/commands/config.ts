@@ -18,7 +18,7 @@ import { knownWindow, offeredModels } from "palimpsest/internal/models";
 import type { ModelOffer } from "palimpsest/models";
 import type { CommandRun, Context } from "../command/command.ts";
 import { Failure, sentence, UsageError } from "../command/failure.ts";
-import { askSeveral, canAsk } from "../home/home.ts";
+import { askSeveral, canAsk } from "../terminal/output.ts";
 
 interface ConfigInitOptions {
   readonly provider?: string;

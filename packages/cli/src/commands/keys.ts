@@ -3,7 +3,7 @@ import { DEFAULT_USER } from "@palimpsest/core/internal/log";
 import { create, KEY_ROLES, listAll, revoke } from "palimpsest/internal/key-operations";
 import type { Input } from "../command/command.ts";
 import { UsageError } from "../command/failure.ts";
-import { acting, performing, print } from "../home/acts.ts";
+import { acting, performing, print } from "../home/home.ts";
 import { localTime } from "../terminal/output.ts";
 import { table } from "../terminal/table.ts";
 

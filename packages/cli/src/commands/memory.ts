@@ -9,8 +9,7 @@ import type { ResultOf } from "palimpsest/internal/operation";
 import type { JobStatus } from "palimpsest/stores";
 import type { CommandRun, Input, Printing } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
-import { type Acts, acting, performing, print } from "../home/acts.ts";
-import { leftNotes, withHome } from "../home/home.ts";
+import { type Acts, acting, leftNotes, performing, print, withHome } from "../home/home.ts";
 import { printable } from "../terminal/output.ts";
 import { table } from "../terminal/table.ts";
 

@@ -4,12 +4,10 @@ import type { AgentEvent, RunEnd, RunResult } from "palimpsest";
 import type { ConfiguredAgent, ThreadCost } from "palimpsest/home";
 import type { Home } from "palimpsest/internal/home";
 import { addUsage } from "palimpsest/internal/models";
-import { programName } from "../command/arguments.ts";
 import type { CommandRun, Context, Remote, RemoteContext } from "../command/command.ts";
 import { Failure, sentence, UsageError } from "../command/failure.ts";
 import { eventData, threadPath } from "../command/server.ts";
-import { remoteActs } from "../home/acts.ts";
-import { ask, busy, canAsk, patience, waitingNote, whose, withHome } from "../home/home.ts";
+import { busy, patience, remoteActs, waitingNote, whose, withHome } from "../home/home.ts";
 import { everyThread } from "../home/list-threads.ts";
 import {
   askedText,
@@ -17,13 +15,14 @@ import {
   chosenThread,
   chosenWorkspace,
   compactionProgress,
+  programName,
   promptOf,
   requireModel,
   type TalkOptions,
   unfinishedNote,
   verdictOf,
 } from "../home/talk.ts";
-import { duration, grouped } from "../terminal/output.ts";
+import { ask, canAsk, duration, grouped } from "../terminal/output.ts";
 
 const runHere: CommandRun<TalkOptions> = async ({ positionals, options }, context) => {
   const waitMs = patience(options.wait);

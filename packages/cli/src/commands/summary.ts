@@ -3,7 +3,7 @@ import { summary, summaryEdit } from "palimpsest/internal/shaping";
 import { summaryLines } from "../chat/rules.ts";
 import type { Input } from "../command/command.ts";
 import { UsageError } from "../command/failure.ts";
-import { performing } from "../home/acts.ts";
+import { performing } from "../home/home.ts";
 import { grouped } from "../terminal/output.ts";
 
 export const listing = performing(summary, {

@@ -10,10 +10,19 @@ import * as threads from "palimpsest/internal/thread-operations";
 import { everyUser } from "palimpsest/stores";
 import type { CommandRun, Context, Input } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
-import { type Acts, acting, hasNamedStore, performing, print } from "../home/acts.ts";
-import { ask, canAsk, isYes, leftNotes, ownHomeNote, requireThreadId, withHome } from "../home/home.ts";
+import {
+  type Acts,
+  acting,
+  hasNamedStore,
+  leftNotes,
+  ownHomeNote,
+  performing,
+  print,
+  requireThreadId,
+  withHome,
+} from "../home/home.ts";
 import { everyThread, listThreads, matcherOf } from "../home/list-threads.ts";
-import { counted, localTime, megabytes } from "../terminal/output.ts";
+import { ask, canAsk, counted, isYes, localTime, megabytes } from "../terminal/output.ts";
 import { inTree, type TreeRow, table, titleCell } from "../terminal/table.ts";
 
 interface ListOptions {

@@ -1,15 +1,31 @@
-/** Which home and configuration the command line means; in a terminal the person is asked about what isn't known to be theirs. */
-
+/** Which home and configuration the command line means, opened for one command; what commands share about threads; how operations are carried out. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { checkThreadId, DEFAULT_USER } from "@palimpsest/core/internal/log";
 import type { Admission } from "palimpsest/home";
 import { type Home, type LocatedHome, locateHome } from "palimpsest/internal/home";
+import {
+  type ClosedHome,
+  type Operation,
+  OperationError,
+  type OperationOptions,
+  SentPieces,
+} from "palimpsest/internal/operation";
 import { heldText, storeTarget } from "palimpsest/internal/stores";
 import { openStore, type Store } from "palimpsest/stores";
-import type { GlobalOptions } from "../command/arguments.ts";
-import type { Command, Context } from "../command/command.ts";
+import type { z } from "zod";
+import type {
+  Command,
+  CommandModule,
+  Context,
+  GlobalOptions,
+  Input,
+  Printing,
+  RemoteContext,
+} from "../command/command.ts";
 import { Failure, sentence, UsageError } from "../command/failure.ts";
+import { type Server, textPieces } from "../command/server.ts";
+import { ask, canAsk, isYes } from "../terminal/output.ts";
 
 export function locate(
   { home, config, store, verbose }: GlobalOptions,
@@ -82,18 +98,21 @@ export async function withStore<T>(
   }
 }
 
-/** For commands on a thread that must exist: a home that isn't there is not created only to find it empty. */
+/** For commands on a thread that must exist. */
 export async function withThread<T>(context: Context, threadId: string, work: (home: Home) => Promise<T>): Promise<T> {
-  requireThreadId(threadId);
-  const missing = async () => {
-    const { code, message } = missingThread(context, threadId);
-    return new Failure(code, message + (await ownHomeNote(context)));
-  };
-  if (!(await context.located.hasStore())) throw await missing();
-  return withHome(context, async (home) => {
-    if ((await home.store.header(threadId)) === undefined) throw await missing();
-    return work(home);
-  });
+  const { open, close } = atFirstUse(context);
+  try {
+    await requireThread(context, threadId, open);
+    return await work(await open());
+  } finally {
+    await close();
+  }
+}
+
+/** The home is opened by the first act that needs it, and stays open for the others. */
+function atFirstUse({ located }: Context): { open(): Promise<Home>; close(): Promise<void> } {
+  let opening: Promise<Home> | null = null;
+  return { open: () => (opening ??= located.open()), close: async () => (await opening)?.close() };
 }
 
 /** Where a home that was found here stands before the person's own, and that one has threads; else "". */
@@ -155,41 +174,207 @@ export function whose({ userId }: Context): string {
   return userId === DEFAULT_USER ? "" : ` --user ${/^[\w@.:-]+$/.test(userId) ? userId : JSON.stringify(userId)}`;
 }
 
-/* Questions to a person at a terminal. */
+/*
+ * Commands that carry out operations, on this machine's home or by a gateway. A command keeps only how it reads its
+ * words and how it prints; where the act happens is decided here.
+ */
 
-export function canAsk(format: Context["format"]): boolean {
-  return process.stdin.isTTY === true && process.stdout.isTTY === true && format === "text";
+export interface Acts extends Printing {
+  readonly signal: AbortSignal;
+  /** `--user`, else the default one. */
+  readonly userId: string;
+  /** Of the command on this machine; null with `--server`. */
+  readonly context: Context | null;
+  /** Null without `--server`. */
+  readonly server: Server | null;
+  call<Given extends z.ZodObject, Result>(
+    operation: Operation<Given, Result>,
+    input: z.output<Given>,
+    options?: CallOptions<Result>,
+  ): Promise<Result>;
 }
 
-export function ask(question: string, signal: AbortSignal): Promise<string> {
-  return askSeveral(signal, (answer) => answer(question));
+interface CallOptions<Result> {
+  /** The result where there is no store; then none is created. */
+  readonly empty?: Result | undefined;
+  /** Beside the signal and the notes; made when the home is open. Only for acts on this machine. */
+  readonly options?: ((context: Context, home: Home) => Promise<Partial<OperationOptions>>) | undefined;
 }
 
-/** One keyboard for all questions: what is typed or pasted ahead answers the next one. */
-export async function askSeveral<T>(
-  signal: AbortSignal,
-  work: (answer: (question: string) => Promise<string>) => Promise<T>,
-): Promise<T> {
-  const { createInterface } = await import("node:readline");
-  const keyboard = createInterface({ input: process.stdin, output: process.stdout });
-  const lines = keyboard[Symbol.asyncIterator]();
-  const close = () => keyboard.close();
-  signal.addEventListener("abort", close);
+interface Wording {
+  /** What to do about a refusal with this code, in the words of the command line. */
+  readonly hints?: Readonly<Record<string, string>>;
+  /** Names of fields on the command line, if other than that of an option: `TITLE`. */
+  readonly fields?: Readonly<Record<string, string>>;
+}
+
+interface Performing<O extends object, Given extends z.ZodObject, Result> extends Wording {
+  input(given: Input<O>): z.output<Given>;
+  /** Lines for a person; a function that prints by itself returns a promise. With `--json` the result is printed instead. */
+  show(result: NoInfer<Result>, acts: Acts, given: Input<O>): PersonText;
+  /** Lines for stderr, also with `--json`. */
+  notes?(result: NoInfer<Result>): readonly string[];
+  /** Whether the result is a failure: exit code 1. */
+  failed?(result: NoInfer<Result>): boolean;
+  empty?(): Result;
+  readonly options?: CallOptions<Result>["options"];
+}
+
+type PersonText = string | readonly string[] | Promise<void>;
+
+/** A command that is one operation. */
+export function performing<O extends object, Given extends z.ZodObject, Result>(
+  operation: Operation<Given, Result>,
+  { input, show, notes, failed, empty, options, ...wording }: Performing<O, Given, Result>,
+): Required<CommandModule<O>> {
+  return acting<O>(async (given, acts) => {
+    const result = await acts.call(operation, input(given), { empty: empty?.(), options });
+    for (const note of notes?.(result) ?? []) acts.output.note(note);
+    await print(acts, result, () => show(result, acts, given));
+    return failed?.(result) === true ? 1 : 0;
+  }, wording);
+}
+
+/** The document with `--json`, else what a person reads. */
+export async function print({ format, output }: Printing, document: unknown, show: () => PersonText): Promise<void> {
+  if (format === "json") return output.json(document);
+  const shown = show();
+  if (shown instanceof Promise) return shown;
+  for (const line of typeof shown === "string" ? [shown] : shown) await output.line(line);
+}
+
+/** A command of several operations, or of one several times. */
+export function acting<O extends object>(
+  work: (given: Input<O>, acts: Acts) => Promise<number>,
+  wording: Wording = {},
+): Required<CommandModule<O>> {
+  return {
+    async run(given, context) {
+      const local = localActs(context, wording);
+      try {
+        return await work(given, local.acts);
+      } finally {
+        await local.close();
+      }
+    },
+    remote: (given, context) => work(given, remoteActs(context, wording)),
+  };
+}
+
+/** A command that is one of several acts, as its words say. */
+export function choosing<O extends object>(
+  choose: (given: Input<O>) => Required<CommandModule<O>>,
+): Required<CommandModule<O>> {
+  return {
+    run: async (given, context) => choose(given).run(given, context),
+    remote: async (given, context) => choose(given).remote(given, context),
+  };
+}
+
+function localActs(context: Context, wording: Wording): { readonly acts: Acts; close(): Promise<void> } {
+  const { located, format, output, signal, userId } = context;
+  const { open, close } = atFirstUse(context);
+  const closed: ClosedHome = { ...located, store: null, clock: () => new Date() };
+  return {
+    acts: {
+      format,
+      output,
+      signal,
+      userId,
+      context,
+      server: null,
+      call: (operation, input, { empty, options } = {}) =>
+        worded(wording, async () => {
+          const given = { signal, note: output.note, env: process.env };
+          // An operation with `needs` also takes a home that is closed.
+          if (!(await needsStore(operation, context))) return operation.run(closed as unknown as Home, input, given);
+          if ("thread" in input) await requireThread(context, String(input["thread"]), open);
+          else if (empty !== undefined && !(await hasNamedStore(context))) return empty;
+          const home = await open();
+          return operation.run(home, input, { ...given, ...(await options?.(context, home)) });
+        }),
+    },
+    close,
+  };
+}
+
+/** A home without a store is empty; a store that was named and isn't there is a mistake. */
+export async function hasNamedStore({ located, store }: Context): Promise<boolean> {
+  const isThere = await located.hasStore();
+  if (!isThere && store !== null) throw new Failure("missing", `There is no store at ${store}.`);
+  return isThere;
+}
+
+async function needsStore({ needs }: Pick<Operation, "needs">, { located }: Context): Promise<boolean> {
+  if (needs === undefined) return true;
+  if (needs === "settings") return false;
+  const { storage_class: kind } = (await located.settings()).memory;
+  return kind === "sqlite" || kind === "postgres" || (await located.hasStore());
+}
+
+/** A home that isn't there is not created only to find it empty. */
+async function requireThread(context: Context, threadId: string, open: () => Promise<Home>): Promise<void> {
+  requireThreadId(threadId);
+  const isThere = (await context.located.hasStore()) && (await (await open()).store.header(threadId)) !== undefined;
+  if (isThere) return;
+  const { code, message } = missingThread(context, threadId);
+  throw new Failure(code, message + (await ownHomeNote(context)));
+}
+
+export function remoteActs({ server, format, output, signal, userId }: RemoteContext, wording: Wording = {}): Acts {
+  return {
+    format,
+    output,
+    signal,
+    userId,
+    context: null,
+    server,
+    call: (operation, input) => worded(wording, () => overHttp(server, operation, input)),
+  };
+}
+
+/** The fields that the path doesn't hold are the query of a GET, else the body. */
+async function overHttp<Given extends z.ZodObject, Result>(
+  server: Server,
+  { method, path, query: inAddress = [], body: whole, gives }: Operation<Given, Result>,
+  given: z.output<Given>,
+): Promise<Result> {
+  const rest: Record<string, unknown> = { ...given };
+  const take = (name: string): unknown => {
+    const value = rest[name];
+    delete rest[name];
+    return value;
+  };
+  const address = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(String(take(name === "id" ? "thread" : name))),
+  );
+  const query = Object.fromEntries(
+    (method === "GET" ? Object.keys(rest) : inAddress).map((name) => [name, take(name) as string | undefined]),
+  );
+  if (gives === "pieces") {
+    const response = await server.open(address, { query });
+    return new SentPieces(textPieces(response), response.headers.get("content-type") ?? "") as Result;
+  }
+  if (method === "GET") return server.get(address, query);
+  return server.send(method, address, whole === undefined ? rest : (rest[whole] as object), query);
+}
+
+/** Refusals in the words of the command line. */
+async function worded<Result>({ hints = {}, fields = {} }: Wording, work: () => Promise<Result>): Promise<Result> {
   try {
-    return await work(async (question) => {
-      keyboard.setPrompt(question);
-      keyboard.prompt();
-      const line = await lines.next();
-      // Ctrl-C and Ctrl-D close the keyboard.
-      if (line.done === true) throw new DOMException("nobody answers", "AbortError");
-      return line.value;
-    });
-  } finally {
-    signal.removeEventListener("abort", close);
-    keyboard.close();
+    return await work();
+  } catch (error) {
+    if (OperationError.isInstance(error)) {
+      const { code, field, message } = error;
+      if (field !== null) throw new UsageError(`${fields[field] ?? `--${field}`}: ${message.slice(field.length + 2)}.`);
+      throw refusal(code, `${sentence(message)}.`, hints);
+    }
+    if (Failure.isInstance(error)) throw refusal(error.code, error.message, hints);
+    throw error;
   }
 }
 
-export function isYes(answer: string): boolean {
-  return /^\s*y(?:es)?\s*$/i.test(answer);
+function refusal(code: string, message: string, hints: Readonly<Record<string, string>>): Failure {
+  const hint = hints[code];
+  return new Failure(code, hint === undefined ? message : `${message.replace(/\.$/, "")}: ${hint}.`);
 }

@@ -1,7 +1,7 @@
 /** The threads a command is about: a user's or everybody's, by age, by pattern. */
 import * as threads from "palimpsest/internal/thread-operations";
 import { everyThread as everyStoredThread, everyUser, type Store, type ThreadSummary } from "palimpsest/stores";
-import type { Acts } from "./acts.ts";
+import type { Acts } from "./home.ts";
 
 export interface ThreadFilter {
   readonly limit?: number | undefined;

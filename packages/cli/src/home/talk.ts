@@ -1,6 +1,7 @@
 /** What the commands that talk with the agent share. */
 
-import { resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { delimiter, join, resolve } from "node:path";
 import { addAbortSignal } from "node:stream";
 import type { RunEnd } from "palimpsest";
 import type { CompactionEvent } from "palimpsest/compaction";
@@ -9,8 +10,8 @@ import { offeredModels } from "palimpsest/internal/models";
 import { everyThread, type Store } from "palimpsest/stores";
 import type { Context } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
-import { money } from "../terminal/output.ts";
-import { ask, canAsk, isYes, requireThreadId } from "./home.ts";
+import { ask, canAsk, isYes, money } from "../terminal/output.ts";
+import { requireThreadId } from "./home.ts";
 
 export interface TalkOptions {
   readonly thread?: string;
@@ -209,3 +210,15 @@ export function unfinishedNote(end: RunEnd, next: { readonly decide: string; rea
       return null;
   }
 }
+
+/* How this program is called where the person stands: a line to copy must work there. */
+
+export function programName(env: Readonly<Record<string, string | undefined>> = process.env): string {
+  // npm puts a project's own programs on the path of what it runs; the person's shell doesn't know them.
+  const folders = (env["PATH"] ?? "")
+    .split(delimiter)
+    .filter((folder) => folder !== "" && !folder.endsWith(OF_PROJECT));
+  return folders.some((folder) => existsSync(join(folder, "palimpsest"))) ? "palimpsest" : "npx palimpsest";
+}
+
+const OF_PROJECT = join("node_modules", ".bin");

@@ -266,3 +266,42 @@ export function costLine({ spent, spentOn, savedByCache, savedByPruning, unprice
 
 /** Beside the answers themselves. */
 const WORDS = { subagents: "sub-agents", summaries: "summaries", memory: "memory", embeddings: "embeddings" };
+
+/* Questions to a person at a terminal. */
+
+export function canAsk(format: "json" | "text"): boolean {
+  return process.stdin.isTTY === true && process.stdout.isTTY === true && format === "text";
+}
+
+export function ask(question: string, signal: AbortSignal): Promise<string> {
+  return askSeveral(signal, (answer) => answer(question));
+}
+
+/** One keyboard for all questions: what is typed or pasted ahead answers the next one. */
+export async function askSeveral<T>(
+  signal: AbortSignal,
+  work: (answer: (question: string) => Promise<string>) => Promise<T>,
+): Promise<T> {
+  const { createInterface } = await import("node:readline");
+  const keyboard = createInterface({ input: process.stdin, output: process.stdout });
+  const lines = keyboard[Symbol.asyncIterator]();
+  const close = () => keyboard.close();
+  signal.addEventListener("abort", close);
+  try {
+    return await work(async (question) => {
+      keyboard.setPrompt(question);
+      keyboard.prompt();
+      const line = await lines.next();
+      // Ctrl-C and Ctrl-D close the keyboard.
+      if (line.done === true) throw new DOMException("nobody answers", "AbortError");
+      return line.value;
+    });
+  } finally {
+    signal.removeEventListener("abort", close);
+    keyboard.close();
+  }
+}
+
+export function isYes(answer: string): boolean {
+  return /^\s*y(?:es)?\s*$/i.test(answer);
+}

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { test } from "node:test";
-import { programName } from "./arguments.ts";
+import { programName } from "./talk.ts";
 
 test("a program that is installed is called by its name, one of a project through npx", (t) => {
   const folder = mkdtempSync(join(tmpdir(), "palimpsest-path-"));

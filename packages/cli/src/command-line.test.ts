@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { flag, list, readCommandLine, text, whole } from "./arguments.ts";
-import { type CommandRun, command } from "./command.ts";
+import { type CommandRun, command, flag, list, text, whole } from "./command/command.ts";
+import { readCommandLine } from "./main.ts";
 
 interface Options {
   readonly all?: boolean;

@@ -1,0 +1,2 @@
+/** The package: the command as a function. */
+export { main } from "./main.ts";
