@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { asksTime, namesTime, nearness, relativeDates, statedDates } from "./dates.ts";
+import { asksTime, namesTime, nearness, relativeDates, statedDates } from "./precedence.ts";
 
 /** A Wednesday. */
 const SAID = "2023-05-24T10:00:00Z";

@@ -8,8 +8,8 @@ import type { Part, Role, Shape } from "../message/shape.ts";
 import { analyze, eachTerm, fold, QUESTION_WORDS } from "../text/analyze.ts";
 import { membersOf, mentionsFailure } from "../text/names.ts";
 import { ownWords, sentencesIn, stem } from "../text/words.ts";
-import { asksTime, dateWords, namesTime, relativeDates, type StatedDate, statedDates } from "./dates.ts";
 import type { IndexEntry, Placement } from "./port.ts";
+import { asksTime, dateWords, namesTime, relativeDates, type StatedDate, statedDates } from "./precedence.ts";
 import { ANNOUNCES, compileForms, LIST_MARK, MAX_SENTENCE, standingKind } from "./standing-forms.ts";
 import { splitUnits } from "./units.ts";
 

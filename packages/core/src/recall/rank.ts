@@ -6,10 +6,9 @@
  * Pure and deterministic: the order of the candidates given doesn't matter.
  */
 import { fold } from "../text/analyze.ts";
-import { nearness } from "./dates.ts";
 import { MOST_PASSAGES, type QueryTerm, type RecallQuery, SHORT_LENGTH, STANDING_TERM, TIME_TERM } from "./entry.ts";
 import type { IndexedDoc, ScopeStatistics } from "./port.ts";
-import { inPrecedence, type TermSets } from "./precedence.ts";
+import { inPrecedence, nearness, type TermSets } from "./precedence.ts";
 
 export interface Hit {
   readonly doc: IndexedDoc;

@@ -8,11 +8,15 @@ export { extendLedger } from "./ledger.ts";
 export { LEDGER_FILE, ledgerText } from "./ledger-lines.ts";
 export type { InvalidReason, NeutralProse, ParsedPatch, SummaryPatch } from "./patch.ts";
 export { neutralizeProse, parsePatch, validateSummary } from "./patch.ts";
-export type { PatchPrompt } from "./prompts/patch.ts";
-export { PATCH_PROMPT_VERSION, PATCH_SCHEMA, patchPrompt } from "./prompts/patch.ts";
 export { PROSE_PROMPT_VERSION, prosePrompt } from "./prompts/prose.ts";
-export type { Chunk } from "./prompts/transcript.ts";
-export { chunkMessages, renderTranscript } from "./prompts/transcript.ts";
+export type { Chunk, PatchPrompt } from "./prompts/transcript.ts";
+export {
+  chunkMessages,
+  PATCH_PROMPT_VERSION,
+  PATCH_SCHEMA,
+  patchPrompt,
+  renderTranscript,
+} from "./prompts/transcript.ts";
 export { renderSummary } from "./render.ts";
 export type { Originals, Pin } from "./render-lines.ts";
 export { mediaName, NOWHERE, originalsIn, quote, RECALL, wordRoom } from "./render-lines.ts";

@@ -14,9 +14,9 @@ import {
 } from "@palimpsest/core/internal/message";
 import type { EmbeddingModel, ToolSet, UIMessage } from "ai";
 import { summarizationFromOptions } from "../compaction/summarization.ts";
-import type { LimitsStore } from "../models/learned-limits.ts";
+import type { LimitsStore } from "../models/tokenizers.ts";
 import { nearest } from "../nearest.ts";
-import { keepEmbedded } from "../recall/embedder.ts";
+import { keepEmbedded } from "../recall/indexing.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { Store, ThreadPage, ThreadQuery } from "../stores/store.ts";
 import type { FileCopier } from "../thread/handle.ts";

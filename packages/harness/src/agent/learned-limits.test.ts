@@ -7,7 +7,7 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { type ProviderServer, startProviderServer } from "@palimpsest/testing";
 import { plainCounter } from "../../test/agent/agent-kit.ts";
 import { createDeepAgent } from "../home/create-deep-agent.ts";
-import { limitsIn } from "../models/learned-limits.ts";
+import { limitsIn } from "../models/tokenizers.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 
 const WORDS = "the parser reads tokens one by one and keeps a stack of what is open ".repeat(60);

@@ -14,7 +14,7 @@ import { createModelWriter } from "../compaction/model-writer.ts";
 import type { Summarization } from "../compaction/summarization.ts";
 import type { CachedPrefix, SummaryWriter } from "../compaction/summarize.ts";
 import { bindsReasoning, cachePrices, type GivenPrices, knownWindow } from "../models/facts.ts";
-import type { LimitsStore } from "../models/learned-limits.ts";
+import type { LimitsStore } from "../models/tokenizers.ts";
 import { type GivenCounter, type ModelCounter, modelCounter } from "../models/tokenizers.ts";
 import { withoutThinking } from "../models/wrap.ts";
 import type { RequestParameters } from "../thread/fixed-request.ts";

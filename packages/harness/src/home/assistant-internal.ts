@@ -2,7 +2,7 @@
 
 export { mcpTools } from "../features/mcp/middleware.ts";
 export { switchSkill } from "../features/skills/middleware.ts";
-export { forgetWindows, windowsOf } from "../models/learned-limits.ts";
+export { forgetWindows, windowsOf } from "../models/tokenizers.ts";
 export { threadCost } from "./cost.ts";
 export { eventLog } from "./from-config.ts";
 export {

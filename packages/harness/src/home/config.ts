@@ -8,10 +8,10 @@ import { isRecord } from "@palimpsest/core/internal/text";
 import { answerReserve, type LearnedLimits } from "@palimpsest/core/internal/tokens";
 import type { z } from "zod/v4";
 import type { Quota } from "../features/workspace/workspace.ts";
+import { readYaml } from "../home-folders.ts";
 import { windowNow } from "../models/facts.ts";
 import { noteUnset } from "../models/resolve.ts";
 import { nearest } from "../nearest.ts";
-import { readYaml } from "../yaml.ts";
 import {
   type ChosenConfig,
   chooseConfig,

@@ -27,7 +27,6 @@ import { usedBy } from "../features/workspace/inside.ts";
 import type { Root } from "../features/workspace/workspace.ts";
 import { configuredEmbedder } from "../models/configured-embedder.ts";
 import { pricesOf, pricingOf, readUsage } from "../models/facts.ts";
-import { windowsOf } from "../models/learned-limits.ts";
 import {
   givenModel,
   lightweightModel,
@@ -35,6 +34,7 @@ import {
   type ResolvedModel,
   resolveModel,
 } from "../models/resolve.ts";
+import { windowsOf } from "../models/tokenizers.ts";
 import { nearest } from "../nearest.ts";
 import type { EmbeddingEvent } from "../recall/embedder.ts";
 import type { Store } from "../stores/store.ts";

@@ -6,7 +6,7 @@ import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { DEFAULT_USER } from "@palimpsest/core/internal/log";
 import { openStorage } from "../features/memory/create-memory.ts";
 import { openRepository } from "../features/memory/repository.ts";
-import { limitsOfHome } from "../models/learned-limits.ts";
+import { limitsOfHome } from "../models/tokenizers.ts";
 import type { Store } from "../stores/store.ts";
 import { configuredEmbedding } from "./cost.ts";
 import { personHere } from "./find.ts";

@@ -152,7 +152,7 @@ export function locateHome(options: HomeOptions): LocatedHome {
     storeTarget: target,
     hasStore: async () => isStoreThere(await target()),
     async learned() {
-      const { limitsOfHome } = await import("../models/learned-limits.ts");
+      const { limitsOfHome } = await import("../models/tokenizers.ts");
       return { limits: limitsOfHome(directory).read(), now: Date.now() };
     },
     async window() {
@@ -259,7 +259,7 @@ export function opened(located: LocatedHome, store: Store, made: ConfiguredAgent
     async embedded() {
       const { embedder } = made.length === 0 ? {} : await located.embedding();
       if (embedder === undefined) return;
-      const { untilEmbedded } = await import("../recall/embedder.ts");
+      const { untilEmbedded } = await import("../recall/indexing.ts");
       await untilEmbedded(embedder, EMBEDDING_MS);
     },
     async eraseDeps() {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { readYaml } from "../yaml.ts";
+import { readYaml } from "../home-folders.ts";
 import { isOurs } from "./config.ts";
 import { powersOf } from "./powers.ts";
 import { configSchema } from "./schema.ts";

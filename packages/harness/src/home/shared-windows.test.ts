@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { type LearnedLimits, learnLimit } from "@palimpsest/core/internal/tokens";
-import { forgetWindows, type LimitsStore, limitsOfHome, sharedWindows } from "../models/learned-limits.ts";
+import { forgetWindows, type LimitsStore, limitsOfHome, sharedWindows } from "../models/tokenizers.ts";
 import type { SharedLimits, StatedWindow } from "../stores/shared.ts";
 import { createModelWindow } from "../thread/window.ts";
 

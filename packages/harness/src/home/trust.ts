@@ -15,8 +15,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, isAbsolute, join, relative, resolve } from "node:path";
-import { HOME_NAME, isFolder, makeFolder, PRIVATE_FILE, PRIVATE_FOLDER } from "../home-folders.ts";
-import { readYaml } from "../yaml.ts";
+import { HOME_NAME, isFolder, makeFolder, PRIVATE_FILE, PRIVATE_FOLDER, readYaml } from "../home-folders.ts";
 import { type ChosenConfig, type ChosenHome, CONFIG_NAME, type HomeOwner, smallText } from "./find.ts";
 import { modulesOf, powersOf } from "./powers.ts";
 

@@ -21,7 +21,6 @@ import { charsPerToken } from "@palimpsest/core/internal/tokens";
 import type { Store, StoredRecord } from "../stores/store.ts";
 import type { ThreadDeps } from "../thread/writer.ts";
 import { recallShape } from "./catch-up.ts";
-import { refOf } from "./messages.ts";
 import {
   courseScores,
   coverNote,
@@ -33,6 +32,7 @@ import {
   searchThread,
   whyNothing,
 } from "./search.ts";
+import { refOf } from "./stored-index.ts";
 
 interface FindOptions {
   /** Most tokens of the answer, roughly. */

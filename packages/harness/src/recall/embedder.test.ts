@@ -8,7 +8,8 @@ import { createAgent } from "../agent/agent.ts";
 import { openStore } from "../stores/open.ts";
 import type { FullStore } from "../stores/store.ts";
 import { fork, redact, threadDeps } from "../thread/threads.ts";
-import { keepEmbedded, type OnEmbedding } from "./embedder.ts";
+import type { OnEmbedding } from "./embedder.ts";
+import { keepEmbedded } from "./indexing.ts";
 import { searchAll, searchThread } from "./search.ts";
 
 const engines = bothEngines();

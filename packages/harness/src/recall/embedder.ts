@@ -7,17 +7,8 @@ import type { Closeness, IndexedDoc, Propose } from "@palimpsest/core/internal/r
 import { cosine, PROPOSED, packVector } from "@palimpsest/core/internal/recall";
 import { errorText } from "@palimpsest/core/internal/text";
 import { type EmbeddingModel, embedMany } from "ai";
-import { untilAborted } from "../long-work.ts";
-import type {
-  EmbedderName,
-  IndexedSegment,
-  SearchableStore,
-  SearchTables,
-  VectorTable,
-} from "../stores/search-tables.ts";
-import { catchUpShare, type IndexDeps, isSearchable } from "./catch-up.ts";
-import { type MessagePlace, readMessages, refOf } from "./messages.ts";
-import { alongSegments } from "./stored-index.ts";
+import type { EmbedderName, IndexedSegment, SearchableStore, SearchTables } from "../stores/search-tables.ts";
+import { alongSegments, type MessagePlace, refOf } from "./stored-index.ts";
 
 /** What an embedder took, and that it stopped working. */
 export type EmbeddingEvent =
@@ -28,9 +19,9 @@ export type EmbeddingEvent =
 /** `threadId` null: for a search that no thread asked for. */
 export type OnEmbedding = (event: EmbeddingEvent, threadId: string | null, userId: string) => void;
 
-type Tell = (event: EmbeddingEvent) => void;
+export type Tell = (event: EmbeddingEvent) => void;
 
-interface Embedder {
+export interface Embedder {
   readonly name: EmbedderName;
   embed(texts: readonly string[], request: EmbeddingRequest): Promise<readonly (Int8Array | null)[]>;
   /** By user and thread: whose vectors are being made. */
@@ -43,14 +34,14 @@ interface EmbeddingRequest {
   readonly tell: Tell;
 }
 
-interface Underway {
+export interface Underway {
   readonly work: Promise<void>;
   /** More was said meanwhile. */
   again: boolean;
 }
 
 /** One for each model, which remembers how many numbers its vectors have. */
-function embedderOf(model: EmbeddingModel): Embedder {
+export function embedderOf(model: EmbeddingModel): Embedder {
   const known = typeof model === "string" ? named.get(model) : objects.get(model);
   if (known !== undefined) return known;
   const made = createEmbedder(model);
@@ -108,9 +99,6 @@ async function unlessPaused(
 const MOST_CHARACTERS = 2_000;
 /** A question that waits longer for its vector is answered by words alone. */
 const QUESTION_MS = 2_000;
-/** Nobody waits for these, but one that never answers must not hold the rest up. */
-const BATCH_MS = 60_000;
-const BATCH = 64;
 
 export interface ComparedSearch {
   readonly store: SearchableStore;
@@ -179,103 +167,6 @@ async function nearest(
   return near
     .slice(0, 2 * PROPOSED)
     .map(({ entry }) => ({ ...entry, threadId: own.threadId, frequencies: [], passages: null }));
-}
-
-interface EmbeddingDeps extends IndexDeps {
-  readonly embedder?: EmbeddingModel | undefined;
-  readonly onEmbedding?: OnEmbedding | undefined;
-}
-
-/** How long it may work. */
-interface Time {
-  /** From then on nothing is begun: what a short process has just said is still embedded, a long past isn't. */
-  readonly closing: AbortSignal;
-  /** From then on nothing goes on. */
-  readonly over: AbortSignal;
-}
-
-/** Gives the thread's messages the vectors they lack. Never throws; whoever comes while it is under way gets the same promise. */
-export function keepEmbedded(deps: EmbeddingDeps, threadId: string, time: Time): Promise<void> {
-  const { store, onEmbedding } = deps;
-  if (deps.embedder === undefined || !isSearchable(store) || !store.search.vectors) return Promise.resolve();
-  const embedder = embedderOf(deps.embedder);
-  const key = JSON.stringify([store.userId, threadId]);
-  const current = embedder.underWay.get(key);
-  if (current !== undefined) {
-    current.again = true;
-    return current.work;
-  }
-  const tell: Tell = (event) => onEmbedding?.(event, threadId, store.userId);
-  const embedding = { ...deps, store, embedder, vectors: store.search.vectors, tell, time };
-  const all = async (): Promise<void> => {
-    do {
-      underWay.again = false;
-      await embedThread(embedding, threadId);
-    } while (underWay.again && !time.closing.aborted);
-  };
-  const work = Promise.resolve()
-    .then(all)
-    .catch(() => {})
-    .finally(() => embedder.underWay.delete(key));
-  const underWay: Underway = { work, again: false };
-  embedder.underWay.set(key, underWay);
-  return work;
-}
-
-/** Waits for what is being embedded, so long at most; what is left then is made after the thread's next run. */
-export async function untilEmbedded(model: EmbeddingModel, withinMs: number): Promise<void> {
-  const works = [...embedderOf(model).underWay.values()].map(({ work }) => work);
-  await untilAborted(AbortSignal.timeout(withinMs), () => Promise.all(works)).catch(() => {});
-}
-
-interface Embedding extends IndexDeps {
-  readonly store: SearchableStore;
-  readonly embedder: Embedder;
-  readonly vectors: VectorTable;
-  readonly tell: Tell;
-  readonly time: Time;
-}
-
-async function embedThread(deps: Embedding, threadId: string): Promise<void> {
-  for (const segment of await catchUpShare(deps, threadId)) {
-    while ((await embedBatch(deps, segment.threadId)) && !deps.time.closing.aborted);
-  }
-}
-
-/** False when there is nothing left to do, or somebody else does it. */
-async function embedBatch(deps: Embedding, threadId: string): Promise<boolean> {
-  const { store, embedder, vectors, tools, tell } = deps;
-  const { through, seqs } = await vectors.pending(threadId, embedder.name, BATCH);
-  const last = seqs.at(-1);
-  if (last === undefined) return false;
-  const messages = await readMessages(
-    store,
-    seqs.map((seq) => ({ threadId, seq })),
-    tools,
-  );
-  const texts = seqs.flatMap((seq) => {
-    const text = messages.get(refOf({ threadId, seq }))?.text ?? "";
-    return text.trim() === "" ? [] : [{ seq, text }];
-  });
-  const made =
-    texts.length === 0
-      ? []
-      : await embedder.embed(
-          texts.map(({ text }) => text),
-          { signal: AbortSignal.any([deps.time.over, AbortSignal.timeout(BATCH_MS)]), retries: 1, tell },
-        );
-  const { model, dimension } = embedder.name;
-  if (dimension === undefined) return false;
-  const written = await vectors.write(threadId, {
-    embedder: { model, dimension },
-    expect: through,
-    through: last,
-    vectors: texts.flatMap(({ seq }, at) => {
-      const vector = made[at];
-      return vector && vector.length === dimension ? [{ seq, vector }] : [];
-    }),
-  });
-  return written === "written";
 }
 
 /** An embedder that fails is left alone, longer each time, so that no search waits for it in vain. Time is an argument. */

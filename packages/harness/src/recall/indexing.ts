@@ -5,14 +5,17 @@
  * the tables say.
  */
 import { errorText } from "@palimpsest/core/internal/text";
-import { nextTask } from "../long-work.ts";
+import type { EmbeddingModel } from "ai";
+import { nextTask, untilAborted } from "../long-work.ts";
 import { asUser } from "../stores/driver-rules.ts";
 import { LEASE_TTL_MS } from "../stores/leases.ts";
 import type { Job, JobEvent, JobStatus, WorkOptions } from "../stores/outbox.ts";
-import type { LateThreads, SearchableStore } from "../stores/search-tables.ts";
+import type { LateThreads, SearchableStore, VectorTable } from "../stores/search-tables.ts";
 import type { Store } from "../stores/store.ts";
-import { catchUp, type IndexPayload, indexJob, isSearchable } from "./catch-up.ts";
-import { INDEX_QUEUE, type IndexProgress, progressOf, SHARE_RECORDS } from "./stored-index.ts";
+import { catchUp, catchUpShare, type IndexDeps, type IndexPayload, indexJob, isSearchable } from "./catch-up.ts";
+import { type Embedder, embedderOf, type OnEmbedding, type Tell, type Underway } from "./embedder.ts";
+import { readMessages } from "./search.ts";
+import { INDEX_QUEUE, type IndexProgress, progressOf, refOf, SHARE_RECORDS } from "./stored-index.ts";
 
 export type IndexingEvent =
   /** Before each batch, and once when nothing is left. */
@@ -128,4 +131,107 @@ function tell(event: JobEvent, { userId }: Store, onEvent: (event: IndexingEvent
 
 function nameOf({ userId, threadId }: Pick<JobStatus, "userId" | "threadId">): string {
   return JSON.stringify([userId, threadId]);
+}
+
+/* Vectors of messages, where there is an embedder: made behind the turns as well. */
+
+/** Nobody waits for these, but one that never answers must not hold the rest up. */
+const BATCH_MS = 60_000;
+const BATCH = 64;
+
+interface EmbeddingDeps extends IndexDeps {
+  readonly embedder?: EmbeddingModel | undefined;
+  readonly onEmbedding?: OnEmbedding | undefined;
+}
+
+/** How long it may work. */
+interface Time {
+  /** From then on nothing is begun: what a short process has just said is still embedded, a long past isn't. */
+  readonly closing: AbortSignal;
+  /** From then on nothing goes on. */
+  readonly over: AbortSignal;
+}
+
+/** Gives the thread's messages the vectors they lack. Never throws; whoever comes while it is under way gets the same promise. */
+export function keepEmbedded(deps: EmbeddingDeps, threadId: string, time: Time): Promise<void> {
+  const { store, onEmbedding } = deps;
+  if (deps.embedder === undefined || !isSearchable(store) || !store.search.vectors) return Promise.resolve();
+  const embedder = embedderOf(deps.embedder);
+  const key = JSON.stringify([store.userId, threadId]);
+  const current = embedder.underWay.get(key);
+  if (current !== undefined) {
+    current.again = true;
+    return current.work;
+  }
+  const tell: Tell = (event) => onEmbedding?.(event, threadId, store.userId);
+  const embedding = { ...deps, store, embedder, vectors: store.search.vectors, tell, time };
+  const all = async (): Promise<void> => {
+    do {
+      underWay.again = false;
+      await embedThread(embedding, threadId);
+    } while (underWay.again && !time.closing.aborted);
+  };
+  const work = Promise.resolve()
+    .then(all)
+    .catch(() => {})
+    .finally(() => embedder.underWay.delete(key));
+  const underWay: Underway = { work, again: false };
+  embedder.underWay.set(key, underWay);
+  return work;
+}
+
+/** Waits for what is being embedded, so long at most; what is left then is made after the thread's next run. */
+export async function untilEmbedded(model: EmbeddingModel, withinMs: number): Promise<void> {
+  const works = [...embedderOf(model).underWay.values()].map(({ work }) => work);
+  await untilAborted(AbortSignal.timeout(withinMs), () => Promise.all(works)).catch(() => {});
+}
+
+interface Embedding extends IndexDeps {
+  readonly store: SearchableStore;
+  readonly embedder: Embedder;
+  readonly vectors: VectorTable;
+  readonly tell: Tell;
+  readonly time: Time;
+}
+
+async function embedThread(deps: Embedding, threadId: string): Promise<void> {
+  for (const segment of await catchUpShare(deps, threadId)) {
+    while ((await embedBatch(deps, segment.threadId)) && !deps.time.closing.aborted);
+  }
+}
+
+/** False when there is nothing left to do, or somebody else does it. */
+async function embedBatch(deps: Embedding, threadId: string): Promise<boolean> {
+  const { store, embedder, vectors, tools, tell } = deps;
+  const { through, seqs } = await vectors.pending(threadId, embedder.name, BATCH);
+  const last = seqs.at(-1);
+  if (last === undefined) return false;
+  const messages = await readMessages(
+    store,
+    seqs.map((seq) => ({ threadId, seq })),
+    tools,
+  );
+  const texts = seqs.flatMap((seq) => {
+    const text = messages.get(refOf({ threadId, seq }))?.text ?? "";
+    return text.trim() === "" ? [] : [{ seq, text }];
+  });
+  const made =
+    texts.length === 0
+      ? []
+      : await embedder.embed(
+          texts.map(({ text }) => text),
+          { signal: AbortSignal.any([deps.time.over, AbortSignal.timeout(BATCH_MS)]), retries: 1, tell },
+        );
+  const { model, dimension } = embedder.name;
+  if (dimension === undefined) return false;
+  const written = await vectors.write(threadId, {
+    embedder: { model, dimension },
+    expect: through,
+    through: last,
+    vectors: texts.flatMap(({ seq }, at) => {
+      const vector = made[at];
+      return vector && vector.length === dimension ? [{ seq, vector }] : [];
+    }),
+  });
+  return written === "written";
 }

@@ -1,6 +1,5 @@
 /** What our own packages use of this folder beyond its public names. No promise is made about it. */
 export { coverText, findText, hitsText, hitsWithin, mapNote, mapOfThread, readText } from "./answers.ts";
 export { recallShape } from "./catch-up.ts";
-export { keepEmbedded, untilEmbedded } from "./embedder.ts";
-export { indexProgress } from "./indexing.ts";
+export { indexProgress, keepEmbedded, untilEmbedded } from "./indexing.ts";
 export { coverNote, whyNothing } from "./search.ts";

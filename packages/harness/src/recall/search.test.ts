@@ -14,8 +14,7 @@ import { appendMessages, fork, type RecordInput, redact, threadDeps, undo } from
 import { commit } from "../thread/writer.ts";
 import { findText } from "./answers.ts";
 import { catchUp, rebuildIndex } from "./catch-up.ts";
-import { readTurns } from "./messages.ts";
-import { searchAll, searchThread } from "./search.ts";
+import { readTurns, searchAll, searchThread } from "./search.ts";
 import { storedIndex } from "./stored-index.ts";
 
 const engines = bothEngines();

@@ -2,21 +2,34 @@
  * Search over what was ever said, in one thread or in all of a user's: brings the index up to date, lets core rank, and
  * shows the messages found. Compactions and undos hide nothing here; a fork finds what it shares.
  */
-import { type RuleList, readRules, recognizeRules, withoutEnded } from "@palimpsest/core/internal/log";
+import {
+  type MessageRecord,
+  type RuleList,
+  readRules,
+  recognizeRules,
+  withoutEnded,
+} from "@palimpsest/core/internal/log";
 import { mayBecomeRule } from "@palimpsest/core/internal/memory";
 import type { FindToolFacts, Role } from "@palimpsest/core/internal/message";
-import type { IndexedDoc, RecallIndex, Scope } from "@palimpsest/core/internal/recall";
-import { COURSE_SEARCH, createSnippets, search, standingSentences } from "@palimpsest/core/internal/recall";
+import {
+  COURSE_SEARCH,
+  createSnippets,
+  type IndexedDoc,
+  indexableText,
+  type RecallIndex,
+  type Scope,
+  search,
+  standingSentences,
+} from "@palimpsest/core/internal/recall";
 import type { EmbeddingModel } from "ai";
 import { inTurns } from "../long-work.ts";
 import type { IndexedSegment, SearchableStore, UserIndex } from "../stores/search-tables.ts";
 import type { Store } from "../stores/store.ts";
 import { StoreError } from "../stores/store-error.ts";
-import { catchUpShare, type IndexDeps, isSearchable, shareWork } from "./catch-up.ts";
+import { catchUpShare, type IndexDeps, isSearchable, recallShape, shareWork } from "./catch-up.ts";
 import { type EmbeddingEvent, meaningOf, type OnEmbedding } from "./embedder.ts";
-import { readMessages, refOf } from "./messages.ts";
 import { scanLog } from "./scan.ts";
-import { type IndexProgress, progressOf, storedIndex } from "./stored-index.ts";
+import { type IndexProgress, type MessagePlace, progressOf, refOf, storedIndex } from "./stored-index.ts";
 
 export interface SearchHit {
   readonly threadId: string;
@@ -278,4 +291,61 @@ async function asFarAsWritable<T>(work: () => Promise<T>): Promise<T | null> {
     if (!unwritable) throw error;
     return null;
   }
+}
+
+/* The words of messages as they were indexed, by where they stand. */
+
+interface ShownHitText extends Pick<SearchHit, "id" | "role" | "text" | "at"> {
+  /** What a person typed in this thread. */
+  readonly typed: string;
+}
+
+/** The words of messages as they were indexed, by `refOf`; one read for each thread. */
+export async function readMessages(
+  store: Store,
+  places: readonly MessagePlace[],
+  tools?: FindToolFacts,
+): Promise<Map<string, ShownHitText>> {
+  const messages = new Map<string, ShownHitText>();
+  const read = async (threadId: string, seqs: readonly number[]): Promise<void> => {
+    const range = [Math.min(...seqs), Math.max(...seqs)] as const;
+    for await (const { record, redacted } of store.records(threadId, { range, seqs, kinds: ["message"] })) {
+      if (redacted) continue;
+      const { id, dialect, body, origin, at, seq } = record as MessageRecord;
+      const shape = recallShape(dialect, tools);
+      const message: object = JSON.parse(body);
+      const { text, typed } = indexableText(message, shape, { origin }) ?? { text: "", typed: "" };
+      messages.set(refOf({ threadId, seq }), { id, role: shape.role(message), at, text, typed });
+    }
+  };
+  const byThread = Map.groupBy(places, ({ threadId }) => threadId);
+  await Promise.all(
+    [...byThread].map(([threadId, own]) =>
+      read(
+        threadId,
+        own.map(({ seq }) => seq),
+      ),
+    ),
+  );
+  return messages;
+}
+
+/**
+ * Messages by address (`thread#seq`), as hits that no search found. Those that aren't there or were erased are left out,
+ * and so is what is no address: a memory that came from elsewhere names its sources as it likes.
+ */
+export async function readTurns(store: Store, refs: readonly string[]): Promise<SearchHit[]> {
+  const places = refs.flatMap((ref) => {
+    const [, threadId, seq] = /^([^#]+)#(\d{1,15})$/.exec(ref) ?? [];
+    return threadId === undefined ? [] : [{ threadId, seq: Number(seq) }];
+  });
+  const messages = await readMessages(store, places);
+  return places.flatMap((place): SearchHit[] => {
+    const message = messages.get(refOf(place));
+    if (message === undefined) return [];
+    // Its sitting isn't known without the index; the day stands for it.
+    const session = -Math.floor(Date.parse(message.at) / 86_400_000);
+    const { typed: _, ...shown } = message;
+    return [{ ...place, score: 0, session, ...shown, speaker: message.role }];
+  });
 }

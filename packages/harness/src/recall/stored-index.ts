@@ -344,3 +344,13 @@ export function shareOf(late: readonly Lateness[], jobs: readonly Pick<JobStatus
   }
   return { here, queued };
 }
+
+/** Where a message stands. */
+export interface MessagePlace {
+  readonly threadId: string;
+  readonly seq: number;
+}
+
+export function refOf({ threadId, seq }: MessagePlace): string {
+  return `${threadId}#${seq}`;
+}

@@ -12,7 +12,7 @@ import { effectiveWindow, endpointKey, type LearnedLimits, learnLimit } from "@p
 import type { SystemModelMessage } from "ai";
 import { SettingsError } from "../compaction/summarization.ts";
 import { statusOf, unwrapped } from "../models/call-error.ts";
-import type { LimitsStore } from "../models/learned-limits.ts";
+import type { LimitsStore } from "../models/tokenizers.ts";
 import type { ThreadLog } from "./thread.ts";
 
 export interface LearnedWindow {

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { count } from "../fixtures/conversations.ts";
 import { addItems, emptyState, SECTIONS } from "../state.ts";
-import { PATCH_PROMPT_VERSION, PATCH_SCHEMA, patchPrompt } from "./patch.ts";
 import { PROSE_PROMPT_VERSION, prosePrompt } from "./prose.ts";
+import { PATCH_PROMPT_VERSION, PATCH_SCHEMA, patchPrompt } from "./transcript.ts";
 
 const state = addItems(addItems(emptyState(), "goals", [{ text: "Ship it", seqs: [1] }]), "facts", [
   { text: "Port 8080", seqs: [2] },

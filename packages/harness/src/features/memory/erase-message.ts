@@ -7,7 +7,8 @@
 import type { EvidenceRecord, ThreadHeader } from "@palimpsest/core/internal/log";
 import type { Fact, MemoryErasure } from "@palimpsest/core/internal/memory";
 import { bindTurns, escapeLine, meaning, planMemoryErasure } from "@palimpsest/core/internal/memory";
-import { readTurns, refOf } from "../../recall/messages.ts";
+import { readTurns } from "../../recall/search.ts";
+import { refOf } from "../../recall/stored-index.ts";
 import { asUser, everyThread, scrub } from "../../stores/driver-rules.ts";
 import type { Scrubbed } from "../../stores/store.ts";
 import { withWriter } from "../../thread/acts.ts";

@@ -20,8 +20,8 @@ import {
 import { type CallPart, readStored } from "@palimpsest/core/internal/message";
 import { isEcho } from "@palimpsest/core/internal/recall";
 import { recallShape } from "../../recall/catch-up.ts";
-import { refOf } from "../../recall/messages.ts";
 import type { SearchHit } from "../../recall/search.ts";
+import { refOf } from "../../recall/stored-index.ts";
 import type { Store } from "../../stores/store.ts";
 import { messageTexts } from "../../thread/redact.ts";
 import type { ThreadDeps } from "../../thread/writer.ts";

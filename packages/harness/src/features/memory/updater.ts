@@ -19,7 +19,8 @@ import {
 } from "@palimpsest/core/internal/memory";
 import { errorText } from "@palimpsest/core/internal/text";
 import { within } from "../../long-work.ts";
-import { readTurns, refOf } from "../../recall/messages.ts";
+import { readTurns } from "../../recall/search.ts";
+import { refOf } from "../../recall/stored-index.ts";
 import { asUser } from "../../stores/driver-rules.ts";
 import type { Store } from "../../stores/store.ts";
 import { hashAt } from "../../thread/acts.ts";

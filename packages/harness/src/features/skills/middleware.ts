@@ -11,8 +11,7 @@ import { type Tool, tool } from "ai";
 import { z } from "zod/v4";
 import type { Middleware, Run } from "../../agent/run.ts";
 import { stateList } from "../../agent/tools.ts";
-import { makeFolder, PRIVATE_FILE } from "../../home-folders.ts";
-import { yaml } from "../../yaml.ts";
+import { makeFolder, PRIVATE_FILE, yaml } from "../../home-folders.ts";
 import { withFileIn } from "../workspace/inside.ts";
 import { ToolFailure } from "../workspace/tool-failure.ts";
 
