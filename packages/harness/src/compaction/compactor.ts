@@ -76,7 +76,7 @@ export interface Compactor<M> {
 }
 
 export function createCompactor<M>(options: CompactorOptions<M>): Compactor<M> {
-  const { thread, on } = options;
+  const { thread } = options;
   const summaryStep = createSummaryStep(options);
   const background =
     options.background == null || options.writer === null ? null : options.background.open(options, summaryStep);
@@ -95,16 +95,18 @@ export function createCompactor<M>(options: CompactorOptions<M>): Compactor<M> {
   return {
     plan: (request) => plan(request, options.prompt()),
     async compact(request) {
+      const told = request.dryRun === true ? { ...options, on: () => {} } : options;
+      const { on } = told;
       const problems = request.keep === undefined ? [] : keepProblems(request.keep);
       if (problems.length > 0) throw new SettingsError(problems);
       const prompt = options.prompt();
       on({ type: "compaction-check", ...prompt.count, window: options.window().size });
       const planned = plan(request, prompt);
       const replan = (feedback: PlanFeedback): Plan => plan(request, prompt, feedback);
-      const outcome = await carryOut(planned, request, { options, prompt, summaryStep, background, replan });
+      const outcome = await carryOut(planned, request, { options: told, prompt, summaryStep, background, replan });
       // Waiting is not an attempt: the wait must not start again with every check.
       const checked = planned.kind === "none" && (planned.reason === "below-trigger" || planned.reason === "waiting");
-      if (outcome.kind === "unchanged" && !checked) attempted = thread.head().version;
+      if (outcome.kind === "unchanged" && !checked && request.dryRun !== true) attempted = thread.head().version;
       if (outcome.kind === "unchanged" && outcome.reason === "below-trigger" && request.cause === "automatic")
         background?.consider(prompt);
       on({ type: "compaction-end", outcome, messages: outcome.kind === "compacted" ? outcome.messages.length : 0 });

@@ -10,12 +10,15 @@ import {
   foldSince,
   freshWindows,
   keepNotes,
+  ROLLOVER,
   remaining,
   setCheckpoint,
   TOOL_SPECS,
   type ToolDecision,
   type ToolPlace,
 } from "../thread/thread-tools.ts";
+
+const FRESH = { cause: "manual", ...ROLLOVER } as const;
 
 /** Internal: `policy: rollover` of the deep agent brings it. */
 export function contextTools(): Middleware {
@@ -43,7 +46,8 @@ export function contextTools(): Middleware {
           description: new_context.description,
           metadata,
           inputSchema: new_context.input,
-          execute: () => windowsOf(run).ask(run.step),
+          execute: () =>
+            windowsOf(run).ask(run.step, () => run.compact({ ...FRESH, dryRun: true, signal: run.signal })),
         }),
         context_remaining: tool({
           description: context_remaining.description,
@@ -67,8 +71,7 @@ export function contextTools(): Middleware {
       };
     },
     async beforeModel(run) {
-      if (windows.get(run.runId)?.take() === true)
-        await run.compact({ cause: "manual", style: "rollover", signal: run.signal });
+      if (windows.get(run.runId)?.take() === true) await run.compact({ ...FRESH, signal: run.signal });
     },
     writesLast: () => false,
     afterAgent: ({ runId }) => void windows.delete(runId),

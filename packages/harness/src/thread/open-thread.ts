@@ -108,8 +108,10 @@ export interface OpenThread<M> extends ThreadActs {
   report(usage: ReportedUsage | ProviderUsage | null | undefined, options?: ReportOptions): Promise<Reported>;
   /** After a failed call: true when it failed because the prompt was too long and the next one is shorter. */
   recover(error: unknown, options?: { readonly signal?: AbortSignal | undefined }): Promise<boolean>;
-  /** A compaction now, whatever the policy says. */
-  compact(request?: Pick<CompactRequest, "focus" | "keep" | "signal" | "style">): Promise<CompactionOutcome<M>>;
+  /** A compaction now, whatever the policy says. `dryRun`: what it would come to, without a model; nothing is written or told. */
+  compact(
+    request?: Pick<CompactRequest, "focus" | "keep" | "signal" | "style" | "dryRun">,
+  ): Promise<CompactionOutcome<M>>;
   /**
    * One call of the model, whole: `ask` gets what to send and returns what was answered, which is written with its report.
    * A prompt that was refused for its length is made shorter and sent once more; any other error of `ask` is thrown.

@@ -53,9 +53,19 @@ test("notes outlive a fresh window that any loop starts, and undo brings the old
   assert.ok((await text()).length >= before.length);
 });
 
+test("a fresh window that would hide nothing is refused instead of announced", async (t) => {
+  const { thread, use, say, text } = await opened(t);
+  await say("Go on.");
+  const before = await text();
+  assert.match(await use("new_context"), /Refused: a fresh window would hide nothing now/);
+  assert.ok((await text()).startsWith(before.slice(0, -1)), "nothing changed");
+  assert.equal((await thread.changes()).hidden, false);
+});
+
 test("a model that asks for a fresh window in every step is stopped, and told so", async (t) => {
   const { use, say } = await opened(t);
   await say("Go on.");
+  for (let step = 0; step < 3; step += 1) await use("look");
   assert.match(await use("new_context"), /fresh window starts/);
   assert.match(await use("new_context"), /Refused: a fresh window was started one step ago/);
 });

@@ -4,6 +4,7 @@
  * say; the agent brings the same ones (`middleware/context-tools.ts`).
  */
 
+import type { CompactionOutcome } from "@palimpsest/core/internal/compaction";
 import { type Head, isRequest, type Note, type Range, readNotes, writeNote } from "@palimpsest/core/internal/log";
 import type { Prompt } from "@palimpsest/core/internal/prompt";
 import { isRecord } from "@palimpsest/core/internal/text";
@@ -45,6 +46,8 @@ export const TOOL_SPECS = {
   },
 } as const;
 
+export const ROLLOVER = { style: "rollover" } as const;
+
 /** Steps between two fresh windows, so that a model that asks in every step is stopped. */
 const STEPS_BETWEEN = 3;
 
@@ -53,11 +56,14 @@ export function freshWindows() {
   let wanted = false;
   let started = Number.NEGATIVE_INFINITY;
   return {
-    /** What the model is told. */
-    ask(step: number): string {
+    /** What the model is told. `tryOut` says what a fresh window would come to now, and writes nothing. */
+    async ask(step: number, tryOut: () => Promise<CompactionOutcome>): Promise<string> {
       const since = step - started;
       if (since < STEPS_BETWEEN)
         return `Refused: a fresh window was started ${since === 1 ? "one step" : `${since} steps`} ago. At most one in ${STEPS_BETWEEN} steps; go on with the task.`;
+      const outcome = await tryOut();
+      if (outcome.kind === "unchanged")
+        return `Refused: a fresh window would hide nothing now (${outcome.detail}). Go on with the task.`;
       [wanted, started] = [true, step];
       return "A fresh window starts before your next step.";
     },
@@ -104,7 +110,7 @@ export function threadTools<M>(thread: OpenThread<M>, { window }: { readonly win
     [N in keyof typeof TOOL_SPECS]: (input: z.output<(typeof TOOL_SPECS)[N]["input"]>) => Promise<string>;
   } = {
     notes: (given) => thread.act((writer) => onHead(writer, (place) => keepNotes(place, given))),
-    new_context: async () => fresh.ask(step),
+    new_context: () => fresh.ask(step, () => thread.compact({ ...ROLLOVER, dryRun: true })),
     context_remaining: async () =>
       used === null ? `Nothing was sent yet; the window has ${window} tokens.` : remaining(used, window),
     checkpoint: (given) => thread.act((writer) => onHead(writer, (place) => setCheckpoint(place, given))),
@@ -125,7 +131,7 @@ export function threadTools<M>(thread: OpenThread<M>, { window }: { readonly win
     tools,
     async prompt(request) {
       const stop = request?.signal === undefined ? {} : { signal: request.signal };
-      const started = fresh.take() ? await thread.compact({ style: "rollover", ...stop }) : null;
+      const started = fresh.take() ? await thread.compact({ ...ROLLOVER, ...stop }) : null;
       step += 1;
       const prompt = await thread.prompt(request);
       used = prompt.count.tokens;

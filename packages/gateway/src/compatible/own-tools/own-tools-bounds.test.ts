@@ -71,17 +71,18 @@ test("a request that leaves the model no choice is offered none of ours", async 
 for (const [name, connect] of CLIENTS)
   for (const stream of [false, true])
     test(`${name}, ${stream ? "streamed" : "whole"}: a model that asks for a fresh window in every step is stopped, and told`, async (t) => {
-      const gateway = await served(t, ({ index }) => ({ text: "", calls: [call(`c${index}`, "new_context")] }));
-      await assert.rejects(
-        () => connect(gateway.url, { stream }).say("Go on."),
-        /own tools \(new_context\) in more than 8 rounds/,
+      const gateway = await served(t, ({ index }) =>
+        index === 0 ? "Hello." : { text: "", calls: [call(`c${index}`, "new_context")] },
       );
-      assert.equal(gateway.provider.requests.length, 9);
+      const client = connect(gateway.url, { stream });
+      await client.say(`Hi. ${"Waves roll in. ".repeat(400)}`);
+      await assert.rejects(() => client.say("Go on."), /own tools \(new_context\) in more than 8 rounds/);
+      assert.equal(gateway.provider.requests.length, 10);
       assert.deepEqual(refusals(gateway), []);
       const sent = gateway.provider.requests.map(({ body }) => JSON.stringify(body));
-      assert.match(sent[1]!, /A fresh window starts before your next step/);
-      assert.match(sent[2]!, /Refused: a fresh window was started one step ago/);
-      assert.match(sent[8]!, /The limit of 8 rounds with these tools in one request is reached/);
+      assert.match(sent[2]!, /A fresh window starts before your next step/);
+      assert.match(sent[3]!, /Refused: a fresh window was started one step ago/);
+      assert.match(sent[9]!, /The limit of 8 rounds with these tools in one request is reached/);
       await logOf(gateway, await onlyThread(gateway));
     });
 
