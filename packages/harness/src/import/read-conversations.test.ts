@@ -108,6 +108,18 @@ test("times are read as ISO 8601, seconds or milliseconds", async () => {
   assert.equal(await at("yesterday"), null);
 });
 
+for (const name of ["timestamp", "created_at", "createdAt", "create_time"])
+  test(`a message's time is read from ${name}, beside it or in it`, async () => {
+    const at = "2026-01-02T03:04:05Z";
+    const said = { role: "user", content: "hi" };
+    for (const line of [{ ...said, [name]: at }, { [name]: at, message: said }, { message: { ...said, [name]: at } }]) {
+      const { conversations } = await read(JSON.stringify(line));
+      assert.equal(conversations[0]?.messages[0]?.at, "2026-01-02T03:04:05.000Z", JSON.stringify(line));
+    }
+    const { conversations } = await read(JSON.stringify({ messages: [{ ...said, [name]: at }] }));
+    assert.equal(conversations[0]?.messages[0]?.at, "2026-01-02T03:04:05.000Z");
+  });
+
 test("any bytes at all give conversations or problems, never a throw", async () => {
   const bytes = fc.oneof(
     fc.uint8Array({ maxLength: 200 }).map((array) => Buffer.from(array)),

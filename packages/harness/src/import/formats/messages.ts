@@ -154,13 +154,24 @@ interface Standing {
   readonly around: FormatFields;
 }
 
+/** As files of different programs name it. */
+const TIME_NAMES = ["at", "timestamp", "created_at", "createdAt", "create_time", "created"];
+
+function statedTime(fields: FormatFields): string | null {
+  for (const name of TIME_NAMES) {
+    const at = timeOf(fields[name]);
+    if (at !== null) return at;
+  }
+  return null;
+}
+
 function message(value: FormatFields, text: string, { place, around }: Standing): ImportedMessage {
   const model = around["model"] ?? value["model"];
   return {
     place,
     body: withoutBreaks(text),
     value,
-    at: timeOf(around["at"] ?? around["timestamp"]),
+    at: statedTime(around) ?? statedTime(value),
     model: typeof model === "string" ? model : null,
     usage: readUsage(around["usage"] ?? value["usage"]),
   };
