@@ -94,7 +94,7 @@ export const redacting = performing(redact, {
 });
 
 function redactLines(document: ResultOf<typeof redact>): readonly string[] {
-  const { before, redacted, threads, lentTo, facts, shownIn, copies, summaries, rules } = document;
+  const { before, redacted, threads, lentTo, facts, shownIn, copies, summaries, rules, quotedIn } = document;
   const told = before === undefined ? "Redacted" : "Redacted already, and nothing that was made of it is left:";
   const { rebuilt, erased } = summaries;
   const lines = [`${told} message ${redacted} of ${threads.join(", ")}.`];
@@ -108,6 +108,8 @@ function redactLines(document: ResultOf<typeof redact>): readonly string[] {
   if (facts.length > 0) lines.push(`Forgot what was learned from it: ${facts.join(", ")}.`);
   if (shownIn.length > 0) lines.push(`Erased that where it was shown, in ${shownIn.join(", ")}.`);
   if (copies.length > 0) lines.push(`Deleted memories that could not be read and held it: ${copies.join(", ")}.`);
+  if (quotedIn.length > 0)
+    lines.push(`Later messages still quote it: ${quotedIn.join(", ")}. Redact each that must not keep the words.`);
   return lines;
 }
 

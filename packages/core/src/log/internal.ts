@@ -21,7 +21,16 @@ export { readNotes, writeNote } from "./notes.ts";
 export type * from "./record.ts";
 export { FORMAT_VERSION } from "./record.ts";
 export type { Erasure, Rewrite } from "./redact.ts";
-export { erase, erasedState, flatSteps, isQuoted, memoryText, skeleton, withoutEchoes } from "./redact.ts";
+export {
+  erase,
+  erasedState,
+  flatSteps,
+  isQuoted,
+  memoryText,
+  quoteFinder,
+  skeleton,
+  withoutEchoes,
+} from "./redact.ts";
 export type { Rule, RuleChange, RuleList, RulesByScope } from "./rules.ts";
 export {
   addRule,

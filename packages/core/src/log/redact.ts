@@ -4,6 +4,7 @@
  * its header where the words stand there.
  */
 import type { Part, ReasoningPart, Shape } from "../message/shape.ts";
+import { namesIn } from "../text/names.ts";
 import type { ChainedRecord } from "./chain.ts";
 import { isChanges } from "./head.ts";
 import type { CompactionRecord, EvidenceRecord, LogRecord, PruneRecord, StoredSummary } from "./record.ts";
@@ -123,6 +124,44 @@ export function isQuoted(text: string, texts: readonly string[]): boolean {
   return texts.some(
     (words) => words === plainText || (isProse && words.includes(plainText)) || holds(plainText, words),
   );
+}
+
+/** Words in a row that two texts hardly share by chance; of words that aren't spaced, so many characters. */
+const RUN = 5;
+const RUN_CHARACTERS = 10;
+
+/** Of one text, in characters. */
+const MOST_READ = 200_000;
+
+/** Finds who quotes words that are erased, so that a person may erase that too: wider than `isQuoted`, which decides what is. */
+export interface QuoteFinder {
+  /** What was said before them is no quote of them. */
+  saidBefore(text: string): void;
+  /** Several words in a row, or a name with digits or signs in it. */
+  isQuote(text: string): boolean;
+}
+
+export function quoteFinder(texts: readonly string[]): QuoteFinder {
+  const runs = new Set(texts.flatMap(runsIn));
+  return {
+    saidBefore: (text) => {
+      for (const run of runsIn(text)) runs.delete(run);
+    },
+    isQuote: (text) => runsIn(text).some((run) => runs.has(run)),
+  };
+}
+
+function runsIn(text: string): string[] {
+  const folded = text.slice(0, MOST_READ).toLowerCase();
+  const words = folded.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+  const runs = words.slice(RUN - 1).map((_, at) => words.slice(at, at + RUN).join(" "));
+  for (const word of words)
+    for (let at = 0; word.length > 2 * RUN_CHARACTERS && at + RUN_CHARACTERS <= word.length; at += 1)
+      runs.push(word.slice(at, at + RUN_CHARACTERS));
+  const names = namesIn(folded).flatMap(({ kind, text: name }) =>
+    kind !== "number" && /[\d_/@.-]/.test(name) ? [name] : [],
+  );
+  return [...runs, ...names.filter((name) => name.length > 4)];
 }
 
 /** The entry stays, so that the prune reaches as far as before, but no longer replaces anything. */

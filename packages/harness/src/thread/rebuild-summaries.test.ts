@@ -85,6 +85,30 @@ test("a pinned message stays in the summary, unless it is the one that was erase
   assert.doesNotMatch(after, /4711/);
 });
 
+test("a redaction names the later messages that still quote the words, and those alone", async (t) => {
+  const { store, writer, threadId } = await compacted(t);
+  const later = await writerOf(writer, threadId);
+  const version = (await store.head(threadId))!.version;
+  await say(
+    later,
+    "Noted: the vault code is 4711-quux-9920, is it?",
+    "We decided that service 30 uses port 8030.",
+    "You said that the VAULT\ncode is a secret.",
+    "Is 4711-quux-9920 safe?",
+  );
+  await store.releaseLease(later.lease);
+  await fork(writer, threadId, { as: "branch", at: version + 4 });
+  const own = await writerOf(writer, "branch");
+  await say(own, "Here it is once more: 4711-quux-9920.");
+  await store.releaseLease(own.lease);
+  const outcome = await redact(writer, threadId, 5);
+  const at = (place: number) => `${threadId}#${version + place}`;
+  const inBranch = `branch#${(await store.head("branch"))!.version - 1}`;
+  assert.deepEqual("quotedIn" in outcome && outcome.quotedIn, [at(1), at(3), at(4), inBranch]);
+  const left = await redact(writer, threadId, version + 4);
+  assert.deepEqual("quotedIn" in left && left.quotedIn, [], "an earlier message, which stands, holds the name");
+});
+
 test("redacting again changes nothing, and a fork that shares the summary has the same one", async (t) => {
   const { store, writer, threadId } = await compacted(t);
   await fork(writer, threadId, { as: "branch", at: (await store.head(threadId))!.version });

@@ -13,6 +13,7 @@ import {
   type LogRecord,
   type MessageRecord,
   memoryText,
+  quoteFinder,
   REDACTED,
   readRules,
   type StoredSummary,
@@ -49,6 +50,8 @@ export type Redacted =
       readonly summaries: { readonly rebuilt: number; readonly erased: number };
       /** Rules of its thread that stood in it: they ended, and their words are erased. */
       readonly rules: readonly string[];
+      /** Later messages of these threads that still quote it, as `thread#seq`: what somebody said again is not erased. */
+      readonly quotedIn: readonly string[];
     }
   | { readonly kind: "no-message"; readonly seq: number }
   | Refused;
@@ -95,7 +98,29 @@ export async function redact(
     evidenceIn,
     summaries,
     rules,
+    quotedIn: await quotingMessages(deps, { threads, seq, texts: erasure.texts }),
   };
+}
+
+interface QuotedMessage extends Pick<Erasure, "texts"> {
+  readonly threads: readonly string[];
+  readonly seq: number;
+}
+
+async function quotingMessages({ store }: ThreadDeps, { threads, seq, texts }: QuotedMessage): Promise<string[]> {
+  const finder = quoteFinder(texts);
+  const places = new Map<string, string>();
+  for (const [index, threadId] of (texts.length === 0 ? [] : threads).entries()) {
+    // What stands before it is the same in all of them.
+    const range = [index === 0 ? 1 : seq + 1, Number.MAX_SAFE_INTEGER] as const;
+    for await (const { record, redacted } of store.records(threadId, { kinds: ["message"], range })) {
+      if (record.kind !== "message" || redacted) continue;
+      const said = messageTexts(record);
+      if (record.seq < seq) said.forEach(finder.saidBefore);
+      else if (!places.has(record.id) && said.some(finder.isQuote)) places.set(record.id, `${threadId}#${record.seq}`);
+    }
+  }
+  return [...places.values()];
 }
 
 interface ErasedFacts {

@@ -86,9 +86,15 @@ export async function redact(id: string, seq: number): Promise<void> {
   await act(
     "redact",
     () => ask("POST /api/threads/{id}/redact", { params: { id }, body: { seq } }),
-    ({ summaries }) => `The words of #${seq} are erased.${summaryWords(summaries)}`,
+    ({ summaries, quotedIn }) =>
+      `The words of #${seq} are erased.${summaryWords(summaries)}${quotedWords(id, quotedIn)}`,
   );
   forgetLines(id);
+}
+
+function quotedWords(id: string, places: readonly string[]): string {
+  const words = places.map((place) => (place.startsWith(`${id}#`) ? place.slice(id.length) : place));
+  return places.length === 0 ? "" : ` Later messages still quote them: ${words.join(", ")}.`;
 }
 
 function summaryWords({ rebuilt, erased }: { readonly rebuilt: number; readonly erased: number }): string {
