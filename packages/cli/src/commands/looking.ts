@@ -63,12 +63,15 @@ const now = performing(view, {
 
 const past = performing(request, {
   input: ({ positionals, options }: Input<ViewFlags>) => ({ thread: positionals[0]!, seq: options.request! }),
-  async show({ system, messages, tools, parameters, answer }, { output }) {
+  async show({ system, messages, tools, parameters, answer, redacted, rewritten }, { output }) {
     await output.line(typeof system === "string" ? system : system.content);
     await writeMessages(messages, parameters?.loop?.dialect ?? "ai-sdk", output);
     const names = tools.map(toolName).join(", ");
     output.note(`tools: ${names === "" ? "none" : names}; parameters: ${JSON.stringify(parameters)}`);
     output.note(`${counted(messages.length, "message")}, answered at record ${answer}`);
+    if (redacted.length > 0) output.note(`not as it was sent: redacted since: ${redacted.join(", ")}`);
+    if (rewritten.length > 0)
+      output.note(`not as it was sent: the summary of record ${rewritten.join(", ")} was made anew after a redaction`);
   },
   hints: { "no-request": '"palimpsest replay T --json" names the records' },
 });

@@ -19,6 +19,7 @@ import { withoutExecute } from "../models/wrap.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { FullStore } from "../stores/store.ts";
 import { openThread } from "../thread/open-thread.ts";
+import { threadWindow } from "../thread/thread-window.ts";
 import { copyStore, redact, threadDeps } from "../thread/threads.ts";
 import type { ToolSchema } from "./fixed-part.ts";
 import { pastRequest, type SentRequest, toolsOf } from "./past-request.ts";
@@ -136,6 +137,31 @@ test("a text that holds the words of an erased message goes with it, and the req
   assert.ok((await store.prompts.list()).every(({ text }) => !text.includes("swordfish")));
   const request = await pastRequest(deps, "t", message);
   assert.ok(request.kind === "erased" && request.what === "system", request.kind);
+});
+
+test("a past request says which of its messages were redacted since, and that its summary was made anew", async (t) => {
+  const store = openSqlite({ path: ":memory:" });
+  t.after(() => store.close());
+  const { agent } = agentKit(() => "Noted, and so on. ".repeat(40), { store });
+  for (let turn = 1; turn <= 6; turn += 1)
+    await agent.generate({ threadId: "t", prompt: `Turn ${turn}: the boat is called Heron-${turn}.` });
+  assert.equal((await agent.compact("t", { keep: { type: "messages", value: 2 } })).kind, "compacted");
+  await agent.generate({ threadId: "t", prompt: "Turn 7: and now?" });
+  const deps = threadDeps(store);
+  const [first, ...others] = await answersOf(store, "t");
+  const told = async (seq: number) => {
+    const request = await pastRequest(deps, "t", seq);
+    assert.ok(request.kind === "request");
+    return [request.redacted, request.rewritten];
+  };
+  const last = others.at(-1)!;
+  for (const answer of [first!, last]) assert.deepEqual(await told(answer), [[], []]);
+  const message = first! - 1;
+  assert.equal((await redact(deps, "t", message)).kind, "redacted");
+  assert.deepEqual(await told(first!), [[message], []]);
+  const { compaction } = (await store.head("t"))!;
+  assert.deepEqual(await told(last), [[], [compaction]]);
+  assert.equal((await threadWindow(store, "t", { window: 8000, at: last - 1 }))!.compaction!.rewritten, true);
 });
 
 test("a copied thread's past requests are the same where it arrived", async (t) => {

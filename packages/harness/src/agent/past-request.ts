@@ -55,6 +55,10 @@ export interface SentRequest {
   readonly tools: readonly object[];
   /** Null where an older version didn't keep them. */
   readonly parameters: RequestParameters | null;
+  /** Its records whose words were erased since. */
+  readonly redacted: readonly number[];
+  /** Its compaction, where the summary was made anew or erased since. */
+  readonly rewritten: readonly number[];
 }
 
 /** Of the first answer at `seq` or after it. */
@@ -76,7 +80,7 @@ export async function pastRequest(
   const system = withMemory(texts.system, event, memoryBlock(load.head), hash);
   if (system === null) return { kind: "erased", answer, what: "memory" };
   const { tools, parameters } = texts;
-  const whole = { kind: "request", answer, tools, parameters } as const;
+  const whole = { kind: "request", answer, tools, parameters, ...erasedSince(load) } as const;
   if (parameters?.loop === undefined) {
     const agents = threadAt(load, aiSdkShape, undefined);
     return { ...whole, ...agentRequest(agents, { ...texts, system }, hash) };
@@ -88,6 +92,16 @@ export async function pastRequest(
     system,
     messages: loopMessages(thread, parameters, hash(JSON.stringify([system, tools])), hash),
   };
+}
+
+function erasedSince({ head, records }: ThreadLoad): Pick<SentRequest, "redacted" | "rewritten"> {
+  const shown = new Set([head.compaction, ...head.prunes, ...head.evidence]);
+  const erased = records.filter(
+    ({ redacted, record: { kind, seq } }) => redacted && (kind === "message" || shown.has(seq)),
+  );
+  const seqs = (kind: "summary" | "words") =>
+    erased.flatMap(({ record }) => ((record.kind === "compaction") === (kind === "summary") ? [record.seq] : []));
+  return { redacted: seqs("words"), rewritten: seqs("summary") };
 }
 
 function threadAt<M extends object>(

@@ -131,6 +131,8 @@ export const request = operation({
     messages: list(z.unknown()),
     tools: list(z.unknown()),
     parameters: z.unknown(),
+    redacted: list(z.int()).describe("Its records whose words were erased since: there it isn't what was sent."),
+    rewritten: list(z.int()).describe("Its compaction, where the summary was made anew or erased since."),
   }),
   async run(home, { thread: id, seq }) {
     const found = await pastRequest(home, id, seq);

@@ -32,6 +32,9 @@ const compaction = z.strictObject({
   covers: list(z.int()).describe("The first and the last record that it hides itself."),
   hiddenThrough: z.int().describe("The last record that it and those before it hide."),
   text: z.string().describe("What stands for them."),
+  rewritten: z
+    .boolean()
+    .describe("The text was made anew or erased since, with redacted words: it isn't what was sent."),
 });
 
 const windowOutput = z.strictObject({

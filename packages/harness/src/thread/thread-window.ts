@@ -46,6 +46,8 @@ interface LiveCompaction
   readonly hiddenThrough: number;
   /** As it is shown, with what people changed of it. */
   readonly text: string;
+  /** It was made anew or erased since, with what was redacted. */
+  readonly rewritten: boolean;
 }
 
 interface WindowOptions {
@@ -74,7 +76,10 @@ export async function threadWindow(
     messages: head.messages,
     ...promptBreakdown(prompt, prompt.count, { window, reserve }),
     entries: entriesOf(prompt, { prunes, pins: head.pins }),
-    compaction: compaction && liveCompaction(compaction, head.hiddenThrough, shownSummary(live, compaction.summary)),
+    compaction: compaction && {
+      ...liveCompaction(compaction, head.hiddenThrough, shownSummary(live, compaction.summary)),
+      rewritten: load.records.some(({ record, redacted }) => redacted && record.seq === compaction.seq),
+    },
     repairs: prompt.repairs.length,
     pins: head.pins,
     undo: acts.length === 0 ? null : Math.max(...acts),
@@ -106,7 +111,11 @@ function entriesOf(
   });
 }
 
-function liveCompaction(record: CompactionRecord, hiddenThrough: number, text: string): LiveCompaction {
+function liveCompaction(
+  record: CompactionRecord,
+  hiddenThrough: number,
+  text: string,
+): Omit<LiveCompaction, "rewritten"> {
   const { seq, at, rung, reason, tokensBefore, tokensAfter, covers } = record;
   return {
     seq,

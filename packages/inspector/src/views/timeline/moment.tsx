@@ -268,5 +268,15 @@ function ExactText({ id, seq }: { readonly id: string; readonly seq: number }) {
   );
   if (problem !== null) return <ProblemNote problem={problem} retry={reload} />;
   if (value === null) return <p class="dim">Reading…</p>;
-  return <pre class="exact">{visible(JSON.stringify(value, null, 2).slice(0, 400_000))}</pre>;
+  const changed = [...value.redacted, ...value.rewritten];
+  return (
+    <>
+      {changed.length > 0 && (
+        <p class="dim">
+          Not word for word what was sent: a redaction has changed {changed.map((one) => `#${one}`).join(", ")} since.
+        </p>
+      )}
+      <pre class="exact">{visible(JSON.stringify(value, null, 2).slice(0, 400_000))}</pre>
+    </>
+  );
 }

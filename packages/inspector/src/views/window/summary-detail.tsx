@@ -16,6 +16,7 @@ interface CompactionFacts {
   readonly tokensAfter: number;
   readonly hiddenThrough: number;
   readonly text: string;
+  readonly rewritten: boolean;
 }
 
 interface SummaryDetailProps {
@@ -37,6 +38,7 @@ export function SummaryDetail({ threadId, compaction, tokens }: SummaryDetailPro
       <p class="dim">
         {grouped(tokens)} tokens, made at #{seq}, {ago(at, new Date())}. {compactionWords(rung, reason)}. {items} items
         name their source: choose one to read it.
+        {compaction.rewritten && " It was made anew after a redaction: requests before that had other words."}
       </p>
       <p>
         <button type="button" class="button" onClick={() => setReading(true)}>
