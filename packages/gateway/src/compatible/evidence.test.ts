@@ -1,6 +1,7 @@
 // What is added to a question where somebody asked for it, and never else; and what that leaves of the log and the prefix.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { createClient } from "palimpsest/client";
 import { redact, replay, verify } from "palimpsest/threads";
 import { type AskOptions, ask, CHAT, MESSAGES, type Message, RESPONSES, talk, user } from "../../test/asking.ts";
 import { type BeforeProvider, type BeforeProviderOptions, beforeProvider } from "../../test/before-provider.ts";
@@ -117,6 +118,23 @@ test("memory by header: facts and other conversations are shown, and only to who
   const { turns } = served.provider.requests.at(-1)!;
   assert.match(JSON.stringify(turns[0]), /metric units/, "it stays where it was shown");
   assert.doesNotMatch(JSON.stringify(turns.at(-1)), /metric units/, "and is not shown twice");
+});
+
+test("a conversation imported with memory=off is found by a person, and is evidence in no other thread", async (t) => {
+  const served = await beforeProvider(t, { respond: () => "ok", config: REMEMBERING });
+  const client = createClient({ url: served.url });
+  for (const [id, content, query] of [
+    ["mine", "The failing carts all have a red voucher.", {}],
+    ["example", "The failing carts all have a green voucher.", { memory: "off" }],
+  ] as const) {
+    const body = JSON.stringify([{ role: "user", content }]);
+    await client.call("POST /api/threads/{id}/import", { params: { id }, query, body });
+  }
+  await ask(served.url, [user("Which carts have a voucher?")], { headers: { "x-palimpsest-memory": "on" } });
+  assert.match(sentTo(served), /red voucher/);
+  assert.doesNotMatch(sentTo(served), /green/);
+  const { hits } = await client.call("GET /api/search", { query: { q: "voucher" } });
+  assert.ok(hits.some(({ thread }) => thread === "example"));
 });
 
 test("with gateway.memory what is said is queued to be learned from; a header turns it off", async (t) => {

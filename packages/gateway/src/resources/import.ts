@@ -25,6 +25,10 @@ export const importRoute = route({
   takes: "sessions",
   query: z.strictObject({
     learn: flag.optional().describe("Let memory learn from the user's words in it."),
+    memory: z
+      .literal("off")
+      .optional()
+      .describe("Memory never learns from these threads, and they are no evidence in others."),
     skipInvalid: flag.optional().describe("Import what is valid and report the rest."),
     agent: agent.optional(),
   }),
@@ -48,7 +52,7 @@ export const importRoute = route({
       bytes: Buffer.from(body),
       title: settings.enabled ? { maxWords: settings.max_words } : null,
       onInvalid: query.skipInvalid === true ? "skip" : "refuse",
-      memory: query.learn === true ? "learn" : "skip",
+      memory: query.memory ?? (query.learn === true ? "learn" : "skip"),
       agentName: query.agent,
       recordsAtOnce: 2000,
       onMessages: quota.counting(home, gateway.imported_messages_per_day),

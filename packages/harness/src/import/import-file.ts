@@ -20,8 +20,11 @@ export interface ImportOptions {
   readonly bytes?: Buffer | undefined;
   readonly agentName?: string | undefined;
   readonly onInvalid: "refuse" | "skip";
-  /** `learn`: the conversations are the user's own, and memory may learn from them; else nothing is learned. */
-  readonly memory?: "learn" | "skip";
+  /**
+   * `learn`: the conversations are the user's own, and memory may learn from them; else nothing is learned. `off`: nor from
+   * what is said in them later, and they are no evidence in other threads.
+   */
+  readonly memory?: "learn" | "skip" | "off";
   /** How threads are named by their first words; null: not at all. */
   readonly title?: TitleLimits | null;
   readonly onProgress?: (progress: ImportProgress) => void;
@@ -94,6 +97,7 @@ export async function importSource(
     dialect: checked.dialect,
     title: options.title === undefined ? {} : options.title,
     agentName: options.agentName,
+    memory: options.memory === "off" ? "off" : "on",
     waiting: held,
     recordsAtOnce: options.recordsAtOnce ?? Number.POSITIVE_INFINITY,
     pause: progress.pause,

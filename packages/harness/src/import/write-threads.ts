@@ -3,6 +3,7 @@
  * large to be held is written in several, each of which says how far it is, so that a second run goes on there. Forks and
  * sub-agents follow the thread they belong to.
  */
+import type { ThreadHeader } from "@palimpsest/core/internal/log";
 import type { Dialect } from "@palimpsest/core/internal/message";
 import { fork, withWriter } from "../thread/acts.ts";
 import type { TitleLimits } from "../thread/title.ts";
@@ -45,6 +46,8 @@ export interface WriteOptions {
   readonly dialect: Dialect;
   readonly title: TitleLimits | null;
   readonly agentName?: string | undefined;
+  /** Of the new threads' headers. */
+  readonly memory: ThreadHeader["memory"];
   /** Characters of messages that may wait: more is written before its thread has ended. */
   readonly waiting: number;
   /** The same in records: a transaction of many keeps a server's other work waiting. */
@@ -220,11 +223,12 @@ class ThreadsWriter {
     inputs: readonly RecordInput[],
   ): Promise<"written" | "exists" | "busy"> {
     const { job } = open;
-    const { agentName } = this.#options;
+    const { agentName, memory } = this.#options;
     const parent = this.#parentOf(open.job);
     const header = {
       id: job.threadId,
       agentName,
+      memory,
       ...(parent !== undefined && { kind: "subagent" as const, parent: parent.job.threadId }),
     };
     if ((await createThread(deps, header, inputs)) === "created") return "written";

@@ -10,8 +10,13 @@ import { exampleSession } from "./example.ts";
 export function Beginnings({ of = "part" }: { readonly of?: "view" | "part" }) {
   const [problem, setProblem] = useState<ApiProblem | null>(null);
   const example = async () => {
+    // It is fiction: no other thread may take it for something that was said.
     const body = exampleSession(new Date());
-    const outcome = await ask("POST /api/threads/{id}/import", { params: { id: "example" }, body });
+    const outcome = await ask("POST /api/threads/{id}/import", {
+      params: { id: "example" },
+      query: { memory: "off" },
+      body,
+    });
     setProblem(outcome.kind === "failed" ? outcome.problem : null);
     if (outcome.kind === "failed") return;
     await ask("PATCH /api/threads/{id}", { params: { id: "example" }, body: { title: "Example: vouchers and tax" } });
