@@ -85,9 +85,44 @@ function tokensIn(text: string): string[] {
       if (kind === JOINT && (at === start || kindAt(text, at + 1) % JOINT === 0)) break;
       telling ||= kind >= TELLING || (kind === UPPER && at > start);
     }
-    if (telling && at - start <= MAX_NAME) names.push(text.slice(start, at));
+    const number = groupedNumber(text, start, at);
+    if (number === null) {
+      if (telling && at - start <= MAX_NAME) names.push(text.slice(start, at));
+    } else {
+      names.push(text.slice(...number));
+      // What stands behind it may begin the next name.
+      at = number[1] - 1;
+    }
   }
   return names;
+}
+
+/** Bounded, so that a text of nothing but groups is read once. */
+const GROUPED =
+  /(?:\d{1,3}(?:[,'\u2019]\d{3}){1,6}(?:\.\d+)?|\d{1,3}(?:\.\d{3}){1,6},\d{1,9}|\d{1,3}(?: \d{3}){1,6},\d{1,9}|\d{1,3}(?:[\u00a0\u202f]\d{3}){1,6}(?:,\d{1,9})?)(?![.,'\u2019]?\d)[A-Za-z%]{0,8}/y;
+
+/**
+ * A number whose thousands are grouped, such as 1,803.20, where its first group is the token from `start` to `at`. Null for
+ * everything else; so for a list or a call's arguments without blanks: `[101,102]`, `f(1,200)`.
+ */
+function groupedNumber(text: string, start: number, at: number): readonly [from: number, end: number] | null {
+  if (at === start || !SEPARATORS.includes(text[at] ?? "x") || !isDigit(text, at + 1)) return null;
+  const first = isDigit(text, start) ? start : start + 1;
+  const before = text[start - 1] ?? "";
+  const isCall = before === "(" && /[\w.]/.test(text[start - 2] ?? "");
+  if (!isDigit(text, first) || before === "[" || before === "," || isCall) return null;
+  GROUPED.lastIndex = first;
+  const end = first + (GROUPED.exec(text)?.[0].length ?? 0);
+  if (end <= at || text[end] === "]") return null;
+  const isNegative = first > start && text[start] === "-" && !isDigit(text, start - 1);
+  return [isNegative ? start : first, end];
+}
+
+const SEPARATORS = ",. '\u2019\u00a0\u202f";
+
+function isDigit(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return code >= 48 && code <= 57;
 }
 
 function kindAt(text: string, at: number): number {
@@ -110,7 +145,7 @@ function withoutEnd(token: string): string {
 function kindOf(token: string): Name["kind"] | null {
   if (token.length < 2) return null;
   if (/^v\d+\.\d|^#\d{2,}$/.test(token)) return "id";
-  if (/^[\d.,:%+-]+$/.test(token)) return /\d.*\d/.test(token) ? "number" : null;
+  if (/^[\d.,:%+' \u2019\u00a0\u202f-]+$/.test(token)) return /\d.*\d/.test(token) ? "number" : null;
   if (token.includes("/") && token.length >= 4 && /[A-Za-z]/.test(token) && !token.includes("//")) return "path";
   if (/^[\w@$-]+(?:\.[\w-]+)*\.[A-Za-z][A-Za-z0-9]{0,4}$/.test(token) && /[A-Za-z]/.test(token[0]!)) return "path";
   if (
