@@ -12,13 +12,50 @@ export function meaning(text: string): Set<string> {
 
 /** The same statement, perhaps in another order or with other small words. */
 export function saysTheSame(a: string, b: string): boolean {
-  if (normal(a) === normal(b)) return true;
-  if (isNegated(a) !== isNegated(b)) return false;
-  const [left, right] = [meaning(a), meaning(b)];
-  if (left.size === 0 || right.size === 0 || numbers(a) !== numbers(b)) return false;
-  const shared = [...left].filter((term) => right.has(term)).length;
-  return shared / (left.size + right.size - shared) >= SAME_SHARE;
+  return areSame(statementOf(a), statementOf(b));
 }
+
+interface Statement {
+  readonly wording: string;
+  readonly negated: boolean;
+  readonly terms: ReadonlySet<string>;
+  readonly numbers: string;
+}
+
+function statementOf(text: string): Statement {
+  return { wording: normal(text), negated: isNegated(text), terms: meaning(text), numbers: numbers(text) };
+}
+
+function areSame(a: Statement, b: Statement): boolean {
+  if (a.wording === b.wording) return true;
+  if (a.negated !== b.negated || a.numbers !== b.numbers || a.terms.size === 0 || b.terms.size === 0) return false;
+  let shared = 0;
+  for (const term of a.terms) if (b.terms.has(term)) shared += 1;
+  return shared / (a.terms.size + b.terms.size - shared) >= SAME_SHARE;
+}
+
+/** Which texts say the same as one of many, each of which is read once. */
+export function sayingTheSameAs(texts: readonly string[]): (text: string) => boolean {
+  const known = texts.map(statementOf);
+  const wordings = new Set(known.map(({ wording }) => wording));
+  const byTerm = new Map<string, Statement[]>();
+  for (const one of known)
+    for (const term of one.terms) {
+      const list = byTerm.get(term);
+      if (list === undefined) byTerm.set(term, [one]);
+      else list.push(one);
+    }
+  return (text) => {
+    const asked = statementOf(text);
+    if (wordings.has(asked.wording)) return true;
+    const lists = [...asked.terms].map((term) => byTerm.get(term) ?? NONE).sort((a, b) => a.length - b.length);
+    // Whoever says the same lacks so few of the terms that it has one of these.
+    const enough = lists.length - Math.ceil(lists.length * SAME_SHARE) + 1;
+    return lists.slice(0, enough).some((list) => list.some((one) => areSame(asked, one)));
+  };
+}
+
+const NONE: readonly Statement[] = [];
 
 /** Whether `next` can't be true together with `old`: the opposite, or another value of what has one value only. */
 export function contradicts(old: string, next: string): boolean {

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { applyChanges, planMemoryUndo } from "./changes.ts";
 import { emptyDocument, type Fact, liveFacts, type MemoryDocument, writeDocument } from "./document.ts";
+import { sayingTheSameAs, saysTheSame } from "./likeness.ts";
 import { type MergedUpdate, mergeUpdate } from "./merge.ts";
 import { extractionPrompt } from "./render.ts";
 import type { SourceTurn } from "./update.ts";
@@ -437,3 +438,32 @@ function known(id: string, content: string, confidence = 0.9): Fact {
 function withFacts(...facts: readonly Fact[]): MemoryDocument {
   return { ...emptyDocument(), facts };
 }
+
+test("one of many texts says the same exactly where one of them does so by itself", () => {
+  const word = fc.constantFrom(
+    "harbor",
+    "crane",
+    "sails",
+    "boat",
+    "never",
+    "anchors",
+    "7",
+    "8",
+    "tide",
+    "owns",
+    "green",
+  );
+  const sentence = fc.array(word, { maxLength: 9 }).map((words) => words.join(" "));
+  fc.assert(
+    fc.property(fc.array(sentence, { maxLength: 12 }), sentence, (texts, text) => {
+      const isSame = texts.some((one) => saysTheSame(one, text));
+      assert.equal(sayingTheSameAs(texts)(text), isSame);
+      const longer = `${text} buoy wharf gull mast keel rope`;
+      const others = texts.map((one) => `${one} buoy wharf gull mast keel rope`);
+      assert.equal(
+        sayingTheSameAs(others)(longer),
+        others.some((one) => saysTheSame(one, longer)),
+      );
+    }),
+  );
+});

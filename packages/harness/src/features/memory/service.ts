@@ -20,6 +20,7 @@ import {
   redactSecrets,
   SECTION_PATHS,
   type SectionPath,
+  sayingTheSameAs,
   saysTheSame,
   sectionText,
   type Undo,
@@ -303,13 +304,17 @@ async function importInto(
   if (!Object.keys(Object(value)).some((name) => DOCUMENT_KEYS.has(name)))
     return { kind: "unreadable", reason: "it has neither facts nor sections" };
   let counts = { facts: 0, known: 0, sections: 0 };
+  let total = read.document.facts.length;
+  if (total > MOST_IMPORTED) return tooMany(total);
   await repository.change(
     scope,
     (document) => {
       const taken = new Set(document.facts.map(({ id }) => id));
-      const live = liveFacts(document);
+      const isKnown = sayingTheSameAs(liveFacts(document).map(({ content }) => content));
       const input = read.document.facts.map((fact) => ({ ...fact, content: clean(fact.content) }));
-      const fresh = input.filter((fact) => !live.some((one) => saysTheSame(one.content, fact.content)));
+      const fresh = input.filter(({ content }) => !isKnown(content));
+      total = fresh.length === 0 ? 0 : document.facts.length + fresh.length;
+      if (total > MOST_IMPORTED) return null;
       const facts = fresh.map((fact) => ({ ...fact, id: taken.has(fact.id) ? ids() : fact.id }));
       const sections = SECTION_PATHS.flatMap((path): NewChange[] => {
         const [before, after] = [sectionText(document, path), clean(sectionText(read.document, path))];
@@ -325,5 +330,13 @@ async function importInto(
     },
     "import",
   );
-  return { kind: "imported", ...counts, notes: read.notes };
+  return total > MOST_IMPORTED ? tooMany(total) : { kind: "imported", ...counts, notes: read.notes };
+}
+
+/** Each turn looks through all of them at once. */
+const MOST_IMPORTED = 2000;
+
+function tooMany(facts: number): Imported {
+  const most = `an import makes a memory of at most ${MOST_IMPORTED}`;
+  return { kind: "unreadable", reason: `it would bring this memory to ${facts} facts, and ${most}` };
 }

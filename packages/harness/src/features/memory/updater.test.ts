@@ -306,6 +306,26 @@ test("import adds what is new, keeps what is there and redacts; export has no au
     });
 });
 
+test("imports bring a memory to 2,000 facts at most, and what is known already counts once", async () => {
+  const kit = await open();
+  const facts = (from: number, to: number) => ({
+    facts: Array.from({ length: to - from }, (_, at) => ({
+      id: `f${from + at}`,
+      content: `User owns boat ${from + at}`,
+    })),
+  });
+  const refused = async (value: object) => {
+    const result = await kit.service.import(OWN, value);
+    return result.kind === "unreadable" && /to (\d+) facts, and an import makes/.exec(result.reason)?.[1];
+  };
+  assert.equal(await refused(facts(0, 2001)), "2001");
+  assert.equal((await kit.service.import(OWN, facts(0, 1500))).kind, "imported");
+  assert.equal(await refused(facts(1000, 2100)), "2100");
+  const rest = await kit.service.import(OWN, facts(1000, 2000));
+  assert.deepEqual(rest.kind === "imported" && [rest.facts, rest.known], [500, 500]);
+  assert.equal((await kit.service.export(OWN)).facts.length, 2000);
+});
+
 let count = 0;
 
 async function open(memory: "on" | "off" = "on", userId = "default") {
