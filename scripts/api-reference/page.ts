@@ -22,7 +22,7 @@ function contents(listed: readonly (readonly [string, PublicNames])[]): string {
   );
   return `# API reference
 
-${NOTE} What the parts are for is told by the guides in the folder above.
+${NOTE} The guides in the folder above explain what the parts are for.
 
 | import from | values |
 | --- | --- |

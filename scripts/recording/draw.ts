@@ -36,7 +36,7 @@ text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono","Li
 ${parts.map(({ css }) => css).join("\n")}
 @media(prefers-reduced-motion:reduce){.a{animation:none!important}}
 </style>
-<clipPath id="s"><rect x="0" y="${TITLE + 5}" width="${WIDTH}" height="${SCREEN - 5}"/></clipPath>
+<clipPath id="s"><rect x="1" y="${TITLE + 5}" width="${WIDTH - 2}" height="${SCREEN - 5}"/></clipPath>
 <rect x=".5" y=".5" width="${WIDTH - 1}" height="${HEIGHT - 1}" rx="11" fill="${GROUND}" stroke="#33363f"/>
 <g class="u k"><circle cx="22" cy="19" r="5.5" fill="#ff5f57"/><circle cx="41" cy="19" r="5.5" fill="#febc2e"/><circle cx="60" cy="19" r="5.5" fill="#28c840"/>
 <text x="${WIDTH / 2}" y="24" text-anchor="middle">${escaped(command)}</text></g>

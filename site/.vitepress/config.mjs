@@ -18,6 +18,11 @@ function folder(name) {
   return items(files.sort().map((file) => `${name}/${file.slice(0, -3)}`));
 }
 
+/** Marked while one of its pages is shown. */
+function tab(text, link, paths) {
+  return { text, link, activeMatch: `^/(${paths.join("|")})$` };
+}
+
 /** A typing error in five letters is forgiven; titles count most. */
 const SEARCH = { fuzzy: 0.2, prefix: true, combineWith: "AND", boost: { title: 4, titles: 2, text: 1 } };
 
@@ -37,12 +42,12 @@ export default defineConfig({
     },
     outline: [2, 3],
     nav: [
-      { text: "Start", link: "/installing" },
-      { text: "Guides", link: "/agent" },
-      { text: "Gateway", link: "/gateway" },
-      { text: "Reference", link: "/configuration" },
-      { text: "Decisions", link: "/decisions/" },
-      { text: "Benchmarks", link: "/benchmarks" },
+      tab("Start", "/installing", groups.Start),
+      tab("Guides", "/agent", groups.Guides),
+      tab("Gateway", "/gateway", groups.Gateway),
+      tab("Reference", "/configuration", [...groups.Reference, "api/.*"]),
+      tab("Decisions", "/decisions/", ["decisions/.*"]),
+      tab("Benchmarks", "/benchmarks", groups.Benchmarks),
     ],
     sidebar: [
       { text: "Start", items: [{ text: "What it is", link: "/" }, ...items(groups.Start)] },
