@@ -8,7 +8,7 @@ import type { Output } from "../terminal/output.ts";
 import { clipColumns, counted, duration, plain } from "../terminal/output.ts";
 import type { Activity } from "./input.ts";
 import { createMarkdown, type Markdown } from "./markdown.ts";
-import { brief, bytes, compactionMark, wrapped } from "./wording.ts";
+import { brief, callFacts, compactionMark, wrapped } from "./wording.ts";
 
 export interface ScreenOptions {
   readonly output: Output;
@@ -135,8 +135,9 @@ export class Screen {
     }
   }
 
-  async #toolEnd({ callId, name, output, isError, ms }: Extract<AgentEvent, { type: "tool-end" }>): Promise<void> {
-    const facts = ` · ${duration(ms)} · ${bytes(output)}${isError ? " · failed" : ""}`;
+  async #toolEnd(event: Extract<AgentEvent, { type: "tool-end" }>): Promise<void> {
+    const { callId, name } = event;
+    const facts = callFacts(event);
     const call = clipColumns(`${name} ${brief(this.#inputs.get(callId))}`, this.width - facts.length - 5);
     this.#inputs.delete(callId);
     await this.aside(`  > ${call}${facts}`);

@@ -44,7 +44,13 @@ export function brief(input: unknown): string {
   return printable(String(first ?? "").replaceAll(/\s+/g, " "));
 }
 
-export function bytes(output: unknown): string {
+/** What a call took and gave. A refused call took nothing. */
+export function callFacts({ output, isError, denied, ms }: Extract<AgentEvent, { type: "tool-end" }>): string {
+  if (denied) return " · not run";
+  return ` · ${duration(ms)} · ${bytes(output)}${isError ? " · failed" : ""}`;
+}
+
+function bytes(output: unknown): string {
   const text = typeof output === "string" ? output : (JSON.stringify(output) ?? "");
   const size = Buffer.byteLength(text);
   return size < 1000 ? `${size} B` : size < 1e6 ? `${(size / 1000).toFixed(1)} kB` : `${(size / 1e6).toFixed(1)} MB`;

@@ -38,7 +38,7 @@ export function EntryDetail({ id, window, entry, hidden, isPast }: EntryDetailPr
         Choose an entry to read it whole, and to see why it is there.{" "}
         {window.redo === null
           ? "Nothing was compacted here yet."
-          : "The last compaction is taken back; redo brings it."}
+          : "The last compaction is undone; redo restores it."}
       </p>
     );
   if (entry.key === "summary" && compaction !== null)
@@ -50,7 +50,7 @@ export function EntryDetail({ id, window, entry, hidden, isPast }: EntryDetailPr
   if (entry.key === "rules")
     return (
       <p class="dim">
-        The rules in force, word for word; no compaction sheds them. They are kept under{" "}
+        The rules in force, word for word; no compaction drops them. They are kept under{" "}
         <a class="link" href={addressOf("rules", id)}>
           rules
         </a>
