@@ -30,7 +30,7 @@ export function whyOf({ source, shortened, pinned, evidence, folded }: EntryFact
   if (source === "acknowledgement")
     return { label: "acknowledges it", sentence: "Nobody said this: roles have to alternate.", tone: "plain" };
   if (source === "rules")
-    return { label: "standing rules", sentence: "The rules in force, word for word: nothing sheds them.", tone: "hot" };
+    return { label: "standing rules", sentence: "The rules in force, word for word: nothing drops them.", tone: "hot" };
   if (source === "fold")
     return {
       label: folded === undefined ? "folded" : `fold of #${folded[0]} to #${folded.at(-1)}`,
