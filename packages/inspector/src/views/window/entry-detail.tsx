@@ -35,10 +35,8 @@ export function EntryDetail({ id, window, entry, hidden, isPast }: EntryDetailPr
   if (entry === null)
     return (
       <p class="dim">
-        Choose an entry to read it whole, and to see why it is there.{" "}
-        {window.redo === null
-          ? "Nothing was compacted here yet."
-          : "The last compaction is undone; redo restores it."}
+        Choose an entry to read it and see why it is there.{" "}
+        {window.redo === null ? "Nothing was compacted here yet." : "The last compaction is undone; redo restores it."}
       </p>
     );
   if (entry.key === "summary" && compaction !== null)
