@@ -161,7 +161,8 @@ function Log({ session, acts }: { readonly session: PageChatSession; readonly ac
     };
     toEnd();
     const observer = new ResizeObserver(toEnd);
-    observer.observe(list.current!);
+    // The box shrinks where what stands around it grows.
+    for (const one of [list, box]) observer.observe(one.current!);
     return () => observer.disconnect();
   }, [entries]);
   const onScroll = () => {
