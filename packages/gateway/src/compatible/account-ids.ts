@@ -90,7 +90,8 @@ export function referenceIn(body: JsonFields): AccountKind | null {
 
 /** False: none of the words is there, also not with one of its letters escaped. Bodies are long, and this is fast. */
 export function mayName(bytes: Buffer): boolean {
-  return WORDS.some((word) => bytes.includes(word));
+  const isNamed = (word: string): boolean => bytes.includes(word);
+  return WORDS.some(isNamed) || (isNamed(ESCAPE) && ESCAPED.some(isNamed));
 }
 
 const WORDS = [
@@ -103,4 +104,7 @@ const WORDS = [
   "previous_response_id",
   "previous_message_id",
   "conversation",
-].concat(["2", "3", "4", "5", "6", "7"].map((digit) => `\\u00${digit}`));
+];
+/** What any escaped character of these words begins with, and with its first digit. */
+const ESCAPE = "\\u00";
+const ESCAPED = ["2", "3", "4", "5", "6", "7"].map((digit) => `${ESCAPE}${digit}`);

@@ -8,7 +8,7 @@ import type { Shape } from "@palimpsest/core/internal/message";
 import { pace, titleOf } from "palimpsest/internal/threads";
 import type { OpenThread } from "palimpsest/session";
 import { isBrokenOff, ProblemError } from "../http/problem.ts";
-import { fieldNames, fieldSpans } from "../http/read-json.ts";
+import { wholeFields } from "../http/read-json.ts";
 import { mayName } from "./account-ids.ts";
 import { answerInstead, answerThrough } from "./answer.ts";
 import { claimMatch, claimPlace, findMatch } from "./find.ts";
@@ -97,7 +97,7 @@ async function passUnread<M extends object>(
   const model = await modelIn(bytes);
   if (model === null) return "unclear";
   const target = targetFor(call, deps, { vendor, model });
-  if (target.way !== "raw" || (mayName(bytes) && !mayNameAny(call, target))) return "unclear";
+  if (target.way !== "raw" || (!mayNameAny(call, target) && mayName(bytes))) return "unclear";
   const body = requestBytes(bytes, { model, target, field: vendor.field });
   const place = { vendor, target, path: vendor.path };
   const answer = await askTarget(call, place, { body, signal: call.client.left });
@@ -108,9 +108,10 @@ async function passUnread<M extends object>(
 /** Null if the body names no model, is not a JSON object, or is ambiguous. */
 async function modelIn(bytes: Buffer): Promise<string | null> {
   try {
-    const names = fieldNames(bytes);
+    const fields = wholeFields(bytes);
+    const names = fields?.map(({ name }) => name) ?? null;
     if (names === null || (await unclearIn(bytes, names)) !== null) return null;
-    const span = fieldSpans(bytes).get("model");
+    const span = fields?.find(({ name }) => name === "model");
     const model: unknown = span === undefined ? null : JSON.parse(bytes.toString("utf8", span.start, span.end));
     return typeof model === "string" && model !== "" ? model : null;
   } catch {

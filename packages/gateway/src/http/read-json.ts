@@ -224,14 +224,14 @@ export function fieldSpans(bytes: Buffer): Map<string, ByteSpan> {
   return new Map(fieldsIn(bytes).map(({ name, start, end }) => [name, { start, end }]));
 }
 
-/** The names of the object's own fields, each as often as it stands; null: the bytes are no object from end to end. */
-export function fieldNames(bytes: Buffer): string[] | null {
+/** The object's own fields, each as often as it stands; null: the bytes are no object from end to end. */
+export function wholeFields(bytes: Buffer): readonly FieldSpan[] | null {
   const fields = fieldsIn(bytes);
   const first = pastSpace(bytes, 0);
   const last = pastSpace(bytes, fields.at(-1)?.end ?? first + 1);
   const isWhole =
     bytes[first] === OPEN_BRACE && bytes[last] === CLOSE_BRACE && pastSpace(bytes, last + 1) === bytes.length;
-  return isWhole ? fields.map(({ name }) => name) : null;
+  return isWhole ? fields : null;
 }
 
 /** The same bytes without these fields, each as often as it stands. */
