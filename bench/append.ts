@@ -6,9 +6,9 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { commit } from "palimpsest/internal/threads";
+import { commit, createThread } from "palimpsest/internal/threads";
+import { appendMessages, threadDeps, type Writer } from "palimpsest/session";
 import { openSqlite, type Store } from "palimpsest/stores";
-import { appendMessages, createThread, threadDeps, type Writer } from "palimpsest/threads";
 import { type Bench, quantile } from "./bench.ts";
 import { generator, sentence } from "./search.ts";
 

@@ -10,9 +10,9 @@ import type { Dialect, OpenAiMessage, Shape } from "@palimpsest/core/internal/me
 import { convert, rulesOf, shapeOf } from "@palimpsest/core/internal/message";
 import { answerReserve, createMeter } from "@palimpsest/core/internal/tokens";
 import { openUnder } from "@palimpsest/testing/internal/thread-writer";
-import { withWriter } from "palimpsest/internal/threads";
+import { createThread, replay, withWriter } from "palimpsest/internal/threads";
+import { threadDeps } from "palimpsest/session";
 import { openSqlite } from "palimpsest/stores";
-import { createThread, replay, threadDeps } from "palimpsest/threads";
 import { DIALECTS } from "../packages/core/src/message/dialects.ts";
 import { summarizationFromOptions } from "../packages/harness/src/compaction/summarization.ts";
 import { exactCounterFor } from "../packages/harness/src/models/tokenizers.ts";

@@ -7,8 +7,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startPostgres } from "@palimpsest/testing/internal/postgres-server";
 import { createMemoryQueue } from "palimpsest/internal/memory";
+import { createThread } from "palimpsest/internal/threads";
+import { threadDeps, type Writer } from "palimpsest/session";
 import { openSqlite, openStore, type Store } from "palimpsest/stores";
-import { createThread, threadDeps, type Writer } from "palimpsest/threads";
 import { prepare } from "../packages/harness/src/thread/writer.ts";
 import { type Bench, quantile } from "./bench.ts";
 

@@ -4,8 +4,9 @@
  * `npm run bench -- summarize [--tokens 5000000] [--window 8000] [--kill-after N] [--json]`
  */
 
+import { createThread } from "palimpsest/internal/threads";
+import { threadDeps } from "palimpsest/session";
 import { openSqlite } from "palimpsest/stores";
-import { createThread, threadDeps } from "palimpsest/threads";
 import { draftTable } from "../packages/harness/src/compaction/drafts.ts";
 import { summarizeLongThread } from "../packages/harness/test/playback/long-summary.ts";
 import { type Bench, BenchInputError } from "./bench.ts";

@@ -70,9 +70,10 @@ async function fill(checkout: string, path: string, visible: number): Promise<vo
   const part = (name: string) => import(join(checkout, "packages/harness/src", name));
   const { openStore } = (await part("stores/index.ts")) as typeof import("palimpsest/stores");
   const older = (): Promise<unknown> => part("threads/index.ts");
-  const { appendMessages, createThread } = (await part("thread/threads.ts").catch(
+  const { appendMessages } = (await part("thread/acts.ts").catch(older)) as typeof import("palimpsest/session");
+  const { createThread } = (await part("thread/writer.ts").catch(
     older,
-  )) as typeof import("palimpsest/threads");
+  )) as typeof import("palimpsest/internal/threads");
   const store = await openStore(path);
   const hash = (text: string): string => createHash("sha256").update(text).digest("hex");
   const deps = { store, hash, clock: () => new Date(), ids: randomUUID };

@@ -1,7 +1,7 @@
 // Who writes the summaries is a function: any model, any service, or plain code as here. What it answers is checked; if
 // it fails, answers nothing or doesn't shrink, the built-in extract takes over and nothing is lost.
 import { createDeepAgent } from "palimpsest";
-import { createModelWriter, summarizeBy } from "palimpsest/compaction";
+import { createModelWriter, summarizeBy } from "palimpsest/messages";
 import { offlineModel } from "palimpsest/models";
 
 const summarizer = createModelWriter({

@@ -2,7 +2,7 @@
 import { createDeepAgent } from "palimpsest";
 import { offlineModel } from "palimpsest/models";
 import type { AppendBatch, AppendResult, ChainedRecord, Head, Lease, Store, ThreadHeader } from "palimpsest/stores";
-import * as driver from "palimpsest/stores/driver";
+import { driver } from "palimpsest/stores";
 
 interface Thread {
   readonly num: number;

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { configSchema } from "palimpsest/home";
+import { configSchema } from "palimpsest/internal/config";
 import { withoutComments } from "./architecture/syntax.ts";
 import { isTest, loadWorkspace } from "./architecture/workspace.ts";
 

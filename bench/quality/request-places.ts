@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createGateway } from "@palimpsest/gateway";
 import { startProviderServer } from "@palimpsest/testing";
+import { threadDeps } from "palimpsest/session";
 import { openSqlite } from "palimpsest/stores";
-import { threadDeps } from "palimpsest/threads";
 import { findText } from "../../packages/harness/src/recall/answers.ts";
 import type { AskingPlace } from "../../packages/lab/src/eval/request.ts";
 

@@ -11,7 +11,7 @@ import { loadWorkspace, type Package, type Workspace } from "./workspace.ts";
 
 /** More than one screen, and nobody finds the name he needs. */
 const MAX_VALUES = 15;
-const MAX_VALUES_IN_ALL = 190;
+const MAX_VALUES_IN_ALL = 120;
 
 export interface PublicNames {
   readonly values: readonly string[];

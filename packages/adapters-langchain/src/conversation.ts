@@ -6,8 +6,15 @@ import { parseHeader } from "@palimpsest/core/internal/log";
 import { type LangChainMessage, shapeOf } from "@palimpsest/core/internal/message";
 import { heldText } from "palimpsest/internal/stores";
 import { continuations, continueThread, type NamedConversation, writeWhereItStands } from "palimpsest/internal/threads";
-import { type OpenedThread, type OpenThread, type OpenThreadOptions, openThread } from "palimpsest/session";
-import { type RecordInput, type ThreadDeps, threadDeps } from "palimpsest/threads";
+import {
+  type OpenedThread,
+  type OpenThread,
+  type OpenThreadOptions,
+  openThread,
+  type RecordInput,
+  type ThreadDeps,
+  threadDeps,
+} from "palimpsest/session";
 import type { GivenLangChainMessage } from "./messages.ts";
 import { difference, type Logged } from "./reconcile.ts";
 

@@ -1,5 +1,5 @@
 /** What a chat model says of itself, as far as a window and a tokenizer are chosen by it. */
-import { windowOf } from "palimpsest/models";
+import { windowOf } from "palimpsest/internal/models";
 
 export interface ModelFacts {
   readonly name: string | null;

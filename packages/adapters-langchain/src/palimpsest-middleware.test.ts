@@ -5,8 +5,9 @@ import { AIMessage, type BaseMessage, HumanMessage, mapChatMessagesToStoredMessa
 import { MemorySaver } from "@langchain/langgraph";
 import { charsPerToken } from "@palimpsest/core/internal/tokens";
 import { createAgent, tool } from "langchain";
+import { replay } from "palimpsest/internal/threads";
+import { threadDeps, verify } from "palimpsest/session";
 import { openSqlite, type Store } from "palimpsest/stores";
-import { replay, threadDeps, verify } from "palimpsest/threads";
 import { type Sent, StrictModel, sailor } from "../test/strict-model.ts";
 import { type PalimpsestMiddlewareOptions, palimpsestMiddleware } from "./palimpsest-middleware.ts";
 

@@ -11,9 +11,9 @@ import type { LangChainMessage, OpenAiMessage } from "@palimpsest/core/internal/
 import { convert, forRequest, openaiRules, openaiShape, repair, violations } from "@palimpsest/core/internal/message";
 import { answerReserve, createMeter } from "@palimpsest/core/internal/tokens";
 import { createAgent, createMiddleware } from "langchain";
+import { replay } from "palimpsest/internal/threads";
 import { exactCounterFor } from "palimpsest/models";
 import { openSqlite } from "palimpsest/stores";
-import { replay } from "palimpsest/threads";
 import { type PalimpsestMiddlewareOptions, palimpsestMiddleware } from "../src/palimpsest-middleware.ts";
 
 export interface AgentTally {

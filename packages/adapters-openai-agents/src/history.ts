@@ -9,8 +9,8 @@ import type { MessageRecord } from "@palimpsest/core/internal/log";
 import type { ResponsesMessage } from "@palimpsest/core/internal/message";
 import { readMessage, responsesItems, responsesTurns, shapeOf } from "@palimpsest/core/internal/message";
 import type { Continuation } from "palimpsest/internal/threads";
+import type { RecordInput } from "palimpsest/session";
 import type { Store } from "palimpsest/stores";
-import type { RecordInput } from "palimpsest/threads";
 import { fromResponsesItem, toResponsesItem } from "./items.ts";
 
 export const turnsOf = (items: readonly AgentInputItem[]): readonly ResponsesMessage[] =>

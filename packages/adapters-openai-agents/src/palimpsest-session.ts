@@ -14,9 +14,15 @@ import {
 } from "@openai/agents-core";
 import { type ResponsesMessage, shapeOf } from "@palimpsest/core/internal/message";
 import { heldText } from "palimpsest/internal/stores";
-import { continuations, type NamedConversation, writeWhereItStands } from "palimpsest/internal/threads";
-import { type OpenThread, type OpenThreadOptions, openThread, type SearchOutcome } from "palimpsest/session";
-import { replay, threadDeps, type Writer } from "palimpsest/threads";
+import { continuations, type NamedConversation, replay, writeWhereItStands } from "palimpsest/internal/threads";
+import {
+  type OpenThread,
+  type OpenThreadOptions,
+  openThread,
+  type SearchOutcome,
+  threadDeps,
+  type Writer,
+} from "palimpsest/session";
 import { cutEnd, itemsIn, itemsOf, messageInputs, replaceCalls } from "./history.ts";
 import { RULES } from "./rules.ts";
 import { applyTransaction } from "./transaction.ts";

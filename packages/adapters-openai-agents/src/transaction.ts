@@ -10,7 +10,7 @@ import {
   UserError,
 } from "@openai/agents-core";
 import type { NamedConversation } from "palimpsest/internal/threads";
-import type { RecordInput, Writer } from "palimpsest/threads";
+import type { RecordInput, Writer } from "palimpsest/session";
 import { cutEnd, messageInputs } from "./history.ts";
 import { goOn, say } from "./write.ts";
 

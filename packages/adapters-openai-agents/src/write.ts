@@ -1,7 +1,7 @@
 /** Writes to a session's log, where what stands in the way is an error of the SDK's kind: nothing was written then. */
 import { UserError } from "@openai/agents-core";
 import { type Continuation, commit, continueThread, type NamedConversation } from "palimpsest/internal/threads";
-import type { RecordInput, Writer } from "palimpsest/threads";
+import type { RecordInput, Writer } from "palimpsest/session";
 
 /** All of it or nothing. */
 export async function say(writer: Writer, inputs: readonly RecordInput[]): Promise<void> {

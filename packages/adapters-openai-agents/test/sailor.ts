@@ -4,8 +4,8 @@ import { Agent, type AgentInputItem, MemorySession, Runner, tool } from "@openai
 import { assistantMessage, functionCall, modelResponder, ScriptedModel } from "@openai/agents-core/testing";
 import { shapeOf } from "@palimpsest/core/internal/message";
 import { charsPerToken, createMeter } from "@palimpsest/core/internal/tokens";
+import { threadDeps, verify } from "palimpsest/session";
 import type { Store } from "palimpsest/stores";
-import { threadDeps, verify } from "palimpsest/threads";
 import { z } from "zod";
 import { turnsOf } from "../src/history.ts";
 import type { PalimpsestSession } from "../src/palimpsest-session.ts";

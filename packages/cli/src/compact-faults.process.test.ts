@@ -8,8 +8,9 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
+import { replay } from "palimpsest/internal/threads";
+import { threadDeps, verify } from "palimpsest/session";
 import { openSqlite } from "palimpsest/stores";
-import { replay, threadDeps, verify } from "palimpsest/threads";
 import { BINARY, CLEAN, type Desk, desk } from "../test/binary.ts";
 import { exchanges, importMessages } from "../test/conversations.ts";
 

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { commit, withWriter } from "palimpsest/internal/threads";
+import { commit, createThread, withWriter } from "palimpsest/internal/threads";
+import { threadDeps } from "palimpsest/session";
 import { openStore } from "palimpsest/stores";
-import { createThread, threadDeps } from "palimpsest/threads";
 import { desk } from "../test/binary.ts";
 
 test("threads --tree shows children under their parent, and threads prune takes the old ones that nobody can continue", async (t) => {

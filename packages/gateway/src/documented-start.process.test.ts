@@ -9,7 +9,7 @@ import { createInterface } from "node:readline";
 import { type TestContext, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { configSchema } from "palimpsest/home";
+import { configSchema } from "palimpsest/internal/config";
 import { createKey } from "palimpsest/internal/key-operations";
 import { openSqlite } from "palimpsest/stores";
 import { type Upstream, upstream } from "../test/upstream.ts";

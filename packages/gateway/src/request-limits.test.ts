@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
-import { configSchema } from "palimpsest/home";
+import { configSchema } from "palimpsest/internal/config";
 import { CHAT, MESSAGES } from "../test/asking.ts";
 import { codeOf, running, sent } from "../test/running.ts";
 import { zip } from "../test/zip.ts";

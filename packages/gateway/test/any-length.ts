@@ -6,7 +6,8 @@ import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
-import { replay, verify } from "palimpsest/threads";
+import { replay } from "palimpsest/internal/threads";
+import { verify } from "palimpsest/session";
 import { type BeforeProvider, beforeProvider } from "./before-provider.ts";
 
 export interface LongConversation {

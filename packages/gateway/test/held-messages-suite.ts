@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
 import Anthropic from "@anthropic-ai/sdk";
 import { createKey } from "palimpsest/internal/key-operations";
-import { replay, verify } from "palimpsest/threads";
+import { replay } from "palimpsest/internal/threads";
+import { verify } from "palimpsest/session";
 import { type BeforeProvider, type BeforeProviderOptions, beforeProvider } from "./before-provider.ts";
 
 type Message = Anthropic.Beta.BetaMessageParam;

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
 import OpenAI from "openai";
-import { redact, replay, verify } from "palimpsest/threads";
+import { replay } from "palimpsest/internal/threads";
+import { redact, verify } from "palimpsest/session";
 import { type BeforeProvider, type BeforeProviderOptions, beforeProvider } from "./before-provider.ts";
 
 interface Talk {

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import type OpenAI from "openai";
-import { replay, verify } from "palimpsest/threads";
+import { replay } from "palimpsest/internal/threads";
+import { verify } from "palimpsest/session";
 import { beforeProvider } from "./before-provider.ts";
 import { openaiAt } from "./held-suite.ts";
 

@@ -10,7 +10,7 @@ import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { createClient } from "palimpsest/client";
 import { openHome } from "palimpsest/home";
-import { verify } from "palimpsest/threads";
+import { verify } from "palimpsest/session";
 import { type Upstream, upstream } from "./upstream.ts";
 
 const PROCESS = fileURLToPath(new URL("./serving-process.ts", import.meta.url));

@@ -4,7 +4,8 @@ import type { TestContext } from "node:test";
 import Anthropic from "@anthropic-ai/sdk";
 import type { PlayedAnswer, ProviderRequest } from "@palimpsest/testing";
 import OpenAI from "openai";
-import { replay, verify } from "palimpsest/threads";
+import { replay } from "palimpsest/internal/threads";
+import { verify } from "palimpsest/session";
 import { type BeforeProvider, type BeforeProviderOptions, beforeProvider } from "./before-provider.ts";
 
 export const ON = "gateway: {tools: true}\nmemory: {enabled: false}\n";

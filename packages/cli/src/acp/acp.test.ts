@@ -16,7 +16,7 @@ import {
   type SessionUpdate,
 } from "@agentclientprotocol/sdk";
 import { openHome } from "palimpsest/home";
-import { verify } from "palimpsest/threads";
+import { verify } from "palimpsest/session";
 import { BINARY, CLEAN, desk } from "../../test/binary.ts";
 import { acpAgent } from "./agent.ts";
 import { editorServers, replayed, userMessage } from "./content.ts";

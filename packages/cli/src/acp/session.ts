@@ -7,7 +7,7 @@ import type { Middleware, ThreadHandle, WaitingCall } from "palimpsest";
 import type { ConfiguredAgent } from "palimpsest/home";
 import { compactInHome, mcpTools, takeBackInHome } from "palimpsest/internal/assistant";
 import type { Home } from "palimpsest/internal/home";
-import { redo, undo } from "palimpsest/threads";
+import { redo, undo } from "palimpsest/internal/threads";
 import { editorServers, replayed, text, userMessage, wordsOf } from "./content.ts";
 import { ASKED_TOOLS, createUpdates, ended, promptEnd, titleOf } from "./updates.ts";
 

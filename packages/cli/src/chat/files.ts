@@ -4,7 +4,8 @@ import { constants } from "node:fs";
 import { chmod, copyFile, readdir, stat } from "node:fs/promises";
 import { basename, extname, join, resolve } from "node:path";
 import { errorCode } from "@palimpsest/core/internal/text";
-import { prepareWorkspace, threadWorkspace, VIRTUAL_ROOT } from "palimpsest/workspace";
+import { prepareWorkspace, threadWorkspace } from "palimpsest/home";
+import { VIRTUAL_ROOT } from "palimpsest/internal/workspace";
 import { grouped, printable } from "../terminal/output.ts";
 import type { ChatSession } from "./session.ts";
 

@@ -4,7 +4,7 @@ import { constants, existsSync } from "node:fs";
 import { copyFile, open, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { errorCode } from "@palimpsest/core/internal/text";
-import type { ConfigFinding, StarterAnswers } from "palimpsest/home";
+import type { ConfigFinding, StarterAnswers } from "palimpsest/internal/config";
 import {
   answerProblem,
   checkConfig,

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import type { Agent } from "palimpsest";
 import { type ConfiguredAgent, createAgentFromConfig, parseConfig } from "palimpsest/home";
 import { storeTarget } from "palimpsest/internal/stores";
+import { threadDeps, verify } from "palimpsest/session";
 import { openStore } from "palimpsest/stores";
-import { threadDeps, verify } from "palimpsest/threads";
 import type { CommandRun, Context } from "../command/command.ts";
 import { Failure } from "../command/failure.ts";
 import {

@@ -1,22 +1,17 @@
-import {
-  type ChosenConfig,
-  checkHome,
-  type HomeCheck,
-  type IndexProgress,
-  loadConfig,
-  parseConfig,
-  readConfig,
-} from "palimpsest/home";
+import { checkHome, type HomeCheck, loadConfig, parseConfig } from "palimpsest/home";
+import type { ChosenConfig } from "palimpsest/internal/home";
 import {
   admitConfig,
   admitHome,
   type ChosenHome,
   isStoreThere,
   personHere,
+  readConfig,
   refusalOf,
   requireDirectory,
 } from "palimpsest/internal/home";
 import { storeTarget } from "palimpsest/internal/stores";
+import type { IndexProgress } from "palimpsest/session";
 import { openStore } from "palimpsest/stores";
 import type { CommandRun, Context } from "../command/command.ts";
 import { namedStore } from "../home/home.ts";

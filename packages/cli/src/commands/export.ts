@@ -1,6 +1,7 @@
 import { open } from "node:fs/promises";
-import { EXPORT_FORMATS, type ExportFormat, exportThread } from "palimpsest/import";
+import { type ExportFormat, exportThread } from "palimpsest/import";
 import { fullPage } from "palimpsest/internal/full-page";
+import { EXPORT_FORMATS } from "palimpsest/internal/import";
 import type { CommandRun } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
 import { withThread } from "../home/home.ts";

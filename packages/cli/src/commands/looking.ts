@@ -8,8 +8,8 @@ import { context, map, request, search, searchEverywhere, view } from "palimpses
 import type { ResultOf } from "palimpsest/internal/operation";
 import { coverNote } from "palimpsest/internal/recall";
 import { messages, records } from "palimpsest/internal/thread-operations";
+import { verify as verifyThread } from "palimpsest/session";
 import { everyThread, everyUser } from "palimpsest/stores";
-import { verify as verifyThread } from "palimpsest/threads";
 import type { CommandRun, Context, Input, Printing, Remote } from "../command/command.ts";
 import { sentence, UsageError } from "../command/failure.ts";
 import { type Acts, acting, choosing, performing, print, withHome } from "../home/home.ts";

@@ -7,7 +7,7 @@
 import type { Writable } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
 import type { ThreadCost } from "palimpsest/home";
-import type { CopyProgress } from "palimpsest/threads";
+import type { CopyProgress } from "palimpsest/session";
 
 export interface Output {
   readonly color: boolean;

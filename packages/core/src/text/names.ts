@@ -1,7 +1,6 @@
 /**
- * The names a conversation turns on: paths, identifiers, hashes, numbers. The summary quotes them, the pruner leaves the rare
- * ones behind. Purely lexical and the same for every language: it must not learn from one tool's output. Linear, and by hand,
- * because it reads all of every text.
+ * The names a conversation turns on: paths, identifiers, hashes, numbers. Purely lexical and the same for every language: it
+ * must not learn from one tool's output. Linear, and by hand, because it reads all of every text.
  */
 import { stem } from "./words.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import OpenAI from "openai";
-import { replay } from "palimpsest/threads";
+import { replay } from "palimpsest/internal/threads";
 import { type BeforeProvider, type BeforeProviderOptions, beforeProvider } from "../../test/before-provider.ts";
 
 type Message = OpenAI.ChatCompletionMessageParam;

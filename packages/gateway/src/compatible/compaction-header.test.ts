@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { redact } from "palimpsest/threads";
+import { redact } from "palimpsest/session";
 import { ask, MESSAGES, talk, user } from "../../test/asking.ts";
 import { beforeProvider } from "../../test/before-provider.ts";
 

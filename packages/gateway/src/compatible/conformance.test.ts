@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { type ThreadUserOptions, threadConformance } from "@palimpsest/testing/conformance";
 import { openHome } from "palimpsest/home";
-import { replay } from "palimpsest/threads";
+import { replay } from "palimpsest/internal/threads";
 import { PATIENT } from "../../test/running.ts";
 import { createGateway } from "../index.ts";
 

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { createClient } from "palimpsest/client";
-import { redact, replay, verify } from "palimpsest/threads";
+import { replay } from "palimpsest/internal/threads";
+import { redact, verify } from "palimpsest/session";
 import { type AskOptions, ask, CHAT, MESSAGES, type Message, RESPONSES, talk, user } from "../../test/asking.ts";
 import { type BeforeProvider, type BeforeProviderOptions, beforeProvider } from "../../test/before-provider.ts";
 

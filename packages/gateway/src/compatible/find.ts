@@ -3,10 +3,9 @@
  * `claimMatch` forks it after all where another request holds it or it has moved on since.
  */
 import { readStoredAs, type Shape } from "@palimpsest/core/internal/message";
-import { LeftOpen } from "palimpsest/internal/threads";
-import { type OpenThread, type OpenThreadOptions, openThread } from "palimpsest/session";
+import { createThread, fork, LeftOpen } from "palimpsest/internal/threads";
+import { type OpenThread, type OpenThreadOptions, openThread, type ThreadDeps } from "palimpsest/session";
 import type { MatchRow, MatchRows, Store } from "palimpsest/stores";
-import { createThread, fork, type ThreadDeps } from "palimpsest/threads";
 import type { ServerThreadPlace } from "./answer.ts";
 import { rowsOfThread } from "./fork-places.ts";
 import {

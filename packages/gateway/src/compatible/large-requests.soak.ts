@@ -1,7 +1,7 @@
 // Requests as large as they may be, and the ones after them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { verify } from "palimpsest/threads";
+import { verify } from "palimpsest/session";
 import { ask, CHAT, MESSAGES, RESPONSES, user } from "../../test/asking.ts";
 import { beforeProvider } from "../../test/before-provider.ts";
 

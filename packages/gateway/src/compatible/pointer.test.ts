@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { withWriter } from "palimpsest/internal/threads";
+import { createThread, withWriter } from "palimpsest/internal/threads";
+import { appendMessages, threadDeps } from "palimpsest/session";
 import { openSqlite } from "palimpsest/stores";
-import { appendMessages, createThread, threadDeps } from "palimpsest/threads";
 import { findPointed, isSigned, readPointer, signPointer } from "./pointer.ts";
 
 const SIGNING = { secret: "s3cret", kind: "response" };

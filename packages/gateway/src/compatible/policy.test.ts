@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { configSchema } from "palimpsest/home";
+import { configSchema } from "palimpsest/internal/config";
 import { ProblemError } from "../http/problem.ts";
 import { isViewSent, lengthRule, policyOf, type RequestPolicy } from "./policy.ts";
 

@@ -5,8 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { readRules } from "@palimpsest/core/internal/log";
 import { shapeOf } from "@palimpsest/core/internal/message";
-import { openThread, threadPrompt } from "palimpsest/session";
-import { verify } from "palimpsest/threads";
+import { openThread, threadPrompt, verify } from "palimpsest/session";
 import { ask, CHAT, MESSAGES, RESPONSES, talk, user } from "../../test/asking.ts";
 import { type BeforeProvider, beforeProvider } from "../../test/before-provider.ts";
 

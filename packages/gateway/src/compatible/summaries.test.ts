@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
-import { verify } from "palimpsest/threads";
+import { verify } from "palimpsest/session";
 import { ask, CHAT, MESSAGES, type Message, RESPONSES, talk, user } from "../../test/asking.ts";
 import { beforeProvider } from "../../test/before-provider.ts";
 import { ManualTime } from "../../test/manual-time.ts";

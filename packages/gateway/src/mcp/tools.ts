@@ -7,6 +7,7 @@ import {
   type ToolAnnotations,
 } from "@modelcontextprotocol/server";
 import { checkThreadId } from "@palimpsest/core/internal/log";
+import { ToolFailure } from "palimpsest/home";
 import type { Home } from "palimpsest/internal/home";
 import { context, map } from "palimpsest/internal/looking";
 import { correctedHits } from "palimpsest/internal/memory";
@@ -17,7 +18,6 @@ import { coverText, findText, hitsText, hitsWithin, readText, whyNothing } from 
 import { rules, summary, summaryEdit } from "palimpsest/internal/shaping";
 import { listThreads } from "palimpsest/internal/thread-operations";
 import { type SearchHit, searchAll } from "palimpsest/session";
-import { ToolFailure } from "palimpsest/workspace";
 import { z } from "zod";
 
 const thread = z.string().max(200).describe("The id of a thread, as recall and threads name it");

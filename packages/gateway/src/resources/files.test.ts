@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { threadWorkspace } from "palimpsest/workspace";
+import { threadWorkspace } from "palimpsest/home";
 import { type Answered, codeOf, type Running, running, sent } from "../../test/running.ts";
 
 interface Uploaded {

@@ -1,7 +1,8 @@
 /** Files that are brought into a thread, and one of its files to be saved. How files are listed and deleted are operations. */
+
+import { ToolFailure, type Workspace } from "palimpsest/home";
 import { file, fileOf, inUploads, markdownName, openFile, workspaceOf } from "palimpsest/internal/file-operations";
 import { assertRoom, writeWhole } from "palimpsest/internal/workspace";
-import { ToolFailure, type Workspace } from "palimpsest/workspace";
 import { z } from "zod";
 import { convertApart } from "../convert/convert-apart.ts";
 import type { Conversion } from "../convert/to-markdown.ts";

@@ -1,6 +1,6 @@
 /** The lab over HTTP: what several policies would have done with a transcript, or with a thread of the caller's. */
 import type { LabRow, Moment } from "@palimpsest/lab";
-import { replay } from "palimpsest/threads";
+import { replay } from "palimpsest/internal/threads";
 import { z } from "zod";
 import { EventStream, eventText } from "../http/event-stream.ts";
 import { ProblemError, problemOf } from "../http/problem.ts";

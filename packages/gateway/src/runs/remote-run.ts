@@ -7,8 +7,8 @@
 import type { AgentEvent, RunResult } from "palimpsest";
 import { NO_USAGE } from "palimpsest/internal/models";
 import { withWriter } from "palimpsest/internal/threads";
+import { appendMessages, type ThreadDeps } from "palimpsest/session";
 import type { RunPage, SharedRuns } from "palimpsest/stores";
-import { appendMessages, type ThreadDeps } from "palimpsest/threads";
 import { ProblemError } from "../http/problem.ts";
 import type { Outcome } from "./published-run.ts";
 import type { LoggedEvent, SeenRun, StartedRunFacts, StoppedBy } from "./run.ts";

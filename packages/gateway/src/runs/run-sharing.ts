@@ -2,8 +2,9 @@
  * The runs of all instances on one store, as this one sees them: tells of its own, finds those of others, hears what is asked
  * of its own. Woken over one connection where there is one; without it everything is looked at again in short steps.
  */
+
+import type { ThreadDeps } from "palimpsest/session";
 import type { HeldRun, Shared, Wakes } from "palimpsest/stores";
-import type { ThreadDeps } from "palimpsest/threads";
 import { PublishedRun } from "./published-run.ts";
 import { FOLLOWED_MS, findRemote } from "./remote-run.ts";
 import type { GatewayRun, SeenRun } from "./run.ts";

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { createThread } from "palimpsest/internal/threads";
+import { threadDeps } from "palimpsest/session";
 import { openSqlite } from "palimpsest/stores";
-import { createThread, threadDeps } from "palimpsest/threads";
 import { createGateway } from "../index.ts";
 import { tenths } from "./background.ts";
 import type { LogLine } from "./log.ts";

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { createThread } from "palimpsest/internal/threads";
+import { threadDeps } from "palimpsest/session";
 import { openStore } from "palimpsest/stores";
-import { createThread, threadDeps } from "palimpsest/threads";
 import { requestStore } from "./request-store.ts";
 
 test("a lease that comes after the store was given up is given back: the thread is nobody's", async (t) => {

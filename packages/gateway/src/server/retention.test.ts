@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createThread } from "palimpsest/threads";
+import { createThread } from "palimpsest/internal/threads";
 import { running } from "../../test/running.ts";
 import { deleteOldThreads } from "./background.ts";
 

@@ -5,7 +5,7 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { startProviderServer } from "@palimpsest/testing";
 import { tool } from "ai";
 import { z } from "zod";
-import { summarization } from "../compaction/summarization.ts";
+import { summarization } from "../compaction/middleware.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import { replay } from "../thread/audit.ts";
 import { createAgent } from "./agent.ts";

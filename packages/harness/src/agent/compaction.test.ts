@@ -7,7 +7,8 @@ import type { ScriptedCall } from "@palimpsest/testing";
 import { tool } from "ai";
 import { z } from "zod";
 import { agentKit, deepAgentKit, type Kit, textOf } from "../../test/agent/agent-kit.ts";
-import { SettingsError, summarization } from "../compaction/summarization.ts";
+import { summarization } from "../compaction/middleware.ts";
+import { SettingsError } from "../compaction/summarization.ts";
 import type { SummaryWriter } from "../compaction/summarize.ts";
 import type { Middleware } from "./run.ts";
 

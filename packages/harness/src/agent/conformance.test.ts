@@ -3,7 +3,7 @@ import type { LanguageModelV4Message } from "@ai-sdk/provider";
 import { charsPerToken } from "@palimpsest/core/internal/tokens";
 import { type ScriptedStep, scriptedModel } from "@palimpsest/testing";
 import { threadConformance } from "@palimpsest/testing/conformance";
-import { summarization } from "../compaction/summarization.ts";
+import { summarization } from "../compaction/middleware.ts";
 import { createAgent } from "./agent.ts";
 
 const textOf = ({ role, content }: LanguageModelV4Message) => ({

@@ -3,10 +3,9 @@
  * Features add events and ends of their own (`features.ts`). Events carry values that are safe to show and to serialize,
  * never live objects.
  */
-import type { CompactionEvent } from "../compaction/summarization.ts";
+import type { CompactionEvent, OverflowEvent } from "../compaction/events.ts";
 import type { Usage } from "../models/facts.ts";
 import type { EmbeddingEvent } from "../recall/embedder.ts";
-import type { OverflowEvent } from "../thread/asked-model.ts";
 import type { AgentError, AgentErrorCode, ErrorFacts } from "./errors.ts";
 import type { FeatureEnds, FeatureEvents } from "./features.ts";
 

@@ -15,7 +15,7 @@ export type { EditInput, RegenerateInput } from "./fork.ts";
 export type { OutputSpec } from "./input.ts";
 export type { CallSettings, ModelObject, ModelOptions, Summarizer } from "./model.ts";
 export { type PastRequest, pastRequest, type SentRequest } from "./past-request.ts";
-export type { AskModel, CarryOut, CompactionSetup, Middleware, RetryPolicy, Run, RunBudget, RunFacts } from "./run.ts";
+export type { AskModel, CompactionSetup, Middleware, RetryPolicy, Run, RunBudget, RunFacts } from "./run.ts";
 export type { Answered, StepOutcome } from "./step.ts";
 export type { AgentStream } from "./stream.ts";
 export type { ThreadHandle } from "./thread-handle.ts";

@@ -18,9 +18,11 @@ import { memoryService } from "../features/memory/service.ts";
 import { withoutExecute } from "../models/wrap.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { FullStore } from "../stores/store.ts";
+import { copyStore } from "../thread/copy.ts";
 import { openThread } from "../thread/open-thread.ts";
+import { redact } from "../thread/redact.ts";
 import { threadWindow } from "../thread/thread-window.ts";
-import { copyStore, redact, threadDeps } from "../thread/threads.ts";
+import { threadDeps } from "../thread/writer.ts";
 import type { ToolSchema } from "./fixed-part.ts";
 import { pastRequest, type SentRequest, toolsOf } from "./past-request.ts";
 

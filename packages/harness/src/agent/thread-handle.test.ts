@@ -10,8 +10,7 @@ import { createDeepAgent } from "../home/create-deep-agent.ts";
 import { SHARE_RECORDS } from "../recall/stored-index.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import { withWriter } from "../thread/acts.ts";
-import { createThread, threadDeps } from "../thread/threads.ts";
-import { commit } from "../thread/writer.ts";
+import { commit, createThread, threadDeps } from "../thread/writer.ts";
 import { createAgent } from "./agent.ts";
 
 const WORDS = "the parser reads tokens one by one and keeps a stack of what is open ".repeat(12);

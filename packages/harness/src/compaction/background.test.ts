@@ -16,9 +16,10 @@ import { livePrompt } from "../thread/thread-view.ts";
 import { createThread, threadDeps, type Writer } from "../thread/writer.ts";
 import { type Compactor, type CompactorOptions, createCompactor } from "./compactor.ts";
 import { type DraftTable, drafting, draftTable } from "./drafts.ts";
+import type { CompactionEvent } from "./events.ts";
 import { modelSummarize } from "./model-summarize.ts";
 import { createModelWriter } from "./model-writer.ts";
-import { type CompactionEvent, logLine } from "./summarization.ts";
+import { logLine } from "./summarization.ts";
 import type { Summarize } from "./summarize.ts";
 
 const meter = createMeter(openaiShape, { counter: charsPerToken(4) });

@@ -17,9 +17,10 @@ import { replay, verify } from "../thread/audit.ts";
 import { livePrompt } from "../thread/thread-view.ts";
 import { createThread, threadDeps, type Writer } from "../thread/writer.ts";
 import { type Compactor, type CompactorOptions, createCompactor } from "./compactor.ts";
+import type { CompactionEvent } from "./events.ts";
 import { createModelWriter } from "./model-writer.ts";
 import { ensureParts, homeOriginals } from "./part-files.ts";
-import { type CompactionEvent, logLine } from "./summarization.ts";
+import { logLine } from "./summarization.ts";
 import type { SummaryWriter } from "./summarize.ts";
 
 const folders: string[] = [];

@@ -25,10 +25,10 @@ import { NOWHERE, type Originals } from "@palimpsest/core/internal/summary";
 import { nextTask } from "../long-work.ts";
 import type { ThreadLog } from "../thread/thread.ts";
 import type { OpenBackground } from "./drafts.ts";
-import { FloorError, type OnCompactionEvent, SettingsError, shortfallOf, unchanged } from "./summarization.ts";
+import type { OnCompactionEvent } from "./events.ts";
+import { FloorError, SettingsError, shortfallOf, unchanged } from "./summarization.ts";
 import type { SummaryWriter } from "./summarize.ts";
-import type { CarryOutContext, QuoteSource } from "./summary.ts";
-import { carryOutFitting, createSummaryStep, withFigures } from "./summary.ts";
+import { type CarryOutContext, carryOutFitting, createSummaryStep, type QuoteSource, withFigures } from "./summary.ts";
 
 export interface CompactorOptions<M> {
   readonly thread: ThreadLog<M>;
@@ -95,15 +95,15 @@ export function createCompactor<M>(options: CompactorOptions<M>): Compactor<M> {
   return {
     plan: (request) => plan(request, options.prompt()),
     async compact(request) {
-      const told = request.dryRun === true ? { ...options, on: () => {} } : options;
-      const { on } = told;
+      const on = request.dryRun === true ? () => {} : options.on;
       const problems = request.keep === undefined ? [] : keepProblems(request.keep);
       if (problems.length > 0) throw new SettingsError(problems);
       const prompt = options.prompt();
       on({ type: "compaction-check", ...prompt.count, window: options.window().size });
       const planned = plan(request, prompt);
       const replan = (feedback: PlanFeedback): Plan => plan(request, prompt, feedback);
-      const outcome = await carryOut(planned, request, { options: told, prompt, summaryStep, background, replan });
+      const context = { options: { ...options, on }, prompt, summaryStep, background, replan };
+      const outcome = await carryOut(planned, request, context);
       // Waiting is not an attempt: the wait must not start again with every check.
       const checked = planned.kind === "none" && (planned.reason === "below-trigger" || planned.reason === "waiting");
       if (outcome.kind === "unchanged" && !checked && request.dryRun !== true) attempted = thread.head().version;
@@ -130,7 +130,6 @@ async function carryOut<M>(
   if (plan.kind === "impossible") throw new FloorError(plan.floor, configured);
   if (plan.kind === "none") return unchanged(plan.reason, tokens);
   on({ type: "compaction-trigger", reason: plan.reason });
-
   // Reading a long thread kept the process busy, and so will writing its extract.
   if (request.signal !== undefined) await nextTask();
   if (request.signal?.aborted) return unchanged("aborted", tokens);
@@ -142,7 +141,6 @@ async function carryOut<M>(
   if (tokens - tokensAfter < leastSaved(request, tokens)) return unchanged("no-shrink", tokens);
   const { cut } = planned;
   if (!request.dryRun) {
-    // A long extract keeps the process busy: check for a request to stop before anything is written.
     if (request.signal !== undefined) await nextTask();
     if (request.signal?.aborted) return unchanged("aborted", tokens);
     const committed = await thread.commit(withFigures(applied.records, { tokensBefore: tokens, tokensAfter }));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { agentKit } from "../../test/agent/agent-kit.ts";
-import { compactTool, summarization } from "./summarization.ts";
+import { compactTool, summarization } from "./middleware.ts";
 
 const WORDS = "the parser reads tokens one by one and keeps a stack of what is open ".repeat(12);
 

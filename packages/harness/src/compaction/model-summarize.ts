@@ -17,6 +17,7 @@ import {
 } from "ai";
 import type { ConfigFile } from "../home/schema.ts";
 import { retryAfterMs, worthAnotherTry } from "../models/call-error.ts";
+import type { Usage } from "../models/facts.ts";
 import { lightweightModel } from "../models/resolve.ts";
 import { type QuietCall, structuredOutputs, withoutExecute, withoutThinking } from "../models/wrap.ts";
 import type { Store } from "../stores/store.ts";
@@ -28,7 +29,6 @@ import {
   SummarizeError,
   type SummaryAnswer,
   type SummaryRequest,
-  type SummaryUsage,
   type SummaryWriter,
 } from "./summarize.ts";
 
@@ -119,7 +119,7 @@ function finishOf(reason: string | undefined): SummaryAnswer["finish"] {
   return reason === "stop" || reason === "length" ? reason : "other";
 }
 
-function usageOf({ inputTokens, outputTokens, inputTokenDetails }: LanguageModelUsage): SummaryUsage {
+function usageOf({ inputTokens, outputTokens, inputTokenDetails }: LanguageModelUsage): Usage {
   return {
     input: inputTokens ?? 0,
     output: outputTokens ?? 0,

@@ -16,8 +16,9 @@ import {
   prosePrompt,
 } from "@palimpsest/core/internal/summary";
 import { inTurns, pause } from "../long-work.ts";
+import type { SummaryCorrection } from "./events.ts";
 import { SUMMARIZER_BOUNDS } from "./summarization.ts";
-import type { SummaryCorrection, SummaryResult, SummaryWriter } from "./summarize.ts";
+import type { SummaryResult, SummaryWriter } from "./summarize.ts";
 import {
   askAll,
   budgetOf,

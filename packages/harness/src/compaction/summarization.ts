@@ -4,7 +4,6 @@
  */
 import {
   type CompactionOutcome,
-  type CompactPlan,
   type Floor,
   isCeilings,
   type Keep,
@@ -14,15 +13,9 @@ import {
   type Threshold,
 } from "@palimpsest/core/internal/compaction";
 import { PalimpsestError } from "@palimpsest/core/internal/errors";
-import type { Range, SummaryFormat } from "@palimpsest/core/internal/log";
-import { describeTool } from "@palimpsest/core/internal/message";
-import type { CountSource } from "@palimpsest/core/internal/tokens";
-import { tool } from "ai";
-import { z } from "zod/v4";
-import type { Summarizer } from "../agent/model.ts";
-import type { Middleware } from "../agent/run.ts";
+import type { SummaryFormat } from "@palimpsest/core/internal/log";
 import type { SummarizationFile } from "../home/schema.ts";
-import type { SummaryCorrection, SummaryUsage } from "./summarize.ts";
+import type { CompactionEvent } from "./events.ts";
 
 /** What a file keeps that says nothing about it. */
 export const DEFAULT_KEEP = { type: "messages" as const, value: 20 };
@@ -201,32 +194,7 @@ function listOf(value: Threshold | readonly Threshold[]): readonly Threshold[] {
   return isCeilings(value) ? value : [value];
 }
 
-// Everything a compaction tells the outside, as one union, and DeerFlow's words for it in the debug log.
-
-export type CompactionEvent =
-  | {
-      readonly type: "compaction-check";
-      readonly tokens: number;
-      readonly source: CountSource;
-      readonly window: number;
-    }
-  | { readonly type: "compaction-trigger"; readonly reason: CompactPlan["reason"] }
-  | { readonly type: "compaction-start"; readonly hide: number; readonly keep: number }
-  | { readonly type: "summary-progress"; readonly done: number; readonly of: number }
-  | { readonly type: "summary-written"; readonly by: "summarize" | "extract" | "rollover"; readonly tokens: number }
-  | { readonly type: "summary-failed"; readonly reason: string; readonly detail: string }
-  /** What the summarizer said that could not stand: unknown items, impossible sources, orders, approvals. */
-  | { readonly type: "summary-corrected"; readonly corrected: readonly SummaryCorrection[] }
-  /** What the summarizer's calls took, apart from the conversation's own usage. */
-  | ({ readonly type: "summary-usage"; readonly calls: number } & SummaryUsage)
-  | { readonly type: "draft-start"; readonly covers: Range }
-  | { readonly type: "draft-ready"; readonly covers: Range; readonly calls: number }
-  | { readonly type: "draft-dropped"; readonly covers: Range; readonly reason: string }
-  | { readonly type: "draft-used"; readonly covers: Range }
-  | { readonly type: "breaker-open"; readonly failures: number; readonly until: string }
-  | { readonly type: "compaction-end"; readonly outcome: CompactionOutcome; readonly messages: number };
-
-export type OnCompactionEvent = (event: CompactionEvent) => void;
+// DeerFlow's words for a compaction's events, in the debug log.
 
 const NAME = "[SummarizationMiddleware]";
 
@@ -318,60 +286,3 @@ const SHORTFALL = {
   less: "there is no room below the trigger for all that keep promises: less of it was kept, or long messages were shortened",
   window: "the view fits the window, but what must stand is above the low-water mark",
 } as const;
-
-/*
- * Compaction as middleware. Automatic: before every model call the request is measured, and where a threshold is met
- * the thread is compacted first; its settings also hold for compactions that a person or the agent asks for. And as
- * a tool: the agent asks, and it happens before the next model call, when every call of the step has its result in
- * the log.
- */
-
-export interface SummarizationMiddlewareOptions extends SummarizationOptions {
-  /** Who writes the summaries: by default the agent's own model. */
-  readonly summarizer?: Summarizer;
-}
-
-export function summarization({ summarizer = "agent", ...options }: SummarizationMiddlewareOptions = {}): Middleware {
-  return summarizationWith(summarizationFromOptions(options), summarizer);
-}
-
-/** Internal: the same from settings that were resolved before, such as a config file's. */
-export function summarizationWith(settings: Summarization, summarizer: Summarizer = "agent"): Middleware {
-  return {
-    name: "summarization",
-    compaction: { settings, summarizer },
-    async beforeModel(run) {
-      if (settings.automatic) await run.compact({ cause: "automatic", signal: run.signal });
-    },
-  };
-}
-
-const WISH = z.object({ focus: z.string().optional().describe("What the summary should keep in view") });
-
-export function compactTool(): Middleware {
-  const wanted = new Map<string, string | null>();
-  return {
-    name: "compact-tool",
-    brings: ["compact_conversation"],
-    tools: ({ runId }) => ({
-      compact_conversation: tool({
-        description:
-          "Replace the older part of this conversation by a summary, to make room. Nothing is lost: the summary says where the messages are. Use it before long work, or when a subject is finished.",
-        metadata: describeTool({ act: "none" }),
-        inputSchema: WISH,
-        execute: ({ focus }) => {
-          wanted.set(runId, focus ?? null);
-          return "The conversation will be compacted before your next step.";
-        },
-      }),
-    }),
-    async beforeModel(run) {
-      const focus = wanted.get(run.runId);
-      if (focus === undefined) return;
-      wanted.delete(run.runId);
-      await run.compact({ cause: "manual", signal: run.signal, ...(focus === null ? {} : { focus }) });
-    },
-    writesLast: () => false,
-    afterAgent: ({ runId }) => void wanted.delete(runId),
-  };
-}

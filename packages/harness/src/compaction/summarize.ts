@@ -5,9 +5,10 @@
 import type { SummaryInput } from "@palimpsest/core/internal/compaction";
 import { PalimpsestError } from "@palimpsest/core/internal/errors";
 import type { Shape } from "@palimpsest/core/internal/message";
-import type { DropReason, SummaryState } from "@palimpsest/core/internal/summary";
+import type { SummaryState } from "@palimpsest/core/internal/summary";
 import type { Usage } from "../models/facts.ts";
 import type { DraftTable } from "./drafts.ts";
+import type { SummaryCorrection } from "./events.ts";
 
 export interface SummaryRequest {
   readonly kind: "patch" | "prose";
@@ -36,11 +37,8 @@ export interface SummaryAnswer {
   readonly text: string;
   /** `length`: it was cut at the output limit. */
   readonly finish: "stop" | "length" | "other";
-  readonly usage?: SummaryUsage;
+  readonly usage?: Usage;
 }
-
-/** Tokens of the summarizer's calls, counted apart from the conversation's. */
-export type SummaryUsage = Usage;
 
 export type Summarize = (request: SummaryRequest, signal: AbortSignal) => Promise<SummaryAnswer>;
 
@@ -96,20 +94,15 @@ export type SummaryResult =
       readonly digested: number;
       /** What the summarizer said that could not stand, or not as it was said. */
       readonly corrected?: readonly SummaryCorrection[];
-      readonly usage?: SummaryUsage;
+      readonly usage?: Usage;
     }
   | {
       readonly kind: "failed";
       readonly reason: SummaryFailure;
       readonly detail: string;
       readonly calls: number;
-      readonly usage?: SummaryUsage;
+      readonly usage?: Usage;
     };
-
-export interface SummaryCorrection {
-  readonly what: string;
-  readonly why: DropReason | "not-understood";
-}
 
 export type SummaryFailure = "error" | "timeout" | "aborted" | "empty" | "refusal" | "no-shrink" | "invalid";
 

@@ -8,7 +8,7 @@ import type { InvalidReason, ParsedPatch, SummaryPatch } from "@palimpsest/core/
 import { parsePatch, validateSummary } from "@palimpsest/core/internal/summary";
 import { errorText } from "@palimpsest/core/internal/text";
 import { within } from "../long-work.ts";
-import { addUsage, NO_USAGE } from "../models/facts.ts";
+import { addUsage, NO_USAGE, type Usage } from "../models/facts.ts";
 import type { DraftTable } from "./drafts.ts";
 import type { SUMMARIZER_BOUNDS } from "./summarization.ts";
 import {
@@ -20,7 +20,6 @@ import {
   type SummaryJob,
   type SummaryRequest,
   type SummaryResult,
-  type SummaryUsage,
 } from "./summarize.ts";
 
 export interface ModelWriterOptions {
@@ -165,7 +164,7 @@ interface FailedCall {
 interface SummaryAsker {
   ask<T>(question: Question<T>, signal: AbortSignal): Promise<AskedSummary<T>>;
   /** What was spent so far. */
-  spent(): { readonly calls: number; readonly usage: SummaryUsage };
+  spent(): { readonly calls: number; readonly usage: Usage };
 }
 
 const ATTEMPTS = 2;

@@ -32,8 +32,8 @@ import type { Store } from "../stores/store.ts";
 import type { ThreadLog } from "../thread/thread.ts";
 import type { CompactorOptions, CompactRequest } from "./compactor.ts";
 import type { DraftTable, SummaryBackground } from "./drafts.ts";
+import type { OnCompactionEvent } from "./events.ts";
 import { archivePath, shownRules, stateLines } from "./state-chain.ts";
-import type { OnCompactionEvent } from "./summarization.ts";
 import type { SummaryJob, SummaryResult, SummaryWriter } from "./summarize.ts";
 
 interface SummaryStepOptions {

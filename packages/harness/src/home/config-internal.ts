@@ -8,5 +8,13 @@ export {
 } from "../compaction/summarization.ts";
 export { nearest } from "../nearest.ts";
 export { parseConfig, requestWindow, workspaceQuota } from "./config.ts";
-export { answerProblem, checkConfig, configJsonSchema, rewriteConfig, starterConfig } from "./config-file.ts";
+export {
+  answerProblem,
+  type ConfigFinding,
+  checkConfig,
+  configJsonSchema,
+  rewriteConfig,
+  type StarterAnswers,
+  starterConfig,
+} from "./config-file.ts";
 export { configSchema } from "./schema.ts";

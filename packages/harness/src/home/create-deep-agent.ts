@@ -5,12 +5,11 @@ import type { ThreadName } from "@palimpsest/core/internal/log";
 import { type Agent, type AgentOptions, createAgent } from "../agent/agent.ts";
 import type { Summarizer } from "../agent/model.ts";
 import type { Middleware, Run } from "../agent/run.ts";
+import { compactTool, summarizationWith } from "../compaction/middleware.ts";
 import {
-  compactTool,
   type Summarization,
   type SummarizationOptions,
   summarizationFromOptions,
-  summarizationWith,
 } from "../compaction/summarization.ts";
 import type { Memory } from "../features/memory/create-memory.ts";
 import { memoryFiles } from "../features/memory-tool/create-memory-tool.ts";

@@ -8,7 +8,8 @@ import { type TestContext, test } from "node:test";
 import { freshThread, say } from "@palimpsest/testing/internal/kit";
 import { searchThread } from "../recall/search.ts";
 import { openSqlite } from "../stores/index.ts";
-import { threadDeps, verify } from "../thread/threads.ts";
+import { verify } from "../thread/audit.ts";
+import { threadDeps } from "../thread/writer.ts";
 import { checkHome } from "./doctor.ts";
 
 async function tampered(t: TestContext, sql: string) {

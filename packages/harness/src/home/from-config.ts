@@ -9,12 +9,8 @@ import type { Agent, AgentOptions } from "../agent/agent.ts";
 import type { AgentEvent } from "../agent/events.ts";
 import type { Summarizer } from "../agent/model.ts";
 import type { Middleware } from "../agent/run.ts";
-import {
-  type CompactionEvent,
-  logLine,
-  type Summarization,
-  summarizationForThreads,
-} from "../compaction/summarization.ts";
+import type { CompactionEvent } from "../compaction/events.ts";
+import { logLine, type Summarization, summarizationForThreads } from "../compaction/summarization.ts";
 import type { McpToolsOptions } from "../features/mcp/middleware.ts";
 import { type Memory, openStorage, wireMemory } from "../features/memory/create-memory.ts";
 import { givenBlockTokens } from "../features/memory/repository.ts";

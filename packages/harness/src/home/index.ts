@@ -1,12 +1,8 @@
-export {
-  type PruneSettings,
-  SettingsError,
-  type Summarization,
-  type SummarizationOptions,
-} from "../compaction/summarization.ts";
-export type { IndexProgress } from "../recall/stored-index.ts";
-export type { DeletedThread } from "../thread/handle.ts";
-export type { RequestWindow } from "./config.ts";
+export { SettingsError, type Summarization, type SummarizationOptions } from "../compaction/summarization.ts";
+export { type WorkspaceToolOptions, type WorkspaceTools, workspaceTools } from "../features/workspace/middleware.ts";
+export { ToolFailure } from "../features/workspace/tool-failure.ts";
+export { prepareWorkspace, type Quota, threadWorkspace, type Workspace } from "../features/workspace/workspace.ts";
+export { type FileCopier, forkWithFiles } from "../thread/handle.ts";
 export {
   type LoadConfigOptions,
   type LoadedConfig,
@@ -15,13 +11,10 @@ export {
   type ParseOptions,
   parseConfig,
 } from "./config.ts";
-export type { ConfigCheckOptions, ConfigFinding, RewrittenConfig, StarterAnswers } from "./config-file.ts";
-export { configJsonSchema } from "./config-file.ts";
 export type { ThreadCost } from "./cost.ts";
-export type { DeepAgentOptions } from "./create-deep-agent.ts";
 export type { DoctorOptions, HomeCheck } from "./doctor.ts";
 export { checkHome } from "./doctor.ts";
-export { type ChosenConfig, type ConfigQuestion, HomeError, readConfig } from "./find.ts";
+export { HomeError } from "./find.ts";
 export type { LogLevel } from "./from-config.ts";
 export { type ConfiguredAgent, type ConfiguredAgentOptions, createAgentFromConfig } from "./from-config.ts";
 export { deleteThreadWithFiles } from "./home-acts.ts";
@@ -32,6 +25,5 @@ export {
   type LocatedHome,
   openHome,
 } from "./open-home.ts";
-export type { Probed } from "./probe-model.ts";
-export { type ConfigFile, configSchema } from "./schema.ts";
+export type { ConfigFile } from "./schema.ts";
 export type { Admission } from "./trust.ts";

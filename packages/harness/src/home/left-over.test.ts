@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { freshThread, say } from "@palimpsest/testing/internal/kit";
 import { openSqlite } from "../stores/sqlite.ts";
-import { withWriter } from "../thread/acts.ts";
-import { createThread, fork, redact, threadDeps } from "../thread/threads.ts";
-import { commit } from "../thread/writer.ts";
+import { fork, withWriter } from "../thread/acts.ts";
+import { redact } from "../thread/redact.ts";
+import { commit, createThread, threadDeps } from "../thread/writer.ts";
 import { checkHome, type HomeCheck } from "./doctor.ts";
 import { deleteThreadWithFiles } from "./home-acts.ts";
 

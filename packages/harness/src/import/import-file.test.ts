@@ -6,7 +6,8 @@ import { type TestContext, test } from "node:test";
 import type { LogRecord } from "@palimpsest/core/internal/log";
 import fc from "fast-check";
 import { openSqlite } from "../stores/index.ts";
-import { replay, threadDeps } from "../thread/threads.ts";
+import { replay } from "../thread/audit.ts";
+import { threadDeps } from "../thread/writer.ts";
 import { importFile } from "./import-file.ts";
 
 function place(t: TestContext) {

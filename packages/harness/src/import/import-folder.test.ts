@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { openSqlite } from "../stores/index.ts";
-import { threadDeps } from "../thread/threads.ts";
+import { threadDeps } from "../thread/writer.ts";
 import { importFolder } from "./import-folder.ts";
 
 test("a folder's sessions become threads named after their files; a bad file keeps no other out; again changes nothing", async (t) => {

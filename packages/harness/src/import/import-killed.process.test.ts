@@ -7,7 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { openSqlite } from "../stores/index.ts";
-import { replay, threadDeps, verify } from "../thread/threads.ts";
+import { replay, verify } from "../thread/audit.ts";
+import { threadDeps } from "../thread/writer.ts";
 import { importFile } from "./import-file.ts";
 
 const MESSAGES = 600;
@@ -89,7 +90,7 @@ async function importUntilKilled(file: string, database: string, then: "stop" | 
   const script = `import { readFileSync } from "node:fs";
     import { importSource } from ${local("./import-file.ts")};
     import { openSqlite } from ${local("../stores/index.ts")};
-    import { threadDeps } from ${local("../thread/threads.ts")};
+    import { threadDeps } from ${local("../thread/writer.ts")};
     const bytes = readFileSync(${JSON.stringify(file)});
     let readings = 0;
     async function* chunks() {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { openSqlite } from "../stores/index.ts";
 import type { Store } from "../stores/store.ts";
-import { threadDeps } from "../thread/threads.ts";
+import { threadDeps } from "../thread/writer.ts";
 import { importFile } from "./import-file.ts";
 
 const MESSAGES = 12_000;

@@ -1,4 +1,4 @@
-export { EXPORT_FORMATS, type ExportFormat, exportThread } from "../export/export-thread.ts";
+export { type ExportFormat, exportThread } from "../export/export-thread.ts";
 export type { ImportedConversation, ImportedMessage, Problem } from "./conversation.ts";
 export type { ImportOptions, ImportOutcome, ImportProgress } from "./import-file.ts";
 export { importFile } from "./import-file.ts";

@@ -1,4 +1,5 @@
 /** What our own packages use of this folder beyond its public names. No promise is made about it. */
+export { EXPORT_FORMATS } from "../export/export-thread.ts";
 export type { ByteSource } from "./byte-source.ts";
 export { FORMATS } from "./formats/index.ts";
 export { archivedFiles } from "./import-folder.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { crc32, deflateRawSync } from "node:zlib";
 import { openSqlite } from "../stores/index.ts";
-import { threadDeps } from "../thread/threads.ts";
+import { threadDeps } from "../thread/writer.ts";
 import { type ArchiveLimits, importFolder } from "./import-folder.ts";
 import { archiveFile, zipEntries } from "./zip.ts";
 

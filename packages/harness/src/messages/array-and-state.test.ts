@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AiSdkMessage, OpenAiMessage, ResponsesItem } from "@palimpsest/core/internal/message";
-import type { CompactionEvent } from "../compaction/summarization.ts";
+import type { CompactionEvent } from "../compaction/events.ts";
 import { compactMessages } from "./compact-messages.ts";
 import { createMessageCompactor } from "./message-compactor.ts";
 import { type MessagesState, StateMismatchError } from "./state.ts";

@@ -10,7 +10,8 @@ import { createSizer, fixedSize, type Prompt, sizeOf } from "@palimpsest/core/in
 import { NOWHERE } from "@palimpsest/core/internal/summary";
 import { type CountSource, createMeter, resumeAccount } from "@palimpsest/core/internal/tokens";
 import { createCompactor } from "../compaction/compactor.ts";
-import { type CompactionEvent, unchanged } from "../compaction/summarization.ts";
+import type { CompactionEvent } from "../compaction/events.ts";
+import { unchanged } from "../compaction/summarization.ts";
 import type { ThreadLog } from "../thread/thread.ts";
 import { livePrompt, NO_THREAD, shownAt, threadInMemory } from "../thread/thread-view.ts";
 import { type CompactMessagesOptions, type Form, formOf, type Settings, settingsOf } from "./options.ts";

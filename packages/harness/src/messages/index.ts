@@ -1,5 +1,15 @@
-export type { CompactionEvent, OnCompactionEvent } from "../compaction/summarization.ts";
+export type { CompactionEvent, OnCompactionEvent } from "../compaction/events.ts";
+export { type ModelSummarizeOptions, modelSummarize } from "../compaction/model-summarize.ts";
+export { createModelWriter, type ModelWriterOptions } from "../compaction/model-writer.ts";
 export { FloorError } from "../compaction/summarization.ts";
+export type { SummaryWriter } from "../compaction/summarize.ts";
+export {
+  type Summarize,
+  SummarizeError,
+  type SummaryAnswer,
+  type SummaryRequest,
+  summarizeBy,
+} from "../compaction/summarize.ts";
 export {
   type CompactedMessages,
   compactMessages,
@@ -13,5 +23,4 @@ export {
   type MessageSearch,
 } from "./message-compactor.ts";
 export type { CompactMessagesOptions, MessagesCounter, MessagesPruning, MessagesSummarizer } from "./options.ts";
-export type { Mark } from "./state.ts";
 export { type MessagesState, type MessagesUsage, type Recognized, StateMismatchError } from "./state.ts";

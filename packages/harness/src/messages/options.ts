@@ -24,9 +24,9 @@ import {
   type Frame,
   type ImageRule,
 } from "@palimpsest/core/internal/tokens";
+import type { OnCompactionEvent } from "../compaction/events.ts";
 import { createModelWriter } from "../compaction/model-writer.ts";
 import {
-  type OnCompactionEvent,
   type PruneSettings,
   SettingsError,
   type Summarization,

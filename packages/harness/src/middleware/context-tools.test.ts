@@ -4,7 +4,7 @@ import type { ScriptedAnswer } from "@palimpsest/testing";
 import { tool } from "ai";
 import { z } from "zod/v4";
 import { agentKit } from "../../test/agent/agent-kit.ts";
-import { summarization } from "../compaction/summarization.ts";
+import { summarization } from "../compaction/middleware.ts";
 import { threadNotes } from "../thread/chosen.ts";
 import { contextTools } from "./context-tools.ts";
 

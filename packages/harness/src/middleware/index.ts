@@ -1,5 +1,5 @@
-export type { SummarizationMiddlewareOptions } from "../compaction/summarization.ts";
-export { compactTool, summarization } from "../compaction/summarization.ts";
+export type { SummarizationMiddlewareOptions } from "../compaction/middleware.ts";
+export { compactTool, summarization } from "../compaction/middleware.ts";
 export { type MemoryMiddlewareOptions, memory } from "../features/memory/middleware.ts";
 export { type SkillsOptions, skills } from "../features/skills/middleware.ts";
 export { type SubagentsOptions, subagents } from "../features/subagents/middleware.ts";

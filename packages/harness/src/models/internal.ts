@@ -17,6 +17,8 @@ export {
   savingOf,
   type Usage,
   windowNow,
+  windowOf,
 } from "./facts.ts";
 export { offeredModels } from "./resolve.ts";
+export { exactCounter } from "./tokenizers.ts";
 export { hideSecrets, secretsOf } from "./wrap.ts";

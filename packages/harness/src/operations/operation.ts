@@ -5,7 +5,7 @@
  */
 import { PalimpsestError } from "@palimpsest/core/internal/errors";
 import { z } from "zod";
-import type { OnCompactionEvent } from "../compaction/summarization.ts";
+import type { OnCompactionEvent } from "../compaction/events.ts";
 import type { Home, LocatedHome } from "../home/open-home.ts";
 import { heldText } from "../stores/leases.ts";
 

@@ -16,7 +16,9 @@ import {
 } from "../stores/posting-text.ts";
 import type { IndexBatch } from "../stores/search-tables.ts";
 import type { FullStore } from "../stores/store.ts";
-import { fork, redact, threadDeps } from "../thread/threads.ts";
+import { fork } from "../thread/acts.ts";
+import { redact } from "../thread/redact.ts";
+import { threadDeps } from "../thread/writer.ts";
 import { catchUp } from "./catch-up.ts";
 import { partSize, storedIndex } from "./stored-index.ts";
 

@@ -5,7 +5,9 @@ import { say, writeThread } from "@palimpsest/testing/internal/thread-writer";
 import { openStore } from "../stores/open.ts";
 import type { PostingCount } from "../stores/search-tables.ts";
 import type { FullStore, Store } from "../stores/store.ts";
-import { fork, redact, threadDeps } from "../thread/threads.ts";
+import { fork } from "../thread/acts.ts";
+import { redact } from "../thread/redact.ts";
+import { threadDeps } from "../thread/writer.ts";
 import { rebuildIndex } from "./catch-up.ts";
 import { searchAll, searchThread } from "./search.ts";
 

@@ -3,7 +3,8 @@ import { type TestContext, test } from "node:test";
 import { say, writeThread } from "@palimpsest/testing/internal/thread-writer";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { Store } from "../stores/store.ts";
-import { fork, redact } from "../thread/threads.ts";
+import { fork } from "../thread/acts.ts";
+import { redact } from "../thread/redact.ts";
 import { findText, mapOfThread } from "./answers.ts";
 
 const HARBOR = "The harbor crane needs new ropes, oil, bolts, paint, a winch, a hook, a motor and two drivers";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { after, test } from "node:test";
 import { assertSound, collect, textsOf } from "@palimpsest/testing/internal/kit";
-import { createThread, threadDeps } from "../thread/threads.ts";
+import { createThread, threadDeps } from "../thread/writer.ts";
 import { everyThread, everyUser } from "./driver-rules.ts";
 import { MIGRATIONS } from "./sqlite/schema.ts";
 import { openSqlite } from "./sqlite.ts";

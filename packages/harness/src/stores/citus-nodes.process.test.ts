@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type CitusStore, citusStore, noCitus, onCitus } from "@palimpsest/testing/internal/citus";
 import { freshThread, say, textsOf } from "@palimpsest/testing/internal/kit";
-import { verify } from "../thread/threads.ts";
+import { verify } from "../thread/audit.ts";
 import { openPostgres } from "./postgres.ts";
 
 test("a node is added, holds nothing, and gets its share while users write", { skip: noCitus ?? false }, async (t) => {

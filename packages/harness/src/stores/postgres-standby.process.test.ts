@@ -5,8 +5,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { replayed, sqlOn, startPostgresProxy, startStandby } from "@palimpsest/testing/internal/postgres-faults";
 import { type PostgresServer, startPostgres } from "@palimpsest/testing/internal/postgres-server";
 import { say, writeThread } from "@palimpsest/testing/internal/thread-writer";
-import { threadDeps, verify } from "../thread/threads.ts";
-import { prepare } from "../thread/writer.ts";
+import { verify } from "../thread/audit.ts";
+import { prepare, threadDeps } from "../thread/writer.ts";
 import { openPostgres } from "./postgres.ts";
 
 test("a store whose address leads to a standby waits until that is promoted, and then writes there; what was acknowledged is there", async (t) => {

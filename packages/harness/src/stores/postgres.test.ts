@@ -6,8 +6,9 @@ import { type PostgresServer, startPostgres } from "@palimpsest/testing/internal
 import { say, writeThread } from "@palimpsest/testing/internal/thread-writer";
 import { Client } from "pg";
 import { searchThread } from "../recall/search.ts";
-import { fork, redact, threadDeps } from "../thread/threads.ts";
-import { prepare } from "../thread/writer.ts";
+import { fork } from "../thread/acts.ts";
+import { redact } from "../thread/redact.ts";
+import { prepare, threadDeps } from "../thread/writer.ts";
 import { openStore } from "./open.ts";
 import { connectPostgres } from "./postgres/connection.ts";
 import { userTables } from "./postgres/distribution.ts";

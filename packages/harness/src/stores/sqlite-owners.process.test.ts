@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { createThread, threadDeps } from "../thread/threads.ts";
+import { createThread, threadDeps } from "../thread/writer.ts";
 import { openSqlite } from "./sqlite.ts";
 
 const HOLDER = fileURLToPath(new URL("../../test/stores/lease-holder.ts", import.meta.url));

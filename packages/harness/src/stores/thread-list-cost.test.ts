@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import { createThread, threadDeps } from "../thread/threads.ts";
+import { createThread, threadDeps } from "../thread/writer.ts";
 import { openStore } from "./open.ts";
 
 test("a page of a user's threads is read from an index in its order, without sorting all of them", async (t) => {

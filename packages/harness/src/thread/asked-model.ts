@@ -11,8 +11,9 @@ import { NOWHERE } from "@palimpsest/core/internal/summary";
 import { answerReserve, createMeter, sampled } from "@palimpsest/core/internal/tokens";
 import { type Compactor, type CompactorOptions, createCompactor } from "../compaction/compactor.ts";
 import { type DraftTable, drafting, draftTable } from "../compaction/drafts.ts";
+import type { OnCompactionEvent, ThreadEvent } from "../compaction/events.ts";
 import { createModelWriter } from "../compaction/model-writer.ts";
-import type { CompactionEvent, OnCompactionEvent, Summarization } from "../compaction/summarization.ts";
+import type { Summarization } from "../compaction/summarization.ts";
 import { type SummaryWriter, summarizeBy } from "../compaction/summarize.ts";
 import { readQuotes } from "../compaction/summary.ts";
 import { inTurns } from "../long-work.ts";
@@ -33,17 +34,6 @@ import type { ThreadLog } from "./thread.ts";
 import { countOnReports, livePrompt, type OpenSizer, openSizer, shownAt } from "./thread-view.ts";
 import { cacheTerms, checkedWindow, createModelWindow, type LearnedWindow, type PromptCache } from "./window.ts";
 import type { RecordInput, ThreadDeps } from "./writer.ts";
-
-export interface OverflowEvent {
-  readonly type: "overflow-recover";
-  readonly reason: string;
-  /** The limit the provider stated, if it did. */
-  readonly stated: number | null;
-  /** What the prompt is made to fit now. */
-  readonly window: number;
-}
-
-export type ThreadEvent = CompactionEvent | OverflowEvent;
 
 /** Who is asked, and how its prompts are made, counted and compacted. */
 export interface AskedModel<M> extends Pick<SizerOptions<M>, "rules" | "meter">, Pick<CompactorOptions<M>, "archive"> {

@@ -7,9 +7,8 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, test } from "node:test";
 import { collect, freshThread, say } from "@palimpsest/testing/internal/kit";
 import { openSqlite, type Store } from "../stores/index.ts";
-import { rebuildHead } from "./audit.ts";
-import { replay, verify, type Writer } from "./threads.ts";
-import { commit } from "./writer.ts";
+import { rebuildHead, replay, verify } from "./audit.ts";
+import { commit, type Writer } from "./writer.ts";
 
 let folder: string;
 let store: Store;

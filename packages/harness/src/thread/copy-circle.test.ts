@@ -18,9 +18,11 @@ import { searchThread } from "../recall/search.ts";
 import { openStore } from "../stores/open.ts";
 import { MAX_ATTEMPTS } from "../stores/outbox.ts";
 import type { FullStore } from "../stores/store.ts";
+import { fork, undo } from "./acts.ts";
 import { changeNote, changeRules, cutThread, editSummary, summaryItems, threadNotes, threadRules } from "./chosen.ts";
 import { copyStore } from "./copy.ts";
-import { fork, redact, threadDeps, undo, type Writer } from "./threads.ts";
+import { redact } from "./redact.ts";
+import { threadDeps, type Writer } from "./writer.ts";
 
 const engines = bothEngines();
 

@@ -11,7 +11,7 @@ import { memoryService } from "../features/memory/service.ts";
 import { openStore } from "../stores/open.ts";
 import type { FullStore } from "../stores/store.ts";
 import { copyStore } from "./copy.ts";
-import { redact } from "./threads.ts";
+import { redact } from "./redact.ts";
 
 const engines = bothEngines();
 

@@ -9,9 +9,10 @@ import { assertSame, NOT_COPIED } from "../../test/threads/same-store.ts";
 import { openStore, storeTarget } from "../stores/open.ts";
 import type { Store } from "../stores/store.ts";
 import { StoreError } from "../stores/store-error.ts";
+import { fork, undo } from "./acts.ts";
 import { copyStore } from "./copy.ts";
-import { fork, redact, threadDeps, undo, type Writer } from "./threads.ts";
-import { commit } from "./writer.ts";
+import { redact } from "./redact.ts";
+import { commit, threadDeps, type Writer } from "./writer.ts";
 
 const engines = bothEngines();
 

@@ -48,7 +48,7 @@ export interface CopyReport {
   readonly memories: MemoryCopyReport;
 }
 
-export type CopyFailure = "different" | "busy" | "broken" | "unsupported";
+type CopyFailure = "different" | "busy" | "broken" | "unsupported";
 
 /** Two runs at once are one copier: the later one takes the lease over and the earlier one stops. */
 const OWNER = "store copy";
@@ -213,7 +213,7 @@ function nextBatch(head: Head, records: readonly StoredRecord[], structure: Stru
 // Copies memory documents between stores: facts, audit, fences and watermarks are one text, written by
 // compare-and-set and read back.
 
-export interface MemoryCopyReport {
+interface MemoryCopyReport {
   readonly copied: number;
   /** The target had them, equal. */
   readonly present: number;

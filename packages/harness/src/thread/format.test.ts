@@ -10,10 +10,10 @@ import { openaiShape } from "@palimpsest/core/internal/message";
 import { collect } from "@palimpsest/testing/internal/kit";
 import { openUnder } from "@palimpsest/testing/internal/thread-writer";
 import { openSqlite } from "../stores/sqlite.ts";
-import { withWriter } from "./acts.ts";
-import { rebuildHead } from "./audit.ts";
-import { appendMessages, redact, replay, threadDeps, undo, verify } from "./threads.ts";
-import { sha256 } from "./writer.ts";
+import { appendMessages, undo, withWriter } from "./acts.ts";
+import { rebuildHead, replay, verify } from "./audit.ts";
+import { redact } from "./redact.ts";
+import { sha256, threadDeps } from "./writer.ts";
 
 const FIXTURES = new URL("./fixtures/", import.meta.url);
 

@@ -1,8 +1,9 @@
 /** What our own packages use of this folder beyond its public names. No promise is made about it. */
 export { inTurns, jsonSteps, pace } from "../long-work.ts";
-export { appendUsage, withWriter } from "./acts.ts";
+export { appendUsage, fork, pin, redo, undo, withWriter } from "./acts.ts";
 export { LeftOpen } from "./asked-model.ts";
-export { rebuildHead } from "./audit.ts";
+export { rebuildHead, replay } from "./audit.ts";
+export { compactThread } from "./compact-thread.ts";
 export {
   type Continuation,
   continuations,
@@ -16,4 +17,4 @@ export { rulesInFiles } from "./rule-files.ts";
 export { openStoredThread, type Thread } from "./thread.ts";
 export { toolDefinitions } from "./thread-tools.ts";
 export { titleOf } from "./title.ts";
-export { commit, prepare } from "./writer.ts";
+export { commit, createThread, prepare } from "./writer.ts";

@@ -14,6 +14,7 @@ import {
 import { DIALECTS, isDialect, type RuleSet, type Shape, withToolFacts } from "@palimpsest/core/internal/message";
 import type { Count } from "@palimpsest/core/internal/tokens";
 import type { CompactRequest } from "../compaction/compactor.ts";
+import type { ThreadEvent } from "../compaction/events.ts";
 import { type SummarizationOptions, summarizationFromOptions } from "../compaction/summarization.ts";
 import type { SummaryWriter } from "../compaction/summarize.ts";
 import type { GivenPrices, Usage } from "../models/facts.ts";
@@ -21,7 +22,7 @@ import type { GivenCounter, LimitsStore } from "../models/tokenizers.ts";
 import { asUser } from "../stores/driver-rules.ts";
 import type { AppendBatch, HeldLease, Lease, Store } from "../stores/store.ts";
 import { takeUpRules } from "./acts.ts";
-import { modelOf, type ThreadEvent, type UsageInput } from "./asked-model.ts";
+import { modelOf, type UsageInput } from "./asked-model.ts";
 import type { FixedRequest } from "./fixed-request.ts";
 import { type ThreadActs, threadActs } from "./handle.ts";
 import type { GivenMessage } from "./log.ts";

@@ -6,9 +6,10 @@ import { type TestContext, test } from "node:test";
 import { originalsIn } from "@palimpsest/core/internal/summary";
 import { assertSound, collect, freshThread, say, writerOf } from "@palimpsest/testing/internal/kit";
 import { openSqlite } from "../stores/index.ts";
+import { fork, pin, undo } from "./acts.ts";
 import { verify } from "./audit.ts";
 import { compactThread } from "./compact-thread.ts";
-import { fork, pin, redact, undo } from "./threads.ts";
+import { redact } from "./redact.ts";
 import type { ThreadDeps, Writer } from "./writer.ts";
 
 const SECRET = "We decided that the vault code is 4711-quux-9920, never write it down.";

@@ -7,8 +7,9 @@ import { test } from "node:test";
 import type { EvidenceRecord } from "@palimpsest/core/internal/log";
 import { collect, freshThread, say } from "@palimpsest/testing/internal/kit";
 import { openSqlite } from "../stores/index.ts";
-import { rebuildHead } from "./audit.ts";
-import { appendMessages, fork, redact, verify } from "./threads.ts";
+import { appendMessages, fork } from "./acts.ts";
+import { rebuildHead, verify } from "./audit.ts";
+import { redact } from "./redact.ts";
 import { titleOf } from "./title.ts";
 import { commit } from "./writer.ts";
 

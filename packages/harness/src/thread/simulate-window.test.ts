@@ -6,9 +6,9 @@ import { randomConversation, render } from "@palimpsest/testing/internal/shapes"
 import fc from "fast-check";
 import { FloorError, summarizationFromOptions } from "../compaction/summarization.ts";
 import { openSqlite } from "../stores/index.ts";
-import { withWriter } from "./acts.ts";
+import { appendMessages, withWriter } from "./acts.ts";
 import { threadPrompt } from "./thread-prompt.ts";
-import { appendMessages, createThread, threadDeps } from "./threads.ts";
+import { createThread, threadDeps } from "./writer.ts";
 
 const { policy } = summarizationFromOptions();
 

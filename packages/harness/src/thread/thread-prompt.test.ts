@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { Dialect } from "@palimpsest/core/internal/message";
 import { openSqlite } from "../stores/index.ts";
-import { appendUsage, withWriter } from "./acts.ts";
+import { appendMessages, appendUsage, withWriter } from "./acts.ts";
 import { threadPrompt } from "./thread-prompt.ts";
-import { appendMessages, createThread, threadDeps } from "./threads.ts";
+import { createThread, threadDeps } from "./writer.ts";
 
 async function thread(t: TestContext, messages: readonly object[]) {
   const store = openSqlite({ path: ":memory:" });

@@ -22,11 +22,10 @@ import { createDeepAgent } from "../../src/home/create-deep-agent.ts";
 import { cleanThreadFiles, deleteThreadWithFiles } from "../../src/home/home-acts.ts";
 import { openSqlite } from "../../src/stores/sqlite.ts";
 import type { Store } from "../../src/stores/store.ts";
-import { withWriter } from "../../src/thread/acts.ts";
-import { rebuildHead } from "../../src/thread/audit.ts";
+import { fork, withWriter } from "../../src/thread/acts.ts";
+import { rebuildHead, verify } from "../../src/thread/audit.ts";
 import { copyStore } from "../../src/thread/copy.ts";
-import { fork, threadDeps, verify } from "../../src/thread/threads.ts";
-import { commit } from "../../src/thread/writer.ts";
+import { commit, threadDeps } from "../../src/thread/writer.ts";
 import { taskCall } from "../subagents/subagent-kit.ts";
 
 export interface ErasePlace {

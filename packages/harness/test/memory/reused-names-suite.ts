@@ -14,8 +14,8 @@ import { memoryService } from "../../src/features/memory/service.ts";
 import { forgetThread } from "../../src/features/memory/source-turns.ts";
 import { createUpdater } from "../../src/features/memory/updater.ts";
 import type { FullStore } from "../../src/stores/store.ts";
-import { withWriter } from "../../src/thread/acts.ts";
-import { appendMessages, createThread, threadDeps } from "../../src/thread/threads.ts";
+import { appendMessages, withWriter } from "../../src/thread/acts.ts";
+import { createThread, threadDeps } from "../../src/thread/writer.ts";
 
 const USER = "ann@example.org";
 const SCOPE = { userId: USER, agentName: null };

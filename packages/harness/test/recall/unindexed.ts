@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { type Random, random } from "@palimpsest/testing/internal/shapes";
 import type { Store } from "../../src/stores/store.ts";
-import type { RecordInput } from "../../src/thread/threads.ts";
+import type { RecordInput } from "../../src/thread/writer.ts";
 import { prepare, type Writer } from "../../src/thread/writer.ts";
 
 const COMMON = ["harbor", "lantern", "tulip", "falcon", "orchard"];

@@ -11,21 +11,11 @@ import { assertSound, collect, compact, lease, prune, steppingDeps } from "@pali
 import fc from "fast-check";
 import { openSqlite } from "../../src/stores/sqlite.ts";
 import type { Store } from "../../src/stores/store.ts";
-import { appendUsage } from "../../src/thread/acts.ts";
+import { appendMessages, appendUsage, fork, pin, redo, undo } from "../../src/thread/acts.ts";
+import { replay } from "../../src/thread/audit.ts";
+import { redact } from "../../src/thread/redact.ts";
 import { readStructure, structureForRedo, structureForUndo } from "../../src/thread/structure.ts";
-import {
-  appendMessages,
-  createThread,
-  fork,
-  pin,
-  redact,
-  redo,
-  replay,
-  type ThreadDeps,
-  undo,
-  type Writer,
-} from "../../src/thread/threads.ts";
-import { commit } from "../../src/thread/writer.ts";
+import { commit, createThread, type ThreadDeps, type Writer } from "../../src/thread/writer.ts";
 
 type Act =
   | { readonly kind: "say"; readonly texts: readonly string[] }

@@ -7,8 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openSqlite } from "../../src/stores/sqlite.ts";
-import { rebuildHead } from "../../src/thread/audit.ts";
-import { createThread, replay, threadDeps, verify } from "../../src/thread/threads.ts";
+import { rebuildHead, replay, verify } from "../../src/thread/audit.ts";
+import { createThread, threadDeps } from "../../src/thread/writer.ts";
 
 const WRITER = fileURLToPath(new URL("./crash-writer.ts", import.meta.url));
 const THREAD = "survivor";

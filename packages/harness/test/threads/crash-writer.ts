@@ -4,7 +4,8 @@
  */
 import { writeSync } from "node:fs";
 import { openSqlite } from "../../src/stores/sqlite.ts";
-import { appendMessages, threadDeps } from "../../src/thread/threads.ts";
+import { appendMessages } from "../../src/thread/acts.ts";
+import { threadDeps } from "../../src/thread/writer.ts";
 
 const [path, threadId] = process.argv.slice(2) as [string, string];
 const store = openSqlite({ path });

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { collect } from "@palimpsest/testing/internal/kit";
 import type { Store } from "../../src/stores/store.ts";
-import { rebuildHead } from "../../src/thread/audit.ts";
-import { threadDeps, verify } from "../../src/thread/threads.ts";
+import { rebuildHead, verify } from "../../src/thread/audit.ts";
+import { threadDeps } from "../../src/thread/writer.ts";
 
 export const NOT_COPIED = { copied: 0, present: 0, failed: [] };
 

@@ -5,7 +5,7 @@
  */
 import { errorText } from "@palimpsest/core/internal/text";
 import type { SummarizationOptions } from "palimpsest/home";
-import { exactCounter } from "palimpsest/models";
+import { exactCounter } from "palimpsest/internal/models";
 import type { Figures } from "./gate.ts";
 import { type PromptFigures, promptFigures, sessionOf } from "./prompt-figures.ts";
 import { type ExactHistory, fromSession, type SearchedThread } from "./question-data.ts";

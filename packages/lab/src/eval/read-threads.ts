@@ -1,8 +1,8 @@
 /** Threads of a store as sessions to evaluate. Reads one user's threads and writes nothing. */
 import type { MessageRecord } from "@palimpsest/core/internal/log";
 import { convert, type Dialect, type OpenAiMessage, parseMessage } from "@palimpsest/core/internal/message";
+import { replay } from "palimpsest/internal/threads";
 import type { Store } from "palimpsest/stores";
-import { replay } from "palimpsest/threads";
 import type { Turn } from "../replay/transcript.ts";
 import type { EvalInput, EvalSession } from "./read-file.ts";
 import { newest, type SampleBounds } from "./sample.ts";

@@ -5,9 +5,9 @@
 
 import { scriptedModel } from "@palimpsest/testing";
 import { createDeepAgent, createMemory } from "palimpsest";
-import { withWriter } from "palimpsest/internal/threads";
+import { createThread, fork, withWriter } from "palimpsest/internal/threads";
+import { appendMessages, threadDeps } from "palimpsest/session";
 import { openSqlite } from "palimpsest/stores";
-import { appendMessages, createThread, fork, threadDeps } from "palimpsest/threads";
 import type { ExactHistory } from "./question-data.ts";
 
 export interface RequestScore {

@@ -1,7 +1,7 @@
 /** Creating threads and appending: compare-and-set, all or nothing, exact bytes, survival of a restart. */
 import assert from "node:assert/strict";
-import { appendUsage, commit, prepare } from "palimpsest/internal/threads";
-import { appendMessages, createThread, replay } from "palimpsest/threads";
+import { appendUsage, commit, createThread, prepare, replay } from "palimpsest/internal/threads";
+import { appendMessages } from "palimpsest/session";
 import { assertSound, type Cases, collect, freshId, freshThread, lease, say, steppingDeps, textsOf } from "./kit.ts";
 
 export const appendCases: Cases = {

@@ -1,7 +1,7 @@
 /** Drafts: a cache beside a thread, which goes with it and is its user's alone. */
 import assert from "node:assert/strict";
 import { asUser } from "palimpsest/internal/stores";
-import { createThread } from "palimpsest/threads";
+import { createThread } from "palimpsest/internal/threads";
 import { type CasesWith, freshId, freshThread, steppingDeps } from "./kit.ts";
 
 export const draftCases: CasesWith<"drafts"> = {

@@ -1,7 +1,6 @@
 /** Forks: shared records, own continuations, and what a deletion leaves to them. */
 import assert from "node:assert/strict";
-import { commit } from "palimpsest/internal/threads";
-import { createThread, fork, undo } from "palimpsest/threads";
+import { commit, createThread, fork, undo } from "palimpsest/internal/threads";
 import {
   assertSound,
   type Cases,

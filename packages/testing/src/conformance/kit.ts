@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import type { CompactionRecord, PruneRecord } from "@palimpsest/core/internal/log";
 import { LEASE_TTL_MS } from "palimpsest/internal/stores";
-import { commit, rebuildHead } from "palimpsest/internal/threads";
+import { commit, createThread, rebuildHead } from "palimpsest/internal/threads";
+import type { Committed, ThreadDeps, Writer } from "palimpsest/session";
+import { appendMessages, threadDeps, verify } from "palimpsest/session";
 import type { Capability, Lease, Store } from "palimpsest/stores";
-import type { Committed, ThreadDeps, Writer } from "palimpsest/threads";
-import { appendMessages, createThread, threadDeps, verify } from "palimpsest/threads";
 
 export interface Suite<S extends Store = Store> {
   readonly store: () => S;

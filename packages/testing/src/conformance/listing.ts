@@ -1,8 +1,8 @@
 /** The list of threads: filters, order, pages that hold still under writes. */
 import assert from "node:assert/strict";
 import { commit } from "palimpsest/internal/threads";
+import type { Writer } from "palimpsest/session";
 import type { Store, ThreadQuery } from "palimpsest/stores";
-import type { Writer } from "palimpsest/threads";
 import { type Cases, freshId, freshThread, say } from "./kit.ts";
 
 export const listCases: Cases = {

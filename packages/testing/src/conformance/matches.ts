@@ -1,9 +1,9 @@
 /** What conversations are known by: kept with the append that brings the answer, each user's own, gone with the thread. */
 import assert from "node:assert/strict";
 import { asUser } from "palimpsest/internal/stores";
-import { prepare } from "palimpsest/internal/threads";
+import { createThread, fork, prepare } from "palimpsest/internal/threads";
+import { redact, type Writer } from "palimpsest/session";
 import type { NewMatch, Store } from "palimpsest/stores";
-import { createThread, fork, redact, type Writer } from "palimpsest/threads";
 import { type CasesWith, freshId, steppingDeps, writerOf } from "./kit.ts";
 
 type Matching = Store & Required<Pick<Store, "matches">>;

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { asUser } from "palimpsest/internal/stores";
 import { prepare } from "palimpsest/internal/threads";
+import type { Writer } from "palimpsest/session";
 import type { NewJob } from "palimpsest/stores";
-import type { Writer } from "palimpsest/threads";
 import { type CasesWith, freshId, freshThread } from "./kit.ts";
 
 export const outboxCases: CasesWith<"outbox"> = {

@@ -1,10 +1,9 @@
 /** Texts that requests repeat: kept once per user with the append that names them, gone with the last thread that does. */
 import assert from "node:assert/strict";
 import { asUser } from "palimpsest/internal/stores";
-import { prepare } from "palimpsest/internal/threads";
+import { createThread, fork, prepare } from "palimpsest/internal/threads";
+import type { Writer } from "palimpsest/session";
 import type { PromptText, Store } from "palimpsest/stores";
-import type { Writer } from "palimpsest/threads";
-import { createThread, fork } from "palimpsest/threads";
 import { type CasesWith, freshId, steppingDeps, writerOf } from "./kit.ts";
 
 type Keeping = Store & Required<Pick<Store, "prompts">>;

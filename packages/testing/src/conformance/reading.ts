@@ -1,8 +1,7 @@
 /** Reading: ranges as a stream, the load of a view, readers beside a writer. */
 import assert from "node:assert/strict";
-import { commit } from "palimpsest/internal/threads";
+import { commit, fork, pin } from "palimpsest/internal/threads";
 import type { RecordQuery } from "palimpsest/stores";
-import { fork, pin } from "palimpsest/threads";
 import { assertSound, type Cases, collect, compact, freshId, freshThread, prune, say, seqOf, writerOf } from "./kit.ts";
 
 const seqs = (records: readonly { chained: { seq: number } }[]) => records.map(({ chained }) => chained.seq);

@@ -1,8 +1,8 @@
 /** Redaction: a body is gone for good, everywhere it shows, and the chain says so. */
 import assert from "node:assert/strict";
 import type { MessageRecord } from "@palimpsest/core/internal/log";
-import { commit } from "palimpsest/internal/threads";
-import { appendMessages, fork, redact, verify } from "palimpsest/threads";
+import { commit, fork } from "palimpsest/internal/threads";
+import { appendMessages, redact, verify } from "palimpsest/session";
 import { assertSound, type Cases, collect, compact, freshId, freshThread, prune, say, writerOf } from "./kit.ts";
 
 const SECRET = "the password is swordfish-4711";

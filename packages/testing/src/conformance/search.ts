@@ -1,9 +1,9 @@
 /** The search tables: what is found through them is what a reading of the whole log would find, and no more. */
 import assert from "node:assert/strict";
 import { asUser, POOL } from "palimpsest/internal/stores";
-import { searchAll, searchThread } from "palimpsest/session";
+import { createThread, fork } from "palimpsest/internal/threads";
+import { redact, searchAll, searchThread } from "palimpsest/session";
 import type { Store } from "palimpsest/stores";
-import { createThread, fork, redact } from "palimpsest/threads";
 import { type CasesWith, freshId, freshThread, say, steppingDeps, writerOf } from "./kit.ts";
 
 export const searchCases: CasesWith<"search"> = {

@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import type { Json } from "@palimpsest/core/internal/log";
 import { openaiShape } from "@palimpsest/core/internal/message";
+import { fork, redo, undo } from "palimpsest/internal/threads";
+import { redact, type Writer } from "palimpsest/session";
 import type { Store } from "palimpsest/stores";
-import { fork, redact, redo, undo, type Writer } from "palimpsest/threads";
 import { assertSound, type Cases, collect, freshId, freshThread, say, seqOf, writerOf } from "./kit.ts";
 import { openUnder } from "./thread-writer.ts";
 

@@ -1,10 +1,10 @@
 /** Opens threads for writing in tests of stores: created if they aren't there, leased, with a short way to say things. */
 import { randomUUID } from "node:crypto";
 import type { Shape } from "@palimpsest/core/internal/message";
-import { commit, type LeftThread, openStoredThread, type Thread } from "palimpsest/internal/threads";
+import { commit, createThread, type LeftThread, openStoredThread, type Thread } from "palimpsest/internal/threads";
+import type { Committed, NewThread, RecordInput, Writer } from "palimpsest/session";
+import { threadDeps } from "palimpsest/session";
 import type { Store } from "palimpsest/stores";
-import type { Committed, NewThread, RecordInput, Writer } from "palimpsest/threads";
-import { createThread, threadDeps } from "palimpsest/threads";
 
 export async function writeThread(
   store: Store,

@@ -9,10 +9,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
 import { parseHeader, type UsageRecord } from "@palimpsest/core/internal/log";
-import { withWriter } from "palimpsest/internal/threads";
-import { searchThread, threadPrompt } from "palimpsest/session";
+import { fork, replay, undo, withWriter } from "palimpsest/internal/threads";
+import { searchThread, threadDeps, threadPrompt, verify } from "palimpsest/session";
 import { openSqlite, type Store } from "palimpsest/stores";
-import { fork, replay, threadDeps, undo, verify } from "palimpsest/threads";
 
 export interface ThreadUserOptions {
   readonly store: Store;

@@ -1,6 +1,6 @@
 /** Undo, redo and pins, through the store and back. */
 import assert from "node:assert/strict";
-import { pin, redo, undo } from "palimpsest/threads";
+import { pin, redo, undo } from "palimpsest/internal/threads";
 import { assertSound, type Cases, compact, freshThread, prune, say, seqOf } from "./kit.ts";
 
 export const undoCases: Cases = {

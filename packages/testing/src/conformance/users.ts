@@ -1,8 +1,8 @@
 /** A thread is identified by its user and id; other users' threads are invisible. */
 import assert from "node:assert/strict";
+import { createThread, fork, replay } from "palimpsest/internal/threads";
 import type { Store } from "palimpsest/stores";
 import { everyThread, everyUser } from "palimpsest/stores";
-import { createThread, fork, replay } from "palimpsest/threads";
 import { assertSound, type Cases, collect, freshId, lease, say, steppingDeps, textsOf, writerOf } from "./kit.ts";
 
 export const userCases: Cases = {

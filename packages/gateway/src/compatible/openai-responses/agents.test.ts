@@ -8,8 +8,8 @@ import {
   OpenAIResponsesModel,
 } from "@openai/agents-openai";
 import { startProviderServer } from "@palimpsest/testing";
-import { searchAll } from "palimpsest/session";
-import { replay, verify } from "palimpsest/threads";
+import { replay } from "palimpsest/internal/threads";
+import { searchAll, verify } from "palimpsest/session";
 import { openaiAt } from "../../../test/held-suite.ts";
 import { running } from "../../../test/running.ts";
 

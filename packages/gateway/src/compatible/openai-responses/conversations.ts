@@ -15,12 +15,13 @@ import {
   commit,
   continuations,
   continueThread,
+  createThread,
   currentThread,
   withWriter,
   writeWhereItStands,
 } from "palimpsest/internal/threads";
+import { appendMessages, type RecordInput } from "palimpsest/session";
 import type { Store, StoredRecord } from "palimpsest/stores";
-import { appendMessages, createThread, type RecordInput } from "palimpsest/threads";
 import { fieldsOf, type JsonFields } from "../../http/read-json.ts";
 import { isItemReference } from "../account-ids.ts";
 import type { ServerThreadPlace } from "../answer.ts";

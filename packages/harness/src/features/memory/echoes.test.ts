@@ -4,7 +4,9 @@ import { scriptedModel } from "@palimpsest/testing";
 import { createAgent } from "../../agent/agent.ts";
 import { recall } from "../../middleware/basics.ts";
 import { openSqlite } from "../../stores/sqlite.ts";
-import { fork, threadDeps, verify } from "../../thread/threads.ts";
+import { fork } from "../../thread/acts.ts";
+import { verify } from "../../thread/audit.ts";
+import { threadDeps } from "../../thread/writer.ts";
 import { eraseMessage } from "./erase-message.ts";
 
 const WORD = "wombatneutron";

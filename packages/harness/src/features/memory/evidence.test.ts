@@ -10,7 +10,7 @@ import { scriptedModel } from "@palimpsest/testing";
 import { createDeepAgent } from "../../home/create-deep-agent.ts";
 import { openSqlite } from "../../stores/sqlite.ts";
 import { appendMessages, withWriter } from "../../thread/acts.ts";
-import { createThread, threadDeps } from "../../thread/threads.ts";
+import { createThread, threadDeps } from "../../thread/writer.ts";
 import { gatherEvidence } from "./evidence.ts";
 import { fileStorage } from "./file-storage.ts";
 import { memory } from "./middleware.ts";

@@ -9,7 +9,7 @@ import type { AgentEvent } from "../../agent/events.ts";
 import { createDeepAgent } from "../../home/create-deep-agent.ts";
 import { openSqlite } from "../../stores/sqlite.ts";
 import { undo, withWriter } from "../../thread/acts.ts";
-import { createThread, threadDeps } from "../../thread/threads.ts";
+import { createThread, threadDeps } from "../../thread/writer.ts";
 import { forgetEverywhere } from "./erase-message.ts";
 import { fileStorage } from "./file-storage.ts";
 import { memory } from "./middleware.ts";

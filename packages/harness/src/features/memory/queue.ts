@@ -202,7 +202,7 @@ function workOptions(options: MemoryQueueOptions, now: () => number): WorkOption
 
 export const MEMORY_QUEUE = "memory";
 
-export type MemoryPayload = { readonly throughSeq: number };
+type MemoryPayload = { readonly throughSeq: number };
 export type MemoryJob = Job<MemoryPayload>;
 
 /** Which thread, of whom, and through where. */

@@ -15,13 +15,13 @@ import { userFolder } from "../../home-folders.ts";
 import { type MemoryStorage, MemoryStorageError } from "./storage.ts";
 
 /** What to do with a document; null: nothing after all. */
-export interface Edit {
+interface Edit {
   readonly changes: readonly NewChange[];
   /** What else the save carries, such as a watermark. */
   readonly also?: (document: MemoryDocument) => MemoryDocument;
 }
 
-export interface Changed {
+interface Changed {
   readonly document: MemoryDocument;
   readonly saved: boolean;
 }

@@ -34,18 +34,18 @@ export interface MemoryServiceOptions {
   readonly ids: () => string;
 }
 
-export interface NewFact extends FactChange {
+interface NewFact extends FactChange {
   readonly content: string;
 }
 
 /** Absent fields keep their value. */
-export interface FactChange {
+interface FactChange {
   readonly content?: string | undefined;
   readonly category?: string | undefined;
   readonly confidence?: number | undefined;
 }
 
-export type Added =
+type Added =
   | { readonly kind: "added" | "known"; readonly fact: Fact }
   | { readonly kind: "refused"; readonly reason: "empty" | "too-long" };
 
@@ -54,7 +54,7 @@ type StatedFact =
   | Exclude<Added, { readonly kind: "refused" }>
   | { readonly kind: "refused"; readonly reason: RefusalReason };
 
-export type Edited =
+type Edited =
   | { readonly kind: "edited"; readonly fact: Fact }
   | { readonly kind: "refused"; readonly reason: "unknown-fact" | "empty" | "too-long" };
 
@@ -97,7 +97,7 @@ export interface MemoryService {
   import(scope: ScopeName, value: unknown): Promise<Imported>;
 }
 
-export type Imported =
+type Imported =
   | {
       readonly kind: "imported";
       readonly facts: number;

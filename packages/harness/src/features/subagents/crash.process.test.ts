@@ -10,8 +10,7 @@ import { subagentKit, taskCall } from "../../../test/subagents/subagent-kit.ts";
 import { openSqlite } from "../../stores/sqlite.ts";
 import type { Store } from "../../stores/store.ts";
 import { withWriter } from "../../thread/acts.ts";
-import { threadDeps } from "../../thread/threads.ts";
-import { commit } from "../../thread/writer.ts";
+import { commit, threadDeps } from "../../thread/writer.ts";
 import { type Delegation, delegationsOf } from "./delegations.ts";
 import { settleInterrupted } from "./middleware.ts";
 

@@ -9,7 +9,7 @@ import { type Tool, type ToolSet, tool } from "ai";
 import { z } from "zod/v4";
 import { AgentError } from "../../agent/errors.ts";
 import type { Middleware, Run } from "../../agent/run.ts";
-import { summarization } from "../../compaction/summarization.ts";
+import { summarization } from "../../compaction/middleware.ts";
 import { everyThread } from "../../stores/driver-rules.ts";
 import { withWriter } from "../../thread/acts.ts";
 import { commit, type RecordInput, type ThreadDeps } from "../../thread/writer.ts";

@@ -5,8 +5,7 @@ import { subagentKit, taskCall } from "../../../test/subagents/subagent-kit.ts";
 import { stateLines } from "../../compaction/state-chain.ts";
 import { openSqlite } from "../../stores/sqlite.ts";
 import { withWriter } from "../../thread/acts.ts";
-import { createThread, threadDeps } from "../../thread/threads.ts";
-import { commit } from "../../thread/writer.ts";
+import { commit, createThread, threadDeps } from "../../thread/writer.ts";
 import { delegationsOf, pruneSubagents } from "./delegations.ts";
 
 const DAY = 86_400_000;

@@ -9,7 +9,7 @@ import { tool } from "ai";
 import { z } from "zod";
 import { subagentKit, taskCall } from "../../../test/subagents/subagent-kit.ts";
 import type { Middleware } from "../../agent/run.ts";
-import { summarization } from "../../compaction/summarization.ts";
+import { summarization } from "../../compaction/middleware.ts";
 import { exactCounterFor } from "../../models/tokenizers.ts";
 import { workspaceTools } from "../workspace/middleware.ts";
 import { threadWorkspace } from "../workspace/workspace.ts";

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openSqlite } from "../../stores/index.ts";
-import { replay, threadDeps } from "../../thread/threads.ts";
+import { replay } from "../../thread/audit.ts";
+import { threadDeps } from "../../thread/writer.ts";
 import { importFile } from "../import-file.ts";
 import { readConversations } from "../read-conversations.ts";
 

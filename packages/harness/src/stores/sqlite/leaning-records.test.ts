@@ -6,7 +6,9 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
 import { collect, freshThread, say } from "@palimpsest/testing/internal/kit";
-import { fork, redact, verify } from "../../thread/threads.ts";
+import { fork } from "../../thread/acts.ts";
+import { verify } from "../../thread/audit.ts";
+import { redact } from "../../thread/redact.ts";
 import { commit } from "../../thread/writer.ts";
 import { openSqlite } from "../sqlite.ts";
 

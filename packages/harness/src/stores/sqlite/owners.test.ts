@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
-import { createThread, threadDeps } from "../../thread/threads.ts";
+import { createThread, threadDeps } from "../../thread/writer.ts";
 import { openSqlite } from "../sqlite.ts";
 
 async function pair(t: TestContext) {

@@ -7,8 +7,8 @@ import type { MessageRecord } from "@palimpsest/core/internal/log";
 import { extractInput } from "@palimpsest/core/internal/memory";
 import type { MemoryJob, MemoryQueue, UpdateOutcome } from "palimpsest/internal/memory";
 import { prepare } from "palimpsest/internal/threads";
+import type { RecordInput, Writer } from "palimpsest/session";
 import type { Store } from "palimpsest/stores";
-import type { RecordInput, Writer } from "palimpsest/threads";
 
 export interface Learned {
   readonly watermark: number;
