@@ -1,4 +1,5 @@
 export * from "./agent/index.ts";
+export { type ModelSummarizeOptions, modelSummarize } from "./compaction/model-summarize.ts";
 export type { Memory, MemoryOptions } from "./features/memory/create-memory.ts";
 export { createMemory } from "./features/memory/create-memory.ts";
 export * from "./features/memory/index.ts";

@@ -134,7 +134,7 @@ const RUN_CHARACTERS = 10;
 const MOST_READ = 200_000;
 
 /** Finds who quotes words that are erased, so that a person may erase that too: wider than `isQuoted`, which decides what is. */
-export interface QuoteFinder {
+interface QuoteFinder {
   /** What was said before them is no quote of them. */
   saidBefore(text: string): void;
   /** Several words in a row, or a name with digits or signs in it. */

@@ -4,7 +4,7 @@ import { modelError } from "../agent/errors.ts";
 import type { Usage } from "../models/facts.ts";
 import type { ResolvedModel } from "../models/resolve.ts";
 
-export interface Probed {
+interface Probed {
   readonly text: string;
   readonly ms: number;
   readonly usage: Usage;

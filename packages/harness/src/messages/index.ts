@@ -1,5 +1,4 @@
 export type { CompactionEvent, OnCompactionEvent } from "../compaction/events.ts";
-export { type ModelSummarizeOptions, modelSummarize } from "../compaction/model-summarize.ts";
 export { createModelWriter, type ModelWriterOptions } from "../compaction/model-writer.ts";
 export { FloorError } from "../compaction/summarization.ts";
 export type { SummaryWriter } from "../compaction/summarize.ts";

@@ -155,7 +155,7 @@ export function recordWith(place: RecordPlace, text: RecordText): StoredRecord {
 }
 
 /** The number of a record, without making anything else of it. */
-export function seqOf(stored: StoredRecord): number {
+function seqOf(stored: StoredRecord): number {
   return stored instanceof ReadRecord ? stored.seq : stored.chained.seq;
 }
 

@@ -65,7 +65,7 @@ export interface AskedModel<M> extends Pick<SizerOptions<M>, "rules" | "meter">,
 }
 
 /** What a summary writer may need of the thread it writes for. */
-export interface WriterContext<M> {
+interface WriterContext<M> {
   readonly prompt: () => Prompt<M>;
   /** Where what is prepared for the thread is kept. */
   readonly drafts: DraftTable;

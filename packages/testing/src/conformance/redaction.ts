@@ -31,6 +31,7 @@ export const redactionCases: Cases = {
       evidenceIn: [],
       summaries,
       rules: [],
+      quotedIn: [],
     });
     const [first, second] = await collect(store.records(threadId));
     assert.deepEqual([first!.redacted, second!.redacted], [true, false]);
