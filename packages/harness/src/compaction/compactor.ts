@@ -57,8 +57,8 @@ export interface CompactRequest {
   readonly keep?: Keep | undefined;
   /** `rollover`: a fresh window, whatever the policy says. */
   readonly style?: Policy["style"] | undefined;
-  /** Everything but the append, without a model. */
-  readonly dryRun?: boolean | undefined;
+  /** Everything but the append, without a model; `quiet`: and tells nobody. */
+  readonly dryRun?: boolean | "quiet" | undefined;
   /** Another window than the model's: a limit the provider stated, or one a person asks about. */
   readonly window?: Window | undefined;
   /** `none`: only what needs no model. */
@@ -95,7 +95,7 @@ export function createCompactor<M>(options: CompactorOptions<M>): Compactor<M> {
   return {
     plan: (request) => plan(request, options.prompt()),
     async compact(request) {
-      const on = request.dryRun === true ? () => {} : options.on;
+      const on = request.dryRun === "quiet" ? () => {} : options.on;
       const problems = request.keep === undefined ? [] : keepProblems(request.keep);
       if (problems.length > 0) throw new SettingsError(problems);
       const prompt = options.prompt();
@@ -106,7 +106,7 @@ export function createCompactor<M>(options: CompactorOptions<M>): Compactor<M> {
       const outcome = await carryOut(planned, request, context);
       // Waiting is not an attempt: the wait must not start again with every check.
       const checked = planned.kind === "none" && (planned.reason === "below-trigger" || planned.reason === "waiting");
-      if (outcome.kind === "unchanged" && !checked && request.dryRun !== true) attempted = thread.head().version;
+      if (outcome.kind === "unchanged" && !checked && !request.dryRun) attempted = thread.head().version;
       if (outcome.kind === "unchanged" && outcome.reason === "below-trigger" && request.cause === "automatic")
         background?.consider(prompt);
       on({ type: "compaction-end", outcome, messages: outcome.kind === "compacted" ? outcome.messages.length : 0 });

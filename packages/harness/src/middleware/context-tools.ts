@@ -47,7 +47,7 @@ export function contextTools(): Middleware {
           metadata,
           inputSchema: new_context.input,
           execute: () =>
-            windowsOf(run).ask(run.step, () => run.compact({ ...FRESH, dryRun: true, signal: run.signal })),
+            windowsOf(run).ask(run.step, () => run.compact({ ...FRESH, dryRun: "quiet", signal: run.signal })),
         }),
         context_remaining: tool({
           description: context_remaining.description,

@@ -177,10 +177,11 @@ function threadOn<M extends object>(log: StoredLog<M>, { before, leases, opened 
         await log.catchUp();
         return recoverFrom(error, open, stopOf(open, signal));
       }),
-    compact: ({ signal, ...request } = {}) =>
+    compact: ({ signal, dryRun, ...request } = {}) =>
       calls.next(async () => {
         await log.catchUp();
-        return open.model.compactor().compact({ cause: "manual", ...request, signal: stopOf(open, signal) });
+        const how = { cause: "manual", dryRun: dryRun && "quiet", signal: stopOf(open, signal) } as const;
+        return open.model.compactor().compact({ ...how, ...request });
       }),
     changes: () =>
       calls.next(async () => {
