@@ -94,7 +94,8 @@ export const redacting = performing(redact, {
 });
 
 function redactLines(document: ResultOf<typeof redact>): readonly string[] {
-  const { before, redacted, threads, lentTo, facts, shownIn, copies, summaries, rules, quotedIn } = document;
+  const { before, redacted, threads, lentTo, facts, shownIn, copies, summaries, rules, repeatedIn, quotedIn } =
+    document;
   const told = before === undefined ? "Redacted" : "Redacted already, and nothing that was made of it is left:";
   const { rebuilt, erased } = summaries;
   const lines = [`${told} message ${redacted} of ${threads.join(", ")}.`];
@@ -104,6 +105,7 @@ function redactLines(document: ResultOf<typeof redact>): readonly string[] {
     );
   if (erased > 0) lines.push(`Erased ${counted(erased, "summary", "summaries")} that could not be made anew.`);
   if (rules.length > 0) lines.push(`Ended what stood in it as a rule: ${rules.join(", ")}.`);
+  if (repeatedIn.length > 0) lines.push(`Erased lookups and copies that repeated it: ${repeatedIn.join(", ")}.`);
   if (lentTo.length > 0) lines.push(`Erased what was lent of it as evidence in ${lentTo.join(", ")}.`);
   if (facts.length > 0) lines.push(`Forgot what was learned from it: ${facts.join(", ")}.`);
   if (shownIn.length > 0) lines.push(`Erased that where it was shown, in ${shownIn.join(", ")}.`);

@@ -138,7 +138,7 @@ async function showForgotten(
   { output }: Printing,
   { ids, facts }: { readonly ids: readonly string[]; readonly facts: readonly Pick<Fact, "id" | "content">[] },
 ): Promise<void> {
-  const { forgotten, fenced, evidence, redacted, busy } = document;
+  const { forgotten, fenced, evidence, redacted, alsoForgotten, busy } = document;
   const contents = new Map(facts.map(({ id, content }) => [id, content]));
   for (const id of ids.filter((one) => !forgotten.includes(one)))
     await output.line(`Forgotten before, and erased now: ${id}.`);
@@ -146,6 +146,8 @@ async function showForgotten(
   if (fenced.length > 0) await output.line(`Nothing is learned again from ${fenced.join(", ")}.`);
   if (evidence.length > 0) await output.line(`No longer in the prompt of ${evidence.join(", ")}.`);
   if (redacted.length > 0) await output.line(`Erased ${redacted.join(", ")}.`);
+  for (const id of alsoForgotten)
+    await output.line(`Forgot ${id} too, which was learned from what is erased: ${printable(contents.get(id) ?? "")}`);
   for (const threadId of busy)
     output.note(`Thread "${threadId}" is in use and still shows it: forget again when it has ended.`);
 }

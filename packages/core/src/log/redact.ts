@@ -44,7 +44,9 @@ export function erase(record: LogRecord, chained: Pick<ChainedRecord, "header">,
     case "evidence":
       return eraseEvidence(record, erasure);
     case "state": {
-      const patch = erasedState(record.patch, erasure);
+      // What a thread that left before the message shares with its own must be erased in both of them, or in neither.
+      const isEarlier = erasure.message !== null && record.seq < erasure.message.seq;
+      const patch = erasedState(record.patch, isEarlier ? { ...erasure, message: null } : erasure);
       return patch === null ? null : { body: JSON.stringify(patch) };
     }
     case "event": {
@@ -99,7 +101,8 @@ function showsAny({ text, factIds }: { text: string; factIds?: unknown }, { name
 function isTitleOf(title: unknown, text: string): boolean {
   if (typeof title !== "string") return false;
   const words = title.replace(/\u2026$/u, "");
-  return words !== "" && text.startsWith(words);
+  const isWhole = words !== title || !/^[\p{L}\p{N}]/u.test(text.slice(words.length));
+  return words !== "" && isWhole && text.startsWith(words);
 }
 
 /** The same value where nothing in it repeats the words; else a copy with a mark in place of each text that does. */

@@ -207,6 +207,9 @@ export const redact = operation({
       .strictObject({ rebuilt: z.int(), erased: z.int() })
       .describe("Summaries that stood for it: made anew from what is left, without a model, or erased."),
     rules: names.describe("Rules of the thread that stood in it: they ended, and their words are erased."),
+    repeatedIn: names.describe(
+      "Lookups that showed it and copies in sub-agents' threads, as thread#seq: erased whole.",
+    ),
     quotedIn: names.describe("Later messages that still quote it, as thread#seq: they are not erased."),
     busy: names,
     left: z.string().nullable().describe("A file of the database that another process still holds with the words."),

@@ -154,6 +154,7 @@ export const forget = memoryOperation({
     fenced: names,
     evidence: names,
     redacted: names,
+    alsoForgotten: names.describe("With redact: other facts that were learned from the erased turns alone."),
     busy: names,
     left: z.string().optional().describe("A file of the database that another process still holds with the words."),
   }),
@@ -167,9 +168,9 @@ export const forget = memoryOperation({
     const ids = [id, ...also];
     const done = await forgetIn(home, service, { at, ids, redact });
     if (done.kind === "unknown-fact") throw noFact(done.id);
-    const { facts: gone, fenced, evidence, redacted, busy, scrubbed } = done;
+    const { kind: _, facts: gone, scrubbed, ...told } = done;
     const left = scrubbed.kind === "held" ? { left: scrubbed.file } : {};
-    return { forgotten: gone.map((one) => one.id), fenced, evidence, redacted, busy, ...left };
+    return { forgotten: gone.map((one) => one.id), ...told, ...left };
   },
 });
 
@@ -182,7 +183,14 @@ async function forgetIn(
   if (home.store !== null)
     return forgetEverywhere(await home.eraseDeps(), service, { scope: at, ids, turns: redact ? "redact" : "keep" });
   const forgotten = await service.forget(at, ids, redact ? "erase" : "keep-history");
-  return { evidence: [], redacted: [], busy: [], scrubbed: { kind: "clean" as const }, ...forgotten };
+  return {
+    evidence: [],
+    redacted: [],
+    alsoForgotten: [],
+    busy: [],
+    scrubbed: { kind: "clean" as const },
+    ...forgotten,
+  };
 }
 
 export const history = memoryOperation({

@@ -15,7 +15,7 @@ import type {
 import { copyRules, headFold, planRedo, planUndo, readRules } from "@palimpsest/core/internal/log";
 import type { Dialect } from "@palimpsest/core/internal/message";
 import { type Leased, type LeaseOptions, withLease } from "../stores/leases.ts";
-import { readStructure, receiptsSince, structureForRedo, structureForUndo } from "./structure.ts";
+import { readStructure, receiptsSince, type SeqRewrite, structureForRedo, structureForUndo } from "./structure.ts";
 import {
   assertThreadId,
   type Committed,
@@ -259,11 +259,19 @@ export async function settleReceipts(deps: ThreadDeps, fork: string, readThrough
   });
 }
 
-/** The fork's head was made of what stood there before; what was erased of its state since must leave it, too. */
-async function stateAsLogged({ store }: Pick<ThreadDeps, "store">, fork: string): Promise<RecordInput[]> {
+export type StatePatchInput = Extract<RecordInput, { kind: "state" }>;
+
+/** The head was made of what stood there before; what was erased of its state must leave it, too. */
+export async function stateAsLogged(
+  { store }: Pick<ThreadDeps, "store">,
+  threadId: string,
+  rewrites: readonly SeqRewrite[] = [],
+): Promise<StatePatchInput[]> {
+  const bodies = new Map(rewrites.flatMap((one) => ("body" in one ? [[one.seq, one.body] as const] : [])));
   const fold = headFold("");
-  for await (const { chained } of store.records(fork, { kinds: ["state"] })) fold.add(chained);
-  const [logged, current] = [fold.head().state, (await store.head(fork))?.state ?? {}];
+  for await (const { chained } of store.records(threadId, { kinds: ["state"] }))
+    fold.add({ ...chained, body: bodies.get(chained.seq) ?? chained.body });
+  const [logged, current] = [fold.head().state, (await store.head(threadId))?.state ?? {}];
   const changed = Object.keys(current).filter((key) => JSON.stringify(logged[key]) !== JSON.stringify(current[key]));
   if (changed.length === 0) return [];
   // An erased memory block is rendered anew with the next turn.

@@ -24,14 +24,16 @@ import { inTurns } from "../long-work.ts";
 import { everyThread, scrub } from "../stores/driver-rules.ts";
 import { withLease } from "../stores/leases.ts";
 import type { HeldLease, Lease, RedactRequest } from "../stores/store.ts";
-import { settleReceipts } from "./acts.ts";
+import { type StatePatchInput, settleReceipts, stateAsLogged } from "./acts.ts";
 import { erasePrompts } from "./copy.ts";
 import { type RebuiltSummaries, rebuildSummaries } from "./rebuild-summaries.ts";
 import { receipts, type SeqRewrite } from "./structure.ts";
-import { prepare, type RecordInput, type ThreadDeps, type Writer } from "./writer.ts";
+import { prepare, type ThreadDeps, type Writer } from "./writer.ts";
 
 export interface RedactOptions {
   readonly owner?: string;
+  /** What is erased where others repeat it, as `wordsOf` gives it; by default all that the message says. */
+  readonly words?: readonly string[];
 }
 
 export type Redacted =
@@ -73,7 +75,7 @@ export async function redact(
   const threads = await deps.store.sharers(threadId, seq);
   const names = new Set([target.record.id, ...threads.map((sharer) => `${sharer}#${seq}`)]);
   const evidenceIn = (await borrowers(deps, names)).filter((one) => !threads.includes(one));
-  const texts = target.redacted ? [] : await inTurns(wordsSteps(target.record));
+  const texts = target.redacted ? [] : (options.words ?? (await wordsOf(deps, threadId, seq)));
   const message = { seq, id: target.record.id };
   const erasure = { names, texts, blocks: "named" as const };
   const inThread = (one: string): Erasure =>
@@ -81,13 +83,13 @@ export async function redact(
   const own = target.redacted ? null : { seq, body: skeletonOf(target.record) };
   // First: afterwards nobody knows the words.
   await erasePrompts(deps.store, erasure.texts);
-  const result = await holding(deps, [...threads, ...evidenceIn], options.owner ?? deps.ids(), (leases) =>
+  const family = await familyOf(deps, [...threads, ...evidenceIn], inThread);
+  const result = await holding(deps, [...family.threads], options.owner ?? deps.ids(), (leases) =>
     rewriteAll(deps, leases, inThread, (one) => (threads.includes(one) ? own : null)),
   );
   if (result.kind !== "rewritten") return result;
-  // A fork made meanwhile shares the erased records and was not among those that got a receipt.
-  const now = new Set([...(await deps.store.sharers(threadId, seq)), ...(await borrowers(deps, names))]);
-  for (const late of now) if (![...threads, ...evidenceIn].includes(late)) await settleReceipts(deps, late);
+  const late = [...(await deps.store.sharers(threadId, seq)), ...(await borrowers(deps, names))];
+  await settleLate(deps, family, late);
   await scrub(deps.store);
   const { bodies, summaries, rules } = result.counts.get(threadId) ?? NOTHING_REWRITTEN;
   return {
@@ -100,6 +102,36 @@ export async function redact(
     rules,
     quotedIn: await quotingMessages(deps, { threads, seq, texts: erasure.texts }),
   };
+}
+
+interface Sharers {
+  readonly threads: ReadonlySet<string>;
+  /** The first record in each that is rewritten. */
+  readonly firsts: readonly { readonly threadId: string; readonly seq: number }[];
+}
+
+/** With every thread that shares a record in which something is erased: it needs a receipt of its own. */
+async function familyOf(
+  deps: ThreadDeps,
+  given: readonly string[],
+  erasureIn: (threadId: string) => Erasure,
+): Promise<Sharers> {
+  const threads = new Set(given);
+  const firsts: { threadId: string; seq: number }[] = [];
+  for (const threadId of threads) {
+    const [first] = await quoting(deps, threadId, erasureIn(threadId));
+    if (first === undefined) continue;
+    firsts.push({ threadId, seq: first.seq });
+    for (const sharer of await deps.store.sharers(threadId, first.seq)) threads.add(sharer);
+  }
+  return { threads, firsts };
+}
+
+/** A fork made meanwhile shares the erased records and was not among those that got a receipt. */
+async function settleLate(deps: ThreadDeps, { threads, firsts }: Sharers, late: readonly string[]): Promise<void> {
+  const now = new Set(late);
+  for (const { threadId, seq } of firsts) for (const one of await deps.store.sharers(threadId, seq)) now.add(one);
+  for (const one of now) if (!threads.has(one)) await settleReceipts(deps, one);
 }
 
 interface QuotedMessage extends Pick<Erasure, "texts"> {
@@ -151,16 +183,13 @@ async function eraseIn(deps: ThreadDeps, threads: readonly string[], erasure: Er
   await erasePrompts(deps.store, erasure.texts);
   for (const threadId of threads) {
     if (done.has(threadId)) continue;
-    const rewrites = await quoting(deps, threadId, erasure);
-    const family = new Set([threadId]);
-    for (const { seq } of rewrites) for (const sharer of await deps.store.sharers(threadId, seq)) family.add(sharer);
-    if (rewrites.length === 0 && !(await stateShows(deps, threadId, erasure))) continue;
-    const result = await holding(deps, [...family], deps.ids(), (leases) => rewriteAll(deps, leases, () => erasure));
+    const family = await familyOf(deps, [threadId], () => erasure);
+    if (family.firsts.length === 0 && !(await stateShows(deps, threadId, erasure))) continue;
+    const all = [...family.threads];
+    const result = await holding(deps, all, deps.ids(), (leases) => rewriteAll(deps, leases, () => erasure));
     if (result.kind === "busy") busy.add(result.threadId);
-    else if (result.kind === "rewritten") for (const one of family) done.add(one);
-    for (const { seq } of rewrites)
-      for (const sharer of await deps.store.sharers(threadId, seq))
-        if (!family.has(sharer)) await settleReceipts(deps, sharer);
+    else if (result.kind === "rewritten") for (const one of all) done.add(one);
+    await settleLate(deps, family, []);
   }
   return { threads: [...done], busy: [...busy] };
 }
@@ -212,7 +241,8 @@ async function rewriteAll(
     const summaries = await rebuildSummaries(deps.store, threadId, erasureIn(threadId), known);
     const quotes = await quoting(deps, threadId, { ...erasureIn(threadId), summaries });
     const rewrites = [...(own ? [own] : []), ...quotes];
-    const state = stateErased(head, erasureIn(threadId));
+    const isShown = erasedState(head.state, erasureIn(threadId)) !== null;
+    const state = isShown ? await stateAsLogged(deps, threadId, quotes) : [];
     const inputs = [...receipts(deps, rewrites), ...state];
     if (inputs.length === 0) continue;
     counts.set(threadId, {
@@ -233,7 +263,6 @@ async function rewriteAll(
   return result.kind === "appended" ? { kind: "rewritten", counts } : { kind: result.kind };
 }
 
-type StateInput = Extract<RecordInput, { kind: "state" }>;
 type Bodies = RedactRequest["bodies"];
 type RedactedHeaders = NonNullable<RedactRequest["headers"]>;
 async function quoting({ store }: ThreadDeps, threadId: string, erasure: Erasure): Promise<SeqRewrite[]> {
@@ -261,17 +290,8 @@ function countSummaries(rewrites: readonly SeqRewrite[], summaries: ReadonlyMap<
   return { rebuilt, erased: bodies.length - rebuilt };
 }
 
-/** What the state says now of what goes; a memory block is rendered anew with the next turn. */
-function stateErased({ state }: Head, erasure: Erasure): StateInput[] {
-  const erased = erasedState(state, erasure);
-  if (erased === null) return [];
-  const changed = Object.entries(erased).filter(([key, value]) => value !== state[key]);
-  const patch = Object.fromEntries(changed.map(([key, value]) => [key, key === "memory" ? null : value]));
-  return [{ kind: "state", patch }];
-}
-
 /** The ids of the rules that lose their words. */
-function erasedRules(head: Head, erased: readonly StateInput[]): readonly string[] {
+function erasedRules(head: Head, erased: readonly StatePatchInput[]): readonly string[] {
   const kept = new Map(readRules(head.state).list.map(({ id, text }) => [id, text]));
   const now = erased.flatMap(({ patch }) => ("rules" in patch ? readRules(patch).list : []));
   return now.filter(({ id, text }) => text === REDACTED && kept.get(id) !== REDACTED).map(({ id }) => id);
@@ -280,6 +300,12 @@ function erasedRules(head: Head, erased: readonly StateInput[]): readonly string
 function skeletonOf(record: MessageRecord): string {
   const { shape, message } = readStored(record);
   return JSON.stringify(skeleton(shape, message));
+}
+
+/** What a message says, to be erased where others repeat it; nothing where it was erased before. */
+export async function wordsOf(deps: ThreadDeps, threadId: string, seq: number): Promise<readonly string[]> {
+  const target = await findMessage(deps, threadId, seq);
+  return target === undefined || target.redacted ? [] : inTurns(wordsSteps(target.record));
 }
 
 /** Everything a message says, part by part; what a call says also without the spelling of its input. */

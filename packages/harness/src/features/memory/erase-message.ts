@@ -12,7 +12,7 @@ import { refOf } from "../../recall/stored-index.ts";
 import { asUser, everyThread, scrub } from "../../stores/driver-rules.ts";
 import type { Scrubbed } from "../../stores/store.ts";
 import { withWriter } from "../../thread/acts.ts";
-import { eraseFacts, type Redacted, redact } from "../../thread/redact.ts";
+import { eraseFacts, type Redacted, redact, wordsOf } from "../../thread/redact.ts";
 import { commit, type ThreadDeps } from "../../thread/writer.ts";
 import { checkScope, type MemoryScope, type Repository } from "./repository.ts";
 import type { Forgotten, MemoryService } from "./service.ts";
@@ -30,6 +30,8 @@ type ErasureDone = Extract<Redacted, { readonly threads: readonly string[] }>;
 
 export type ErasedMessage =
   | (ErasureDone & {
+      /** Results of lookups that showed it and copies in sub-agents' threads, as `thread#seq`: erased whole. */
+      readonly repeatedIn: readonly string[];
       /** Facts that were learned from it, by id, and other threads that showed them. */
       readonly facts: readonly string[];
       readonly shownIn: readonly string[];
@@ -47,11 +49,19 @@ export async function eraseMessage(context: EraseDeps, threadId: string, seq: nu
   if (header === undefined) return { kind: "missing" };
   // Before the message is erased: its words are needed.
   const words = await readTurns(deps.store, [`${threadId}#${seq}`]);
-  const copied: string[] = [];
-  for (const copy of [...(await childCopies(deps, threadId, seq)), ...(await echoesOf(deps, threadId, seq))]) {
-    const result = await redact(deps, copy.threadId, copy.seq);
+  const own = await wordsOf(deps, threadId, seq);
+  const repeats = [
+    ...(await childCopies(deps, threadId, seq)).map((copy) => ({ ...copy, options: {} })),
+    // A lookup shows other messages, too, whose words stay wherever else they are.
+    ...(await echoesOf(deps, threadId, seq)).map((echo) => ({ ...echo, options: { words: own } })),
+  ];
+  const copied = new Set<string>();
+  const repeatedIn: string[] = [];
+  for (const { options, ...copy } of repeats) {
+    const result = await redact(deps, copy.threadId, copy.seq, options);
     if (result.kind === "busy") return result;
-    copied.push(copy.threadId);
+    copied.add(copy.threadId);
+    if (result.kind === "redacted") repeatedIn.push(refOf(copy));
   }
   const redacted = await redact(deps, threadId, seq);
   if (!("threads" in redacted)) return redacted;
@@ -66,7 +76,8 @@ export async function eraseMessage(context: EraseDeps, threadId: string, seq: nu
   for (const one of new Set([...threads, ...evidenceIn, ...copied, ...erased.threads])) await cleanFiles?.(one);
   const scrubbed = await scrub(deps.store);
   const shownIn = erased.threads.filter((one) => !threads.includes(one) && !evidenceIn.includes(one));
-  return { ...redacted, facts: [...memory.ids], shownIn, busy: erased.busy, copies: memory.copies, scrubbed };
+  const learned = { facts: [...memory.ids], copies: memory.copies };
+  return { ...redacted, ...learned, repeatedIn, shownIn, busy: erased.busy, scrubbed };
 }
 
 interface ErasedMemory extends Pick<MemoryErasure, "ids" | "contents" | "sections"> {
@@ -149,8 +160,9 @@ async function carriedBy(
 export interface ForgottenEverywhere extends Forgotten {
   /** Threads whose prompts showed it and no longer do. */
   readonly evidence: readonly string[];
-  /** Turns that were erased, and threads that were in use so that something is left to do. */
+  /** Turns that were erased, other facts that went with them, and threads in use, where something is left to do. */
   readonly redacted: readonly string[];
+  readonly alsoForgotten: readonly string[];
   readonly busy: readonly string[];
   readonly scrubbed: Scrubbed;
 }
@@ -181,7 +193,7 @@ export async function forgetEverywhere(
     if (write.kind === "done" && write.value.kind === "committed") evidence.push(threadId);
     else busy.add(threadId);
   }
-  return { ...forgotten, evidence, redacted: [], busy: [...busy], scrubbed: { kind: "clean" } };
+  return { ...forgotten, evidence, redacted: [], alsoForgotten: [], busy: [...busy], scrubbed: { kind: "clean" } };
 }
 
 async function eraseEverywhere(
@@ -198,7 +210,7 @@ async function eraseEverywhere(
   const sections = gone.size > facts.length;
   const erased = await eraseFacts(deps, namesOf({ ids: new Set([...gone, ...fenced]), contents, sections }));
   const busy = new Set(erased.busy);
-  const redacted: string[] = [];
+  const [redacted, alsoForgotten]: [string[], string[]] = [[], []];
   for (const ref of fenced) {
     const at = ref.lastIndexOf("#");
     const threadId = ref.slice(0, at);
@@ -208,11 +220,12 @@ async function eraseEverywhere(
     if (result.kind === "busy") busy.add(result.threadId);
     if (!("threads" in result)) continue;
     redacted.push(ref);
+    alsoForgotten.push(...result.facts.filter((id) => !gone.has(id)));
     for (const threadId of result.busy) busy.add(threadId);
   }
   for (const threadId of erased.threads) await cleanFiles?.(threadId);
   const scrubbed = await scrub(deps.store);
-  return { ...forgotten, evidence: erased.threads, redacted, busy: [...busy], scrubbed };
+  return { ...forgotten, evidence: erased.threads, redacted, alsoForgotten, busy: [...busy], scrubbed };
 }
 
 async function threadsWithEvidence({ store }: ThreadDeps, gone: ReadonlySet<string>): Promise<string[]> {
