@@ -4,7 +4,7 @@
  * device or a way out elsewhere, gets a folder of its own.
  */
 import { createHash } from "node:crypto";
-import { closeSync, existsSync, mkdirSync, openSync, statSync } from "node:fs";
+import { appendFileSync, closeSync, existsSync, mkdirSync, openSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DEFAULT_USER, type ThreadName } from "@palimpsest/core/internal/log";
 
@@ -64,6 +64,22 @@ export function makeFile(path: string): void {
 
 export function isFolder(path: string): boolean {
   return existsSync(path) && statSync(path).isDirectory();
+}
+
+/* Other stores than the home's own whose threads have their files here: `--store` names one for a while. */
+
+const NOTED = "other-stores";
+
+export function noteStore(home: string, target: string): void {
+  const name = target.replace(/^([a-z]+:\/\/)[^/@]*@/i, "$1");
+  const mode = { mode: PRIVATE_FILE };
+  if (!notedStores(home).includes(name)) appendFileSync(join(home, NOTED), `${name}\n`, mode);
+}
+
+/** Paths of SQLite files, and addresses of servers without who may read them. */
+export function notedStores(home: string): readonly string[] {
+  const path = join(home, NOTED);
+  return existsSync(path) ? readFileSync(path, "utf8").split("\n").filter(Boolean) : [];
 }
 
 /* YAML. The library is loaded at its first use: it takes a tenth of the start, and most commands need no YAML. */

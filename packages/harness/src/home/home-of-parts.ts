@@ -39,6 +39,7 @@ export function homeOfParts({ store, directory, model, config = {} }: HomeParts)
     window: async () => null,
     embedding: async () => (embedder === null ? {} : configuredEmbedding(directory, embedder)),
     storeTarget: async () => "",
+    isStoreNamed: false,
     hasStore: async () => true,
     async memory(own) {
       const { storage_path: storagePath, storage_class: storageClass } = settings.memory;

@@ -10,6 +10,7 @@ import { redact } from "../thread/redact.ts";
 import { commit, createThread, threadDeps } from "../thread/writer.ts";
 import { checkHome, type HomeCheck } from "./doctor.ts";
 import { deleteThreadWithFiles } from "./home-acts.ts";
+import { locateHome } from "./open-home.ts";
 
 test("files of a thread that is no more are named, moved aside by a rebuild, and found by no new thread of that name", async (t) => {
   const at = open(t);
@@ -22,6 +23,24 @@ test("files of a thread that is no more are named, moved aside by a rebuild, and
   assert.match((await at.doctor("rebuild")).detail, /moved to .*left-over/);
   assert.deepEqual(readdirSync(join(at.home, "threads")), ["kept"]);
   assert.equal((await at.doctor("rebuild")).name, "nothing");
+});
+
+test("files of a thread of another store that was named in this home are not left over, and stay", async (t) => {
+  const at = open(t);
+  const env = { HOME: at.home };
+  const other = join(at.home, "elsewhere.db");
+  const home = await locateHome({ home: at.home, cwd: at.home, env, store: other }).open();
+  await createThread(home, { id: "there" });
+  await home.agent();
+  await home.close();
+  for (const threadId of ["there", "gone"]) at.write(threadId, "note.txt");
+  assert.match((await at.doctor("skip")).detail, /^threads\/gone: no thread of this store has these files/);
+  await at.doctor("rebuild");
+  assert.deepEqual(readdirSync(join(at.home, "threads")), ["there"]);
+  writeFileSync(other, "no database");
+  assert.match((await at.doctor("rebuild")).detail, /^threads\/there: .*delete them if no other store/);
+  rmSync(other);
+  assert.match((await at.doctor("rebuild")).detail, /^threads\/there: .*moved to/, "its store is gone");
 });
 
 test("a fork whose files were not all copied says so and is completed", async (t) => {

@@ -10,6 +10,7 @@ import { DEFAULT_USER } from "@palimpsest/core/internal/log";
 import type { LearnedLimits } from "@palimpsest/core/internal/tokens";
 import type { EraseDeps } from "../features/memory/erase-message.ts";
 import type { Repository } from "../features/memory/repository.ts";
+import { noteStore } from "../home-folders.ts";
 import { asUser } from "../stores/driver-rules.ts";
 import { openStore, storeTarget } from "../stores/open.ts";
 import type { Store } from "../stores/store.ts";
@@ -75,6 +76,8 @@ export interface LocatedHome {
   embedding(): Promise<HomeEmbedding>;
   /** A URL, or the path of a SQLite file. */
   storeTarget(): Promise<string>;
+  /** Whether it is another than the home's own. */
+  readonly isStoreNamed: boolean;
   /** Whether opening it would find something: a database server always may, a file only where it is. */
   hasStore(): Promise<boolean>;
   /** The memory as the configuration keeps it; without a store only one that needs none. */
@@ -150,6 +153,7 @@ export function locateHome(options: HomeOptions): LocatedHome {
     configuration,
     settings,
     storeTarget: target,
+    isStoreNamed: options.store != null,
     hasStore: async () => isStoreThere(await target()),
     async learned() {
       const { limitsOfHome } = await import("../models/tokenizers.ts");
@@ -233,6 +237,7 @@ export function opened(located: LocatedHome, store: Store, made: ConfiguredAgent
       const logged = log === undefined ? () => {} : eventLog(config, { line: log, verbose });
       // Its files are kept there, wherever the threads are.
       makeHome(place, person);
+      if (located.isStoreNamed) noteStore(directory, await located.storeTarget());
       const assistant = await createAgentFromConfig({
         ...options,
         home: directory,

@@ -10,12 +10,13 @@ import { erasedFacts } from "@palimpsest/core/internal/memory";
 import { eraseMessage } from "../features/memory/erase-message.ts";
 import type { Repository } from "../features/memory/repository.ts";
 import { fileCopier } from "../features/workspace/workspace.ts";
-import { PRIVATE_FOLDER, threadFolder } from "../home-folders.ts";
+import { notedStores, PRIVATE_FOLDER, threadFolder } from "../home-folders.ts";
 import { indexJob, isSearchable, rebuildIndex } from "../recall/catch-up.ts";
 import { indexProgress, startIndexing } from "../recall/indexing.ts";
 import { readTurns } from "../recall/search.ts";
 import { INDEX_QUEUE, type IndexProgress, progressOf, refOf } from "../recall/stored-index.ts";
 import { asUser, everyThread, everyUser } from "../stores/driver-rules.ts";
+import { isPostgresUrl, openStore, storeTarget } from "../stores/open.ts";
 import type { JobStatus } from "../stores/outbox.ts";
 import type { Store } from "../stores/store.ts";
 import { completeFork } from "../thread/handle.ts";
@@ -88,8 +89,12 @@ async function evidenceCheck(store: Store, threadId: string): Promise<HomeCheck 
 }
 
 async function folderCheck(ownFolders: ReadonlySet<string>, options: LeftOverOptions): Promise<HomeCheck | null> {
-  const { home, derived, folders } = options;
-  const stray = threadFolders(home).filter((folder) => !ownFolders.has(folder));
+  const { home, derived } = options;
+  const stores = [storeTarget(null, home), ...notedStores(home)];
+  // Of a store that can't be read now nobody knows the threads.
+  const others = await foldersElsewhere(home, stores.filter(existsSync)).catch(() => null);
+  const folders = others === null || stores.some(isPostgresUrl) ? "shared" : options.folders;
+  const stray = threadFolders(home).filter((folder) => !ownFolders.has(folder) && !others?.has(folder));
   if (stray.length === 0) return null;
   const named = stray.map((folder) => relative(home, folder)).join(", ");
   const what = `${named}: no thread of this store has these files`;
@@ -98,6 +103,21 @@ async function folderCheck(ownFolders: ReadonlySet<string>, options: LeftOverOpt
   for (const folder of stray) await setAside(home, folder);
   const detail = `${what}; moved to ${join(home, ASIDE)}: delete them there if no other store uses this home`;
   return { name: "thread folders", ok: false, detail };
+}
+
+/** Of the threads in these files. */
+async function foldersElsewhere(home: string, files: readonly string[]): Promise<ReadonlySet<string>> {
+  const folders = new Set<string>();
+  for (const file of files) {
+    const store = await openStore(file, { access: "read" });
+    try {
+      for await (const own of everyUser(store))
+        for await (const { header } of everyThread(own)) folders.add(threadFolder(home, header));
+    } finally {
+      await store.close();
+    }
+  }
+  return folders;
 }
 
 const ASIDE = "left-over";

@@ -62,7 +62,7 @@ function sqlitePath(target: string): string {
   );
 }
 
-function isPostgresUrl(text: string): boolean {
+export function isPostgresUrl(text: string): boolean {
   return /^postgres(ql)?:/i.test(text);
 }
 
