@@ -56,6 +56,15 @@ for (const [theme, width] of [
     });
   });
 
+test("the window's title shows signs of an address that turn text, though no thread has such a name", async (t) => {
+  await inspect(t, {}, async ({ page, expect }) => {
+    expect(/404 \(Not Found\)/);
+    await page.goto(`/threads/${encodeURIComponent("a\u202eb")}/window`);
+    await page.waitForFunction(`document.title !== "Palimpsest"`);
+    assert.equal(await page.title(), "a\ufffdb · Palimpsest");
+  });
+});
+
 test("a chat of long messages opens at its last one, and stays where its reader scrolls to", async (t) => {
   await inspect(t, {}, async ({ page, url }) => {
     const long = Array.from({ length: 60 }, (_, index) => `${index} ${"far out at sea ".repeat(index > 50 ? 300 : 9)}`);

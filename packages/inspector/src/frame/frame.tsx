@@ -7,6 +7,7 @@ import { isTyping, offered } from "../keyboard/actions.ts";
 import { Empty } from "../parts/empty.tsx";
 import { go, place } from "../router/navigate.ts";
 import { addressOf, isOfThread, type PageView, VIEWS } from "../router/place.ts";
+import { visible } from "../text/format.ts";
 import { views } from "../views/views.tsx";
 import { isPaletteOpen, moves, Palette } from "./palette.tsx";
 import { Rail } from "./rail.tsx";
@@ -21,7 +22,7 @@ export function Frame() {
   useEffect(followThreads, [user.value?.user]);
   const { view, id } = place.value;
   useEffect(() => {
-    document.title = view === "nowhere" ? "Palimpsest" : `${id ?? views[view].title} · Palimpsest`;
+    document.title = view === "nowhere" ? "Palimpsest" : `${visible(id ?? views[view].title)} · Palimpsest`;
   }, [view, id]);
   return (
     <div class="frame">
