@@ -3,7 +3,13 @@
  * the newest reports anchor. Everything that shows, plans or compacts a stored thread counts with it, so there is one count.
  */
 
-import { type LogRecord, liveRecords, type MessageRecord, type UsageRecord } from "@palimpsest/core/internal/log";
+import {
+  type LiveRecords,
+  type LogRecord,
+  liveRecords,
+  type MessageRecord,
+  type UsageRecord,
+} from "@palimpsest/core/internal/log";
 import { type Dialect, definitionOf, rulesOf, type Shape, shapeOf } from "@palimpsest/core/internal/message";
 import type { FixedSize, Prompt, Sizer } from "@palimpsest/core/internal/prompt";
 import { createSizer, fixedSize, sizeOf } from "@palimpsest/core/internal/prompt";
@@ -56,10 +62,39 @@ export async function sizedThread(store: Store, load: ThreadLoad, asker?: Asker)
   const prompt = livePrompt(thread, sizer);
   const { prior } = counter;
   const { factors } = load.head;
-  const resumed = { prompt: sizeOf(prompt()), factors, priorOf: () => prior, window: null };
-  sizer.countOn({ account: resumeAccount(recentReports(records, model), resumed), model, prior });
+  const reports = recentReports(records, model);
+  const countOnReports = () => {
+    const resumed = { prompt: sizeOf(prompt()), factors, priorOf: () => prior, window: null };
+    sizer.countOn({ account: resumeAccount(reports, resumed), model, prior });
+  };
+  countOnReports();
+  const unseen = fixed.tokens > 0 || load.head.usage === null ? 0 : unseenIn(prompt(), thread.live());
+  if (unseen > 0) {
+    sizer.fix(fixedSize({ unseen }));
+    countOnReports();
+  }
   return { thread, dialect, counter, sizer, request, prompt };
 }
+
+/**
+ * A thread that was imported without its system prompt and tools was still charged for them: what was counted beyond the
+ * messages is theirs, in the meter's tokens. Before a report on the view, the act that made the view says what was counted.
+ */
+function unseenIn({ count, entries, factor }: Prompt<object>, { compaction, prunes }: LiveRecords): number {
+  const act = [compaction, ...prunes]
+    .filter((one) => one !== null && one.tokensAfter > 0)
+    .toSorted((a, b) => (a?.seq ?? 0) - (b?.seq ?? 0))
+    .at(-1);
+  const isReported = count.source !== "estimated";
+  if (!isReported && act === undefined) return 0;
+  const counted = isReported ? count.tokens : (act?.tokensAfter ?? 0) / factor;
+  const until = isReported ? Number.POSITIVE_INFINITY : (act?.seq ?? 0);
+  const shown = entries.filter(({ seq }) => (seq ?? 0) <= until).reduce((sum, { tokens }) => sum + tokens, 0);
+  return counted - shown < counted * UNSEEN_SHARE ? 0 : Math.round(counted - shown);
+}
+
+/** Counters differ by less. */
+const UNSEEN_SHARE = 0.25;
 
 /** Ahead of a prompt, which then finds all of it counted. */
 export function sizeInTurns<M>(

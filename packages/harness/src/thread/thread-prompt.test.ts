@@ -1,8 +1,13 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { Dialect } from "@palimpsest/core/internal/message";
+import { summarizationFromOptions } from "../compaction/summarization.ts";
 import { openSqlite } from "../stores/index.ts";
 import { appendMessages, appendUsage, withWriter } from "./acts.ts";
+import { compactThread } from "./compact-thread.ts";
 import { threadPrompt } from "./thread-prompt.ts";
 import { createThread, threadDeps } from "./writer.ts";
 
@@ -39,6 +44,11 @@ async function count(at: { store: Parameters<typeof threadPrompt>[0] }) {
   const prompt = await threadPrompt(at.store, "a");
   assert.equal(prompt.kind, "prompt");
   return prompt.kind === "prompt" ? prompt.count : assert.fail();
+}
+
+async function breakdownOf(at: { store: Parameters<typeof threadPrompt>[0] }) {
+  const prompt = await threadPrompt(at.store, "a");
+  return prompt.kind === "prompt" ? prompt.breakdown : assert.fail();
 }
 
 const user = { role: "user", content: "Which river runs through Vienna?" };
@@ -101,4 +111,35 @@ test("of a thread without its system prompt and tools, what was charged beyond i
   const { unseen = 0, user: asked = 0, assistant: answered = 0 } = prompt.breakdown.parts;
   assert.ok(unseen > 11_900 && asked < 30 && answered < 30, JSON.stringify(prompt.breakdown.parts));
   assert.equal(unseen + asked + answered, prompt.count.tokens);
+});
+
+test("a compaction's figures, the count after it and its parts are one count, also of a thread without its system prompt", async (t) => {
+  const words = (index: number) => `Message ${index} tells of the river and of its banks. `.repeat(20);
+  const roles = ["user", "assistant"] as const;
+  const at = await thread(
+    t,
+    Array.from({ length: 16 }, (_, index) => ({ role: roles[index % 2], content: words(index) })),
+  );
+  await at.report(16, 12_000);
+  const home = mkdtempSync(join(tmpdir(), "palimpsest-prompt-"));
+  t.after(() => rmSync(home, { recursive: true }));
+  const settings = {
+    home,
+    policy: summarizationFromOptions({ keep: { type: "messages", value: 4 } }).policy,
+    window: { size: 32_768, reserve: 4_096 },
+    writer: null,
+    on: () => {},
+  } as const;
+  const request = { cause: "manual", keep: { type: "messages", value: 4 } } as const;
+  const planned = await compactThread(threadDeps(at.store), "a", { ...request, dryRun: true }, settings);
+  const outcome = await compactThread(threadDeps(at.store), "a", request, settings);
+  assert.ok(planned.kind === "compacted" && outcome.kind === "compacted");
+  assert.equal(planned.tokensAfter, outcome.tokensAfter);
+  const { total, parts } = await breakdownOf(at);
+  assert.ok(Math.abs(total - outcome.tokensAfter) <= 2, `${total} is not ${outcome.tokensAfter}`);
+  assert.ok((parts.unseen ?? 0) > 7_000, JSON.stringify(parts));
+  await at.append([{ role: "user", content: words(17) }]);
+  const grown = await breakdownOf(at);
+  assert.equal(grown.parts.unseen, parts.unseen);
+  assert.ok(grown.total > total);
 });

@@ -80,22 +80,8 @@ export async function threadPrompt(
 
 /** What fills the window, part by part. */
 export function promptBreakdown<M>(prompt: Prompt<M>, count: Count, budget: Budget): Breakdown {
-  return breakdown(withUnseen(promptParts(prompt), count, prompt), { count, budget });
+  return breakdown(promptParts(prompt), { count, budget });
 }
-
-/**
- * A thread that was imported without its system prompt and tools was still charged for them: what the reports say beyond
- * the messages is theirs. A little more is only another way to count.
- */
-function withUnseen<M>(parts: Parts, { tokens, source }: Count, { fixed }: Prompt<M>): Parts {
-  const total = Object.values(parts).reduce((sum, size) => sum + size, 0);
-  const unseen = tokens - total;
-  if (fixed.tokens > 0 || source === "estimated" || unseen < tokens * UNSEEN_SHARE) return parts;
-  return { ...parts, unseen };
-}
-
-/** Counters differ by less. */
-const UNSEEN_SHARE = 0.25;
 
 type Parts = Readonly<Partial<Record<PartName, number>>>;
 
