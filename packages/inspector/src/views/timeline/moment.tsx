@@ -80,9 +80,9 @@ export function Moment({ id, timeline, index, other, isMoving }: MomentProps) {
         {now.value !== null && (
           <div class="stack">
             {isCompared && earlier.value !== null && (
-              <WindowBar context={earlier.value} size="small" label={`At #${before?.seq}`} />
+              <WindowBar context={inItsWindow(earlier.value, before)} size="small" label={`At #${before?.seq}`} />
             )}
-            <WindowBar context={now.value} size="small" label={`At #${request.seq}`} />
+            <WindowBar context={inItsWindow(now.value, request)} size="small" label={`At #${request.seq}`} />
           </div>
         )}
         <div class="row wrap">
@@ -199,6 +199,11 @@ function windowWords({ window }: RequestOf): string {
   return window === null ? "not known" : grouped(window);
 }
 
+/** In the window of the model that answered, where it is known. */
+function inItsWindow(facts: WindowFacts, request: RequestOf | null): WindowFacts {
+  return { ...facts, window: request?.window ?? facts.window };
+}
+
 async function windowAt(id: string, at: number | null): Promise<ApiOutcome<WindowFacts | null>> {
   if (at === null) return { kind: "ok", value: null };
   return ask("GET /api/threads/{id}/window", { params: { id }, query: { at } });
@@ -266,6 +271,10 @@ function ExactText({ id, seq }: { readonly id: string; readonly seq: number }) {
   const { value, problem, reload } = useAnswer(`request ${id} ${seq}`, () =>
     ask("GET /api/threads/{id}/requests/{seq}", { params: { id, seq: String(seq) } }),
   );
+  if (problem?.code === "no-request")
+    return (
+      <p class="dim">There is none: this answer was imported, or came without a record of what was sent for it.</p>
+    );
   if (problem !== null) return <ProblemNote problem={problem} retry={reload} />;
   if (value === null) return <p class="dim">Reading…</p>;
   const changed = [...value.redacted, ...value.rewritten];

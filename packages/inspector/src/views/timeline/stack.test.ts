@@ -33,8 +33,23 @@ test("the kinds stand upon each other and together are what was reported", () =>
   assert.deepEqual(stackOf([], { first: 0, last: 0 }, 1, { width: 1, height: 1 }), []);
 });
 
+test("what was reported far beyond the messages of an imported thread is the system prompt's, not the first message's", () => {
+  const samples = [
+    { index: 0, input: 100, parts: { user: 20 } },
+    { index: 1, input: 100, parts: { user: 90 } },
+  ];
+  const areas = stackOf(samples, { first: 0, last: 1 }, 100, { width: 10, height: 100 });
+  assert.deepEqual(
+    areas.map(({ name, path }) => [name, path]),
+    [
+      ["system", "M0,20L10,100L10,100L0,100Z"],
+      ["user", "M0,0L10,0L10,100L0,20Z"],
+    ],
+  );
+});
+
 test("a single request is a bar, since a curve of one point shows nothing", () => {
-  const samples = [{ index: 0, input: 50, parts: { user: 20 } }];
+  const samples = [{ index: 0, input: 50, parts: { user: 50 } }];
   const [area] = stackOf(samples, { first: 0, last: 0 }, 100, { width: 200, height: 100 });
   assert.equal(area?.path, "M72,50L128,50L128,100L72,100Z");
 });

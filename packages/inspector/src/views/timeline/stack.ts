@@ -47,7 +47,10 @@ export interface KindArea {
 /** Of a single request, in pixels. */
 const BAR = 56;
 
-/** The parts are our own count: each is drawn with its share of what was reported. Kinds that never were are left out. */
+/**
+ * The parts are our own count: each is drawn with its share of what was reported. Kinds that never were are left out. Where
+ * nothing is known beside the messages, what was reported far beyond them counts as the system prompt.
+ */
 export function stackOf(
   samples: readonly KindSample[],
   { first, last }: ChartStretch,
@@ -70,13 +73,20 @@ export function stackOf(
 
 /** Where each kind begins, and at the end the whole. */
 function heightsOf({ input, parts }: KindSample): readonly number[] {
-  const known = new Set(KINDS.flatMap((kind) => kind.parts as readonly string[]));
-  const others = Object.keys(parts).filter((part) => !known.has(part) && part !== "reserved");
-  const sums = KINDS.map(({ name, parts: names }) =>
-    [...names, ...(name === "system" ? others : [])].reduce((sum, part) => sum + Math.max(0, parts[part] ?? 0), 0),
+  const names = new Set(KINDS.flatMap((kind) => kind.parts as readonly string[]));
+  const others = Object.keys(parts).filter((part) => !names.has(part) && part !== "reserved");
+  const sums = KINDS.map(({ name, parts: own }) =>
+    [...own, ...(name === "system" ? others : [])].reduce((sum, part) => sum + Math.max(0, parts[part] ?? 0), 0),
   );
-  const whole = sums.reduce((sum, one) => sum + one, 0);
+  const known = sums.reduce((sum, one) => sum + one, 0);
+  const [tools = 0, system = 0] = sums;
+  const beyond = tools + system === 0 && input - known > input * BEYOND_SHARE ? input - known : 0;
+  sums[1] = system + beyond;
+  const whole = known + beyond;
   const heights = [0];
   for (const sum of sums) heights.push((heights.at(-1) ?? 0) + (whole === 0 ? 0 : (sum / whole) * input));
   return heights;
 }
+
+/** Counters differ by less. */
+const BEYOND_SHARE = 0.25;
