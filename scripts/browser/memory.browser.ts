@@ -20,7 +20,7 @@ for (const [store, theme, width] of [
         await sound();
         await page.keyboard.press("a");
         await page.getByRole("textbox", { name: "The fact" }).fill("Prefers short answers");
-        await page.getByRole("button", { name: "Save" }).click();
+        await page.keyboard.press("Control+Enter");
         await page.getByRole("listitem").filter({ hasText: "Prefers short answers" }).first().waitFor();
         await page.getByRole("button", { name: "Edit Prefers short answers" }).click();
         await page.getByRole("textbox", { name: "The fact" }).fill("Prefers very short answers");

@@ -1,6 +1,7 @@
 /** A question or a small form above the page: the browser's own dialog, which keeps the focus inside and gives it back. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
+import { submitOnKeys } from "./form-keys.ts";
 
 interface DialogProps {
   readonly title: string;
@@ -40,11 +41,7 @@ export function Question({ title, children, yes, danger = false, onYes, onClose 
     <Dialog title={title} onClose={onClose}>
       <form
         class="dialog-form"
-        onKeyDown={(event) => {
-          if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
-          event.preventDefault();
-          event.currentTarget.requestSubmit();
-        }}
+        onKeyDown={submitOnKeys}
         onSubmit={(event) => {
           event.preventDefault();
           onYes();

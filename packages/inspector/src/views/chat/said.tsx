@@ -1,6 +1,7 @@
 /** One message of the conversation: its words, its calls, and what can be done with it. */
 import { useState } from "preact/hooks";
 import { ask } from "../../api/ask.ts";
+import { focusNew, submitOnKeys } from "../../parts/form-keys.ts";
 import { Picture, Prose } from "../../parts/prose.tsx";
 import { addressOf } from "../../router/place.ts";
 import { grouped, visible } from "../../text/format.ts";
@@ -193,6 +194,7 @@ function EditForm({ text, onCancel, onSend }: EditFormProps) {
         send();
       }}
       onKeyDown={(event) => {
+        submitOnKeys(event);
         if (event.key === "Escape") onCancel();
       }}
     >
@@ -200,7 +202,7 @@ function EditForm({ text, onCancel, onSend }: EditFormProps) {
         class="field"
         aria-label="Your message, edited"
         value={prompt}
-        ref={(element) => element?.focus()}
+        ref={focusNew}
         onInput={(event) => setPrompt(event.currentTarget.value)}
       />
       <div class="row">

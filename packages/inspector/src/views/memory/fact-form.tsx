@@ -1,6 +1,7 @@
 /** A fact as it is written or corrected. */
 import { useState } from "preact/hooks";
 import type { ApiProblem } from "../../api/ask.ts";
+import { focusNew, submitOnKeys } from "../../parts/form-keys.ts";
 import { ProblemNote } from "../../parts/problem.tsx";
 
 export interface WrittenFact {
@@ -34,6 +35,7 @@ export function FactForm({ label, fact, onSave, onClose }: FactFormProps) {
         void save();
       }}
       onKeyDown={(event) => {
+        submitOnKeys(event);
         if (event.key === "Escape") onClose();
       }}
     >
@@ -44,9 +46,7 @@ export function FactForm({ label, fact, onSave, onClose }: FactFormProps) {
         required
         aria-label="The fact"
         placeholder="The user prefers short answers"
-        ref={(element) => {
-          if (element !== null && document.activeElement?.closest("form") !== element.form) element.focus();
-        }}
+        ref={focusNew}
         value={written.content}
         onInput={(event) => set({ content: event.currentTarget.value })}
       />

@@ -1,6 +1,7 @@
 /** The sections of the memory document: paragraphs about a person, each to be rewritten. Unwritten ones take one line in all. */
 import { useState } from "preact/hooks";
 import { type ApiProblem, ask } from "../../api/ask.ts";
+import { focusNew, submitOnKeys } from "../../parts/form-keys.ts";
 import { ProblemNote } from "../../parts/problem.tsx";
 import { visible } from "../../text/format.ts";
 import { SECTIONS, sectionOf } from "./memory-facts.ts";
@@ -84,6 +85,7 @@ function SectionForm({ path, title, text, change, onClose }: SectionFormProps) {
         void save();
       }}
       onKeyDown={(event) => {
+        submitOnKeys(event);
         if (event.key === "Escape") onClose();
       }}
     >
@@ -92,9 +94,7 @@ function SectionForm({ path, title, text, change, onClose }: SectionFormProps) {
         class="field"
         rows={4}
         aria-label={title}
-        ref={(element) => {
-          if (element !== null && document.activeElement?.closest("form") !== element.form) element.focus();
-        }}
+        ref={focusNew}
         value={written}
         onInput={(event) => setWritten(event.currentTarget.value)}
       />

@@ -4,6 +4,7 @@ import { useAnswer } from "../../api/answer.ts";
 import { type ApiProblem, type AskAnswer, ask } from "../../api/ask.ts";
 import { useThreadChange } from "../../api/threads.ts";
 import { Empty } from "../../parts/empty.tsx";
+import { focusNew, submitOnKeys } from "../../parts/form-keys.ts";
 import { ProblemNote } from "../../parts/problem.tsx";
 import { Prose } from "../../parts/prose.tsx";
 import { addressOf } from "../../router/place.ts";
@@ -129,9 +130,11 @@ function NoteForm({ id, note, onDone, onCancel }: NoteFormProps) {
         event.preventDefault();
         void write(text);
       }}
+      onKeyDown={submitOnKeys}
     >
       {note === null && (
         <input
+          ref={focusNew}
           class="field"
           aria-label="Name of the note"
           placeholder="plan"
@@ -142,6 +145,7 @@ function NoteForm({ id, note, onDone, onCancel }: NoteFormProps) {
         />
       )}
       <textarea
+        ref={note === null ? null : focusNew}
         class="field"
         aria-label="Text of the note"
         rows={6}

@@ -4,6 +4,7 @@ import { useAnswer } from "../../api/answer.ts";
 import { type ApiOutcome, type ApiProblem, type AskAnswer, ask } from "../../api/ask.ts";
 import { threads, useThreadChange } from "../../api/threads.ts";
 import { Empty } from "../../parts/empty.tsx";
+import { focusNew, submitOnKeys } from "../../parts/form-keys.ts";
 import { ProblemNote } from "../../parts/problem.tsx";
 import { nameOf } from "../../parts/tree.ts";
 import { place } from "../../router/navigate.ts";
@@ -149,8 +150,10 @@ function RuleRow({ id, rule, onAct }: RuleRowProps) {
             event.preventDefault();
             void save(draft.trim());
           }}
+          onKeyDown={submitOnKeys}
         >
           <textarea
+            ref={focusNew}
             class="field"
             aria-label={`Words of ${rule.id}`}
             rows={2}
