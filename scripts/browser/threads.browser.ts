@@ -200,7 +200,7 @@ for (const [theme, width] of [
   ["light", 400],
 ] as const)
   test(`an empty store offers an example with a curve to look at, ${theme}, ${width} pixels`, async (t) => {
-    await inspect(t, { theme, width }, async ({ page, sound, picture }) => {
+    await inspect(t, { theme, width }, async ({ page, sound, picture, expect }) => {
       await page.goto("/threads");
       await page.getByText("No threads yet").waitFor();
       await sound();
@@ -211,6 +211,18 @@ for (const [theme, width] of [
       await page.getByRole("list", { name: "Kinds" }).waitFor();
       await sound();
       await picture("example");
+      expect(/status of 404/);
+      await page.getByText("The exact request, as JSON").click();
+      await page.getByText("There is none: this answer was imported").waitFor();
+      assert.equal(await page.getByRole("alert").count(), 0);
+      // The bar is that of the model that answered: most of 200,000 is free.
+      await page.getByRole("img", { name: /^At #.* free 18\d,\d{3}/ }).waitFor();
+      await page.goto("/threads/example/map");
+      await page
+        .getByText(/taken off after tax/)
+        .first()
+        .waitFor();
+      assert.equal(await page.getByText("**").count(), 0);
       await page.goto("/threads/example/chat");
       await page.getByText("The checkout fails for some customers").first().waitFor();
       await page.getByText("It stands in").first().waitFor();

@@ -36,6 +36,16 @@ export function inlinesOf(text: string, depth = 0): readonly Inline[] {
   return inlines;
 }
 
+/** Its words alone. */
+export function plainText(text: string): string {
+  return inlinesOf(text).map(wordsOf).join("");
+}
+
+function wordsOf(inline: Inline): string {
+  if ("inlines" in inline) return inline.inlines.map(wordsOf).join("");
+  return inline.kind === "picture" ? inline.alt : inline.text;
+}
+
 const SIGNS = /\\[!-/:-@[-`{-~]|`+|\*+|_+|~~|!?\[|https?:\/\/[^\s<>"`]+/g;
 const DEEPEST = 6;
 /** So far a closing sign is looked for, in characters. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Block, markdownOf } from "./markdown.ts";
-import { type Inline, inlinesOf } from "./markdown-inline.ts";
+import { type Inline, inlinesOf, plainText } from "./markdown-inline.ts";
 
 test("headings, lists, quotes, tables, code and rules are blocks", () => {
   const text = [
@@ -144,3 +144,11 @@ function one(inline: Inline): string {
       return `!${inline.address}|${inline.alt}`;
   }
 }
+
+test("as one line without signs, a text has its words alone", () => {
+  assert.equal(
+    plainText("taken off **after** tax, see `docs/a_b.md` and [the __list__](https://a.example)"),
+    "taken off after tax, see docs/a_b.md and the list",
+  );
+  assert.equal(plainText("2 * 3 ** 4 and snake_case_name"), "2 * 3 ** 4 and snake_case_name");
+});

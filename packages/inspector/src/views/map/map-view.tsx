@@ -9,6 +9,7 @@ import { nameOf } from "../../parts/tree.ts";
 import { place } from "../../router/navigate.ts";
 import { addressOf } from "../../router/place.ts";
 import { grouped, visible } from "../../text/format.ts";
+import { plainText } from "../../text/markdown-inline.ts";
 import { NoThread } from "../window/no-thread.tsx";
 import { Unreadable } from "../window/window-view.tsx";
 
@@ -114,12 +115,12 @@ function StretchRow({ id, line: { from, to, label, files, result }, share }: Str
       </div>
       <div>
         <a class="stretch-label" dir="auto" href={addressOf("window", id, { seq: String(from) })}>
-          {visible(label) || `#${from}`}
+          {visible(plainText(label)) || `#${from}`}
         </a>
         {result !== "" && (
           <p class="dim stretch-result" dir="auto">
             <span aria-hidden="true">→ </span>
-            {visible(result)}
+            {visible(plainText(result))}
           </p>
         )}
         {files.length > 0 && (

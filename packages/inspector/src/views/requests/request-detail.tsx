@@ -97,7 +97,7 @@ function Steps({ request }: { readonly request: ClientRequest }) {
         )}
         {cost !== null && <Fact name="cost">{dollars(cost)}</Fact>}
         <Fact name={mode === "observe" ? "would have saved" : "saved"}>
-          {grouped(saved.tokens)} tokens{saved.cost !== null && ` · ${dollars(saved.cost)}`}
+          {grouped(saved.tokens)} tokens{saved.cost !== null && saved.cost > 0 && ` · ${dollars(saved.cost)}`}
         </Fact>
       </Step>
     </ol>

@@ -68,7 +68,7 @@ function TotalsLine({ requests }: { readonly requests: readonly ClientRequest[] 
       <Figure name="requests" value={grouped(count)} />
       <Figure name="tokens saved" value={savedTokens === 0 ? "0" : `${short(savedTokens)} · ${percent(savedShare)}`} />
       {cost !== null && <Figure name="cost" value={dollars(cost)} />}
-      {savedCost !== null && <Figure name="saved" value={dollars(savedCost)} />}
+      {savedCost !== null && savedCost > 0 && <Figure name="saved" value={dollars(savedCost)} />}
       {cacheShare !== null && <Figure name="from the cache" value={percent(cacheShare)} />}
       {failed > 0 && <Figure name="failed" value={grouped(failed)} />}
     </dl>

@@ -57,7 +57,7 @@ export function Preview({ planned, summary, hiddenNow, onCompact, onClose }: Pre
       </p>
       <div class="row">
         <button type="button" class="button hot" onClick={onCompact}>
-          Compact…
+          Compact
         </button>
         <button type="button" class="button" onClick={onClose}>
           Close
