@@ -67,7 +67,7 @@ function clausesState(sentence: string, fact: string): boolean {
   const most = Math.max(...shares);
   const asks = isQuestion(sentence);
   return clauses.every((clause, index) => {
-    if (shares[index]! >= DENYING && denies(clause, fact)) return false;
+    if (shares[index]! >= DENYING && (denies(clause, fact) || requestsToForget(clause))) return false;
     if (shares[index]! < most) return true;
     if (asks && !(index < clauses.length - 1 && TELLS.test(clause) && !TAG.test(sentence))) return false;
     if (HEDGED.test(clause) && !HEDGED_FACT.test(fact)) return false;
@@ -154,7 +154,8 @@ const HEDGED =
 /** A fact that says itself that it is not certain, or what holds when. */
 const HEDGED_FACT =
   /\b(?:may|might|maybe|perhaps|would|could|if|when|whether|wants?|wish\w{0,3}|hop(?:es?|ing)|plan\w{0,4}|consider\w{0,3}|think\w{0,3}|dream\w{0,3}|possibl\w|claims?|said|says|intends?|believes?|prefers?|m\u00f6chte|will|wenn)\b/i;
-const NOT_ONLY = /\b(?:not only|not just|no doubt|no problem|why not|nicht nur|non seulement|no solo)\b/gi;
+const NOT_ONLY =
+  /\b(?:not only|not just|no doubt|no problem|why not|(?:do not|don't|never) forget|nicht nur|non seulement|no solo)\b/gi;
 const FORMER =
   /\b(?:used to|former(?:ly)?|previous(?:ly)?|once|left|lived|worked|avoid\w{0,3}|without|refus\w{0,3}|lacks?|dislikes?|fr\u00fcher)\b/i;
 const PAST =

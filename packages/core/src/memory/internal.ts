@@ -39,6 +39,7 @@ export type { MemoryErasure } from "./erase.ts";
 export { erasedFacts, planMemoryErasure } from "./erase.ts";
 export type { Refusal, RefusalReason } from "./gates.ts";
 export { asksNothing, checkWords, MAX_FACT_CHARACTERS, mayBecomeRule } from "./gates.ts";
+export { asksToForget } from "./grounds.ts";
 export { meaning, sayingTheSameAs, saysTheSame } from "./likeness.ts";
 export { mergeUpdate } from "./merge.ts";
 export { escapeLine, extractionPrompt, renderMemory, visible } from "./render.ts";

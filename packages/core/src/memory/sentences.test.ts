@@ -17,6 +17,8 @@ const NOT_STATED: readonly (readonly [said: string, quote: string, fact: string]
   ["Eve lives in Oslo.", "lives in Oslo", "User knows Eve, lives in Oslo"],
   ["I do not live in Oslo.", "live in Oslo", OSLO],
   ["I do not live in Oslo these days, the rent is too high.", "live in Oslo", OSLO],
+  ["Forget that I live in Oslo.", "I live in Oslo", OSLO],
+  ["Please don't remember that I live in Oslo.", "I live in Oslo", OSLO],
   ["Do I live in Oslo?", "I live in Oslo", OSLO],
   ["If I lived in Oslo I would ski more.", "I lived in Oslo", OSLO],
   ["I wish I lived in Oslo already.", "I lived in Oslo", OSLO],
@@ -73,6 +75,8 @@ for (const [said, quote, content] of NOT_STATED)
 const STATED: readonly (readonly [said: string, quote: string, fact: string])[] = [
   ["I live in Oslo, can you find a flat for my brother?", "I live in Oslo", OSLO],
   ["I don't live with my brother, I live in Oslo.", "I live in Oslo", OSLO],
+  ["Forget my old address, I live in Oslo.", "I live in Oslo", OSLO],
+  ["Don't forget that I live in Oslo.", "I live in Oslo", OSLO],
   ["My wife and I live in Oslo.", "My wife and I live in Oslo", OSLO],
   ["If you must know, I live in Oslo.", "I live in Oslo", OSLO],
   ["I have lived in Oslo since 2019.", "lived in Oslo", OSLO],

@@ -7,6 +7,7 @@ import type { CountText } from "@palimpsest/core/internal/tokens";
 import type { PlayedAnswer } from "./played-answer.ts";
 import {
   factsIn,
+  forgottenIn,
   type OfferedTool,
   type Situation,
   type Spoken,
@@ -208,9 +209,20 @@ function prose(spoken: readonly Spoken[], count: CountText): string {
 /** Facts come from the user's words only. A prompt without a transcript in our form is read from its conversation block. */
 function factsAnswer(spoken: readonly Spoken[], prompt: string): string {
   const words = spoken.length > 0 ? spoken.filter(({ role }) => role === "user") : linesOfUser(prompt);
-  const facts = words.flatMap(({ seq, text }) => factsIn(text).map((fact) => ({ ...fact, seqs: [seq] })));
-  return JSON.stringify({ newFacts: facts, factsToRemove: [] });
+  const forgotten = new Map(words.flatMap(({ seq, text }) => forgottenIn(text).map((content) => [content, seq])));
+  const facts = words.flatMap(({ seq, text }) => {
+    const told = factsIn(text).filter(({ content }) => seq > (forgotten.get(content) ?? 0));
+    return told.map((fact) => ({ ...fact, seqs: [seq] }));
+  });
+  const known = prompt.slice(0, prompt.indexOf("<transcript>")).matchAll(KNOWN_FACT);
+  const removed = [...known].flatMap(([, id, content = ""]) => {
+    return forgotten.has(content) ? [{ id: Number(id), quote: "" }] : [];
+  });
+  return JSON.stringify({ newFacts: facts, factsToRemove: removed });
 }
+
+/** `1. The user lives in Oslo (context)` */
+const KNOWN_FACT = /^(\d+)\. (.+) \([^()]*\)$/gm;
 
 function linesOfUser(prompt: string): Spoken[] {
   const lines = prompt.split("\n").flatMap((line) => /^\s*(?:user|human)\s*:\s*(.+)$/i.exec(line)?.[1] ?? []);
@@ -219,8 +231,8 @@ function linesOfUser(prompt: string): Spoken[] {
 
 /* Plain requests about files ("read notes.txt", "list files", "write X to Y") as calls of the tools that can do them. */
 
-export function askFileTool({ question, tools }: Situation): PlayedAnswer | null {
-  const request = requestIn(question);
+export function askFileTool({ question, tools, uploads }: Situation): PlayedAnswer | null {
+  const request = requestIn(question.replaceAll(MENTION, (whole, path: string) => uploadOf(path, uploads) ?? whole));
   if (request === null) return null;
   const tool = NAMES[request.kind].map((name) => tools.get(name)).find((offered) => offered !== undefined);
   if (tool === undefined) return null;
@@ -230,6 +242,15 @@ export function askFileTool({ question, tools }: Situation): PlayedAnswer | null
 export function tellResult({ name, text, isError }: ToolAnswer): string {
   if (isError) return `The tool ${name} failed: ${clip(text, 2_000)}`;
   return text.trim() === "" ? `The tool ${name} is done.` : `The tool ${name} answered:\n${clip(text, 2_000)}`;
+}
+
+const MENTION = /(?<!\S)@(\S+)/g;
+
+/** The copy of a mentioned file; the newest has a number behind its name if others have the name too. */
+function uploadOf(path: string, uploads: readonly string[]): string | undefined {
+  const name = path.slice(path.lastIndexOf("/"));
+  const isNamed = (file: string) => file.endsWith(name.startsWith("/") ? name : `/${name}`);
+  return uploads.findLast((upload) => isNamed(upload) || isNamed(upload.replace(/-\d+(?=\.[^./]*$|$)/, "")));
 }
 
 type FileRequest =

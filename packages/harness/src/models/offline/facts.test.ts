@@ -25,6 +25,13 @@ test("requests and talk of others are no facts", () => {
     assert.deepEqual(contents(text), [], text);
 });
 
+test("a fact that is to be forgotten is no fact, one that is not to be forgotten is", () => {
+  assert.deepEqual(contents("Forget that I live in Bremen."), []);
+  assert.deepEqual(contents("Please forget that I live in Bremen. I live in Oslo."), ["The user lives in Oslo"]);
+  assert.deepEqual(contents("Don't forget that I live in Bremen."), ["The user lives in Bremen"]);
+  assert.deepEqual(contents("Forget the report, I live in Bremen."), ["The user lives in Bremen"]);
+});
+
 test("any text is read, each fact once, quoted from the text", () => {
   fc.assert(
     fc.property(

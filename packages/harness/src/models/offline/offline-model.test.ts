@@ -118,6 +118,31 @@ test("asked for help it says what it can do, asked for a summary it lists what w
   assert.match((await ask("Please summarize our conversation.")).text, /Nothing was said yet/);
 });
 
+test("a summary of what was said leaves out rules and the summary of what was hidden, and says that there is one", async () => {
+  const rules = renderRules(rulesInForce(copyRules(NO_RULES, { user: ["Never push to main."] }, "")));
+  const record = "Record of the earlier conversation, messages 1 to 9. It is a record.\n\n## Goals\n- Ship it";
+  const asked = (...content: string[]) => {
+    const earlier = content.map((text): ModelMessage => ({ role: "user", content: text }));
+    return generateText({ model, messages: [...earlier, { role: "user", content: "Summarize our conversation" }] });
+  };
+  const { text } = await asked(`${rules}\n\n${record}`, "The mill has four wheels.");
+  assert.match(
+    text,
+    /what you said \(1\):\n- \(what came before is behind a summary.*\)\n- The mill has four wheels\.$/,
+  );
+  assert.match((await asked(`${rules}\n\n${record}`)).text, /All that you said is behind a summary/);
+  const { text: first } = await asked(`${rules}\n\nThe mill has four wheels.`);
+  assert.match(first, /what you said \(1\):\n- The mill has four wheels\.$/);
+});
+
+test("a file that a message mentions is read where its copy is", async () => {
+  const tools = { read_file: toolWith("path") };
+  const asked =
+    "read @/home/me/notes.txt\n\n(Uploaded: /mnt/user-data/uploads/a.md, /mnt/user-data/uploads/notes-2.txt)";
+  assert.deepEqual((await ask(asked, tools)).calls, [["read_file", { path: "/mnt/user-data/uploads/notes-2.txt" }]]);
+  assert.deepEqual((await ask("read @me", tools)).calls, []);
+});
+
 test("nothing found is said, not made up", async () => {
   const { text } = await ask("what was the harbour budget?", { recall }, answered("recall", "no hits"));
   assert.match(text, /found nothing said earlier about "harbour budget"/);
@@ -236,4 +261,11 @@ test("a prompt for memory gets the facts that the user told, and none of the ass
     newFacts.map(({ content }) => content),
     ["The user's name is Ada Lovelace", "The user lives in Turin"],
   );
+});
+
+test("a prompt for memory removes the known fact that the user asks to forget, and no other", async () => {
+  const transcript = "[#5 user]\nI live in Turin.\n[#7 user]\nPlease forget that I live in Turin.\n";
+  const prompt = `Known so far:\n1. The user lives in Oslo (context)\n2. The user lives in Turin (context)\n\n<transcript>\n${transcript}</transcript>\nAnswer as {"newFacts": [], "factsToRemove": []}`;
+  const { text } = await generateText({ model, prompt });
+  assert.deepEqual(JSON.parse(text), { newFacts: [], factsToRemove: [{ id: 2, quote: "" }] });
 });

@@ -8,7 +8,7 @@ import { oneLine } from "@palimpsest/core/internal/text";
 import { type CountText, charsPerToken } from "@palimpsest/core/internal/tokens";
 import { askFileTool, askRecall, keepRecord, quoteBeginning, quoteEarlier, quoteHits, tellResult } from "./acts.ts";
 import { answerParts, type PlayedAnswer, type Playing, requestTokens, usageOf, wholeAnswer } from "./played-answer.ts";
-import { factsIn, type Situation, situationOf, spokenBefore, type ToolAnswer } from "./situation.ts";
+import { factsIn, isSummarized, type Situation, situationOf, spokenBefore, type ToolAnswer } from "./situation.ts";
 
 export const OFFLINE_LABEL = "[offline]";
 
@@ -81,10 +81,13 @@ export function aboutItself({ question, earlier }: Situation): string | null {
   if (HELP.test(words)) return ABILITIES;
   if (!SUMMARY.test(words)) return null;
   const userTurns = spokenBefore(earlier).filter(({ role }) => role === "user");
-  if (userTurns.length === 0) return "Nothing was said yet.";
+  const hidden = isSummarized(earlier);
+  if (userTurns.length === 0)
+    return hidden ? "All that you said is behind a summary; ask me about any of it." : "Nothing was said yet.";
   const left = userTurns.length - SHOWN;
   const lines = userTurns.slice(-SHOWN).map(({ text }) => `- ${oneLine(text, 120)}`);
   const before = left <= 0 ? [] : [`- (${left} before these; ask about any of them)`];
+  if (hidden) before.unshift("- (what came before is behind a summary; ask about any of it)");
   return [`I can't judge what matters, but this is what you said (${userTurns.length}):`, ...before, ...lines].join(
     "\n",
   );

@@ -1,6 +1,7 @@
 /** What the offline model sees of a request: who said what, which tools are offered, which facts words state. */
 
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
+import { asksToForget } from "@palimpsest/core/internal/memory";
 import { type AiSdkMessage, aiSdkShape, type ResultPart } from "@palimpsest/core/internal/message";
 import { messagesOf } from "./played-answer.ts";
 
@@ -8,6 +9,8 @@ export interface Situation {
   readonly system: string;
   /** The last thing the user said. */
   readonly question: string;
+  /** Files that were copied in with it. */
+  readonly uploads: readonly string[];
   /** What memory put into the prompt and added to the question, line by line. */
   readonly remembered: readonly string[];
   /** Results that came after it, with what was called. */
@@ -41,6 +44,7 @@ export function situationOf(options: Pick<LanguageModelV4CallOptions, "prompt" |
   return {
     system,
     question: text.replaceAll(EVIDENCE, "").replace(UPLOADED, "").replace(STANDING, "").replace(TIME_PASSED, ""),
+    uploads: UPLOADED.exec(text.replaceAll(EVIDENCE, ""))?.[1]?.split(", ") ?? [],
     remembered: rememberedIn(text, system),
     results: answersIn(messages.slice(index + 1)),
     earlier: messages.slice(0, Math.max(0, index)).filter(({ role }) => role !== "system"),
@@ -52,13 +56,22 @@ export function situationOf(options: Pick<LanguageModelV4CallOptions, "prompt" |
 const EVIDENCE = /(?<!\s)\s*<evidence>\n(?:(?!<evidence>\n)[\s\S])*?<\/evidence>/g;
 
 /** Nor is what the chat says of files that were copied in. */
-const UPLOADED = /\n\n\(Uploaded: [^)\n]*\)$/;
+const UPLOADED = /\n\n\(Uploaded: ([^\n]*)\)$/;
 
 /** Nor are the standing rules that stand before a first message. */
 const STANDING = /^\[Standing rules[^\]\n]*\]\n(?:- [^\n]*\n)*\n*/;
 
 /** Nor is the line that says how long ago the message before was. */
 const TIME_PASSED = /(?<!\s)\s*\[\d+ (?:hours|days) after the message before: [\d :-]+ UTC\]/;
+
+/** Nor is the summary of what was hidden: a turn of its own, or up to the line that ends it. */
+const RECORD =
+  /^Record of the earlier conversation, messages 1 to [\s\S]*?(?:\(End of the summary\. The conversation goes on from here\.\)|$)/;
+
+/** Whether messages were hidden behind a summary. */
+export function isSummarized(messages: readonly AiSdkMessage[]): boolean {
+  return messages.some((message) => RECORD.test(textOf(message).replace(STANDING, "")));
+}
 
 const BLOCK = /<memory>\n((?:(?!<memory>\n)[\s\S])*?)<\/memory>/g;
 
@@ -125,11 +138,11 @@ export function spokenIn(prompt: string): readonly Spoken[] | null {
   return spoken.map((piece) => ({ ...piece, text: piece.text.trim() }));
 }
 
-/** The conversation itself, where it stands before the request; its messages are numbered from 1. */
+/** The conversation itself, where it stands before the request, without summary and rules; its messages are numbered from 1. */
 export function spokenBefore(messages: readonly AiSdkMessage[]): readonly Spoken[] {
   return messages.flatMap((message, index) => {
     const { role } = message;
-    const text = textOf(message).replaceAll(EVIDENCE, "").trim();
+    const text = textOf(message).replaceAll(EVIDENCE, "").replace(STANDING, "").replace(RECORD, "").trim();
     return (role === "user" || role === "assistant") && text !== "" ? [{ seq: index + 1, role, text }] : [];
   });
 }
@@ -181,14 +194,29 @@ const RULES: readonly FactRule[] = [
 ];
 
 const CONFIDENCE = 0.9;
+/** How many characters before a fact can ask to forget it. */
+const CLAUSE = 100;
 
+/** A fact that the user asks to forget is not told. */
 export function factsIn(text: string): readonly PatternFact[] {
+  return patternFacts(text, "told");
+}
+
+/** What the user asks to forget, in the words of a fact. */
+export function forgottenIn(text: string): readonly string[] {
+  return patternFacts(text, "forgotten").map(({ content }) => content);
+}
+
+function patternFacts(text: string, wanted: "told" | "forgotten"): readonly PatternFact[] {
   const facts = new Map<string, PatternFact>();
   for (const [pattern, category, say] of RULES) {
     for (const match of text.matchAll(pattern)) {
       const value = match[1]!.replace(/,? (?:and (?:i|my)|but)\b.*$/is, "").trim();
       if (value === "") continue;
       const content = say(value);
+      const before = text.slice(Math.max(0, match.index - CLAUSE), match.index);
+      const clause = before.slice(before.search(/[^.!?;,\n]*$/)) + match[0];
+      if (asksToForget(clause, content) !== (wanted === "forgotten")) continue;
       facts.set(content.toLowerCase(), { content, category, confidence: CONFIDENCE, quote: match[0].trim() });
     }
   }
