@@ -14,8 +14,8 @@ test("a chat reads prompts and commands from a pipe, one a line, and prints plai
   const lines = [
     "The mill has four wheels.",
     ...Array.from({ length: 6 }, (_, day) => `Day ${day}: the wheels ran for ${day + 3} hours and the miller slept.`),
+    `read @${path}`,
     `/upload ${path}`,
-    "read /mnt/user-data/uploads/wheels.txt",
     "How many wheels did we say \\",
     "the mill has?",
     "/pin 3",
@@ -71,6 +71,7 @@ test("the last message is asked again or changed in a fork, the thread is counte
     "/cost",
     `/export ${at.file("mill.md")}`,
     `/export ${at.file("mill.md")}`,
+    `/export ${at.file("mill.html")}`,
     `What is in @${notes} and @nowhere?`,
     "/threads",
     "/threads 3",
@@ -93,8 +94,21 @@ test("the last message is asked again or changed in a fork, the thread is counte
   ])
     assert.match(stdout, expected);
   const written = readFileSync(at.file("mill.md"), "utf8");
-  assert.match(written, /^# mill-fork-.*\n\n## user \(#3\)\n\nThe mill has four wheels\.\n/);
+  assert.match(written, /^# The mill has four wheels\n\n## user · #3 · .*\n\nThe mill has four wheels\.\n/);
+  assert.match(readFileSync(at.file("mill.html"), "utf8"), /^<!doctype html>/);
   assert.ok(written.includes("the sea") && !written.includes("the river"));
+});
+
+test("a command says why it does nothing", async (t) => {
+  const lines = ["/hide", "/model offline", "Hello.", "/notes write plan x", "/undo 3"];
+  const { stdout } = await desk(t).piped(lines, "chat");
+  for (const expected of [
+    /> \/hide\nThe prompt shows no message yet that could be hidden\./,
+    /> \/model offline\nAnswers come from offline already\./,
+    /Nothing done: \/notes takes nothing behind it/,
+    /Nothing done: \/undo takes nothing behind it/,
+  ])
+    assert.match(stdout, expected);
 });
 
 test("in a small window a compaction comes after some messages, and a question about the first is answered from behind it", async (t) => {

@@ -1,11 +1,12 @@
 /** What the chat's commands do to the thread: compact, undo, redo, look at it, search, pin, fork. */
 
 import { writeFile } from "node:fs/promises";
-import { resolve } from "node:path";
+import { extname, resolve } from "node:path";
 import { checkThreadId, type MessageRecord } from "@palimpsest/core/internal/log";
 import { readStored } from "@palimpsest/core/internal/message";
 import { createSnippets } from "@palimpsest/core/internal/recall";
 import { errorCode } from "@palimpsest/core/internal/text";
+import type { ExportFormat } from "palimpsest/import";
 import { pin as pinAct, redo as redoAct, undo as undoAct } from "palimpsest/internal/acting";
 import { freeForkName } from "palimpsest/internal/assistant";
 import { checkScope, memoryService } from "palimpsest/internal/memory";
@@ -116,6 +117,7 @@ export async function model(session: ChatSession, argument: string): Promise<voi
     return screen.aside("/model NAME or its number uses another one.");
   }
   const name = models.some((entry) => entry.name === argument) ? argument : listed.models[Number(argument) - 1];
+  if (name === undefined && argument === current) return screen.aside(`Answers come from ${current} already.`);
   if (name === undefined) return screen.aside(`There is no model "${printable(argument)}"; /model lists them.`);
   await session.useModel(name);
   await screen.aside(`Answers come from ${name} now (${grouped(session.assistant.model.window.tokens)} tokens).`);
@@ -176,30 +178,29 @@ export async function unfold({ screen, uses }: ChatSession): Promise<void> {
   }
 }
 
-/* /export: the thread as a file, as a person reads it (Markdown) or as it was given (JSON lines). */
+/* /export: the thread as a file, in the format of the file's name. */
 
 /** Never over a file that is there already. */
-export async function exportThread(
-  { assistant, deps, screen, threadId }: ChatSession,
-  argument: string,
-): Promise<void> {
+export async function exportThread({ deps, screen, threadId }: ChatSession, argument: string): Promise<void> {
   if ((await deps.store.header(threadId)) === undefined) return screen.aside("Nothing was said in this thread yet.");
   const file = resolve(argument === "" ? `${threadId}.md` : argument.replace(/^(["'])(.*)\1$/, "$2"));
-  const asGiven = file.endsWith(".jsonl");
-  const pieces: string[] = asGiven ? [] : [`# ${threadId}\n\n`];
-  for await (const record of assistant.agent.thread(threadId).replay()) {
-    const { role, text } = wordsOf(record);
-    if (asGiven) pieces.push(`${record.body}\n`);
-    else if (text.trim() !== "") pieces.push(`## ${role} (#${record.seq})\n\n${text.trim()}\n\n`);
-  }
+  const format = FORMATS[extname(file).toLowerCase()] ?? "markdown";
+  const { exportThread: pieces } = await import("palimpsest/import");
   try {
-    await writeFile(file, pieces, { mode: 0o600, flag: "wx" });
+    await writeFile(file, pieces(deps.store, threadId, format), { mode: 0o600, flag: "wx" });
   } catch (error) {
     if (errorCode(error) !== "EEXIST") throw error;
     return screen.aside(`${file} is there already: /export FILE names another one.`);
   }
   await screen.aside(`Written to ${file}.`);
 }
+
+const FORMATS: Readonly<Record<string, ExportFormat>> = {
+  ".html": "html",
+  ".htm": "html",
+  ".jsonl": "jsonl",
+  ".json": "jsonl",
+};
 
 /* What the chat shows of memory; changing it is `palimpsest memory`. */
 

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import type { Key } from "./keyboard.ts";
 import { type EditorState, editLine, emptyEditor, shownText, taken, wholeText } from "./line-editor.ts";
+import { meaningOf } from "./slash.ts";
 
 const named = (name: string): Key => ({ kind: "named", name });
 const typed = (text: string): Key => ({ kind: "text", text });
@@ -99,6 +100,16 @@ test("whatever keys come, the cursor is inside no character, and nothing but the
 test("a pasted command is text: only a typed one runs", () => {
   const { text } = editLine(emptyEditor([]), pasted("/export /tmp/a.md"));
   assert.equal(text, "//export /tmp/a.md");
+  for (const paste of [
+    "/export /tmp/a.md",
+    "/help\nand more",
+    "//export default",
+    "  /help me",
+    `  /help${"\nmore".repeat(20)}`,
+  ]) {
+    const said = meaningOf(wholeText(editLine(emptyEditor([]), pasted(paste))), null);
+    assert.deepEqual(said, { kind: "say", text: paste.trimStart() });
+  }
   assert.equal(editLine(emptyEditor([]), pasted("see /export")).text, "see /export");
   const typed = editLine(emptyEditor([]), { kind: "text", text: "/export " });
   assert.equal(editLine(typed, pasted("/tmp/a.md")).text, "/export /tmp/a.md");

@@ -109,11 +109,11 @@ function label(paste: string): string {
 function applied(state: EditorState, key: Key): EditorState {
   if (key.kind === "text") return inserted(state, key.text.replaceAll(STANDING_IN, "\ufffd"));
   if (key.kind === "paste") {
-    const { folded, pastes } = fold(key.text, state.pastes);
     const pastedMentions = [...state.pastedMentions, ...mentionedPaths(key.text)];
-    // Pasted text at the beginning of a line is text, as `//` is, and no command.
-    const isCommand = state.text.slice(0, state.cursor).trim() === "" && /^\s*\/[a-z]+(?:\s|$)/.test(key.text);
-    return inserted({ ...state, pastes, pastedMentions }, isCommand ? `/${folded.trimStart()}` : folded);
+    // Pasted text at the beginning of a line is text and no command: saying it takes the added slash away.
+    const isCommand = state.text.slice(0, state.cursor).trim() === "" && /^\s*\/+[a-z]+(?:\s|$)/.test(key.text);
+    const { folded, pastes } = fold(isCommand ? key.text.trimStart() : key.text, state.pastes);
+    return inserted({ ...state, pastes, pastedMentions }, isCommand ? `/${folded}` : folded);
   }
   return BINDINGS[key.name]?.(state) ?? state;
 }

@@ -18,7 +18,10 @@ const cases: readonly (readonly [string | null, string | null, Meaning<string>])
   [" N ", call, verdict("no")],
   ["a", call, verdict("always")],
   ["do something else", call, say("do something else")],
-  ["//no command", null, say("//no command")],
+  ["//no command", null, say("/no command")],
+  ["//help\nand more", null, say("/help\nand more")],
+  ["///no command", null, say("//no command")],
+  ["// a comment", null, say("// a comment")],
   ["/nothing-like-it", null, say("/nothing-like-it")],
   ["/nope", call, { kind: "unknown", name: "nope" }],
 ];

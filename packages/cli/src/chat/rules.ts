@@ -91,6 +91,7 @@ async function numbered(session: ChatSession, heading: string): Promise<void> {
   const from = Math.max((head?.hiddenThrough ?? 0) + 1, (head?.version ?? 0) - 100);
   const result = await perform(session, lines, { thread, from, limit: 100, length: 60 });
   if (result === null) return;
+  if (result.lines.length === 0) return screen.aside("The prompt shows no message yet that could be hidden.");
   await screen.aside(heading);
   for (const { seq, role, parts } of result.lines.slice(-LISTED)) {
     const words = parts.map(({ text }) => text).join(" ");

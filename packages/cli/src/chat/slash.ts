@@ -35,9 +35,13 @@ export function meaningOf<Call>(line: string | null, call: Call | null): Meaning
   if (line === null) return { kind: "quit" };
   const slash = readSlash(line);
   if (slash.kind !== "text") return slash;
+  if (ESCAPED.test(line)) return { kind: "say", text: line.replace("/", "") };
   const verdict = call === null ? null : verdictOf(line);
   return call === null || verdict === null ? wordsIn(line) : { kind: "verdict", call, verdict };
 }
+
+/** A second slash says that it is text. */
+const ESCAPED = /^\s*\/\/+[a-z]+(?:\s|$)/;
 
 /** Never a command: what a command wants said may begin like one. */
 export function wordsIn(text: string): SpokenWords {
@@ -84,7 +88,12 @@ const slashCommands: readonly SlashCommand[] = [
   { name: "retry", argument: "", summary: "ask your last message again, in a fork without its answer", run: retry },
   { name: "edit", argument: "[TEXT]", summary: "change your last message and ask that, in a fork", run: edit },
   { name: "cost", argument: "", summary: "how many tokens this thread has taken", run: cost },
-  { name: "export", argument: "[FILE]", summary: "write the thread to a file: .md or .jsonl", run: exportThread },
+  {
+    name: "export",
+    argument: "[FILE]",
+    summary: "write the thread to a file: .md, .html or .jsonl",
+    run: exportThread,
+  },
   { name: "files", argument: "", summary: "the thread's files", run: files },
   { name: "upload", argument: "PATH", summary: "give the agent a copy of a file", run: upload },
   { name: "unfold", argument: "", summary: "what the last answer's tools were given and gave", run: unfold },

@@ -129,9 +129,15 @@ async function carriedOut(
         return true;
       case "verdict":
         return await decided(session, meaning.call, meaning.verdict);
-      case "command":
-        await meaning.command.run(session, meaning.argument);
+      case "command": {
+        const { name, argument, run: act } = meaning.command;
+        if (argument === "" && meaning.argument !== "")
+          await session.screen.aside(
+            `Nothing done: /${name} takes nothing behind it; /help lists what each command takes.`,
+          );
+        else await act(session, meaning.argument);
         return true;
+      }
       case "unknown":
         await session.screen.aside(`There is no /${meaning.name}; /help lists what there is.`);
         return true;
