@@ -215,7 +215,7 @@ function patternFacts(text: string, wanted: "told" | "forgotten"): readonly Patt
       if (value === "") continue;
       const content = say(value);
       const before = text.slice(Math.max(0, match.index - CLAUSE), match.index);
-      const clause = before.slice(before.search(/[^.!?;,\n]*$/)) + match[0];
+      const clause = before.split(/[.!?;,\n]/).at(-1)! + match[0];
       if (asksToForget(clause, content) !== (wanted === "forgotten")) continue;
       facts.set(content.toLowerCase(), { content, category, confidence: CONFIDENCE, quote: match[0].trim() });
     }
