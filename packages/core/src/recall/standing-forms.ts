@@ -65,7 +65,7 @@ const LASTING =
 const ANSWERS =
   "(?:answers?|responses?|replies|reply|messages?|outputs?|explanations?|summaries|summary|code(?: (?:samples|examples|blocks|snippets))?|snippets|examples|commits?|commit messages|pull requests|prs|tests|emails?|reports|documents|documentation|comments|translations|functions|files|scripts)";
 
-const INSTRUCTIONS: readonly RegExp[] = [
+const INSTRUCTIONS = [
   `^${PLEASE}(?:al{1,2}ways|never(?: ever)?|don'?t ever|do not ever|under no circumstances(?: should you)?) ${DO}`,
   `^${FROM_NOW},? ${ORDER}`,
   `^(?:(?:always|never) )?${NEGATIVE} (?:ever )?(?:${VERBS}|using|adding|writing|giving|saying|asking|calling|including|suggesting|repeating|putting|making|starting|ending|formatting|touching|changing|committing|pushing|apologizing)\\b.*\\b(?:again|any ?more|ever|${FROM_NOW})[.!]*$`,
@@ -127,7 +127,7 @@ const INSTRUCTIONS: readonly RegExp[] = [
   "^(?:\u5e38\u306b|\u3044\u3064\u3082|\u5fc5\u305a|\u4eca\u5f8c[\u306f\u3082]?|\u3053\u308c\u304b\u3089\u306f?)[^\u3002\u3001]{2,60}(?:\u3066|\u3067)\u304f\u3060\u3055\u3044[\u3002\uff01!]?$",
   "^(?:\u0432\u0441\u0435\u0433\u0434\u0430|\u043d\u0438\u043a\u043e\u0433\u0434\u0430 \u043d\u0435) \\p{L}{3,}(?:\u0439|\u0439\u0442\u0435|(?<!\u0442)\u044c|\u044c\u0442\u0435|(?<!\u043b)\u0438|\u0438\u0442\u0435)(?!\\p{L})",
   "^(?:siempre|nunca) (?:responde|escribe|usa|utiliza|a\u00f1ade|agrega|incluye|muestra|explica|evita|uses|escribas|respondas)\\b",
-].map((form) => new RegExp(form, "iu"));
+].map(withAnyVerbFirst);
 
 /** `Always use HTTPS is what they taught us`, `Never give up`: no word to the assistant. */
 const STATEMENT =
@@ -175,7 +175,15 @@ const PREFERENCES: readonly RegExp[] = [
 const ONCE =
   /\b(?:for now|this time|just this once|today|tonight|tomorrow|right now|at the moment|on this one|not to (?:say|answer|be transferred)|prefer (?:the|this|that) (?:\w+ )?(?:one|option|first|second|third|former|latter|cheapest|flight|seat|date))\b/i;
 
-/** Compiles the forms, one in a step: their first two uses take 0.4 s of CPU in all, which nobody should wait for at a stretch. */
+/** The list of verbs takes V8 long to compile. So a form is tried with any word as its verb first; few sentences have that shape. */
+function withAnyVerbFirst(form: string): Pick<RegExp, "test"> {
+  const exact = new RegExp(form, "iu");
+  if (!form.includes(VERBS)) return exact;
+  const loose = new RegExp(form.replaceAll(VERBS, "[a-z-]+"), "iu");
+  return { test: (sentence) => loose.test(sentence) && exact.test(sentence) };
+}
+
+/** Compiles the forms, one in a step: their first two uses take 0.1 s of CPU in all, which nobody should wait for at a stretch. */
 export function* compileForms(): Generator<void, void> {
   for (const form of [TOLD, ...INSTRUCTIONS, STATEMENT, LIFE, ...PREFERENCES, ONCE])
     for (const text of ["a", "b"]) {
