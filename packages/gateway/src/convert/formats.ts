@@ -6,7 +6,7 @@
 import { isRecord } from "@palimpsest/core/internal/text";
 import type { Handle } from "hast-util-to-mdast";
 import type { Handle as WriteHandle } from "mdast-util-to-markdown";
-import { archiveBytes, zipEntries } from "palimpsest/internal/import";
+import { zipEntries } from "palimpsest/internal/import";
 import type { explainMissing } from "palimpsest/internal/models";
 
 /** The Markdown in pieces, so that its reader can stop at a limit. */
@@ -348,7 +348,7 @@ const MOST_UNPACKED = 128 << 20;
 
 /** The files of an archive. All contents together may have so many bytes. */
 async function packedFiles(bytes: Buffer) {
-  const entries = await zipEntries(archiveBytes("it", bytes), MOST_FILES);
+  const entries = await zipEntries({ name: "it", bytes }, MOST_FILES);
   if (typeof entries === "string") throw new Error(entries);
   let room = MOST_UNPACKED;
   return entries.map(({ name, problem, chunks }) => ({

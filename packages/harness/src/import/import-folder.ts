@@ -16,7 +16,7 @@ import {
   importSource,
 } from "./import-file.ts";
 import type { ValueLimit } from "./value-splitter.ts";
-import { type Archive, archiveBytes, archiveFile, isZip, zipEntries } from "./zip.ts";
+import { type Archive, isZip, zipEntries } from "./zip.ts";
 
 export interface FolderOutcome {
   readonly kind: "folder";
@@ -95,8 +95,8 @@ async function imported(
 }
 
 async function sessionsIn(path: string, { bytes, most }: FolderOptions): Promise<readonly SessionFile[]> {
-  if (bytes !== undefined) return archivedFiles(archiveBytes(path, bytes), most);
-  return (await isZip(path)) ? archivedFiles(archiveFile(path), most) : sessionFiles(path);
+  if (bytes !== undefined) return archivedFiles({ name: path, bytes }, most);
+  return (await isZip(path)) ? archivedFiles({ name: path, bytes: null }, most) : sessionFiles(path);
 }
 
 async function sessionFiles(path: string): Promise<readonly SessionFile[]> {

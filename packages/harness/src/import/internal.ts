@@ -5,4 +5,4 @@ export { FORMATS } from "./formats/index.ts";
 export { archivedFiles } from "./import-folder.ts";
 export { type SyncRound, syncFolder } from "./sync/sync-folder.ts";
 export { folderChanges } from "./sync/watch-folder.ts";
-export { archiveBytes, beginsZip, isZip, zipEntries } from "./zip.ts";
+export { beginsZip, isZip, zipEntries } from "./zip.ts";

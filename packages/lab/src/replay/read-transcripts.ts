@@ -4,7 +4,7 @@
  */
 import { errorText } from "@palimpsest/core/internal/text";
 import { type ArchiveLimits, type ImportedMessage, readConversations } from "palimpsest/import";
-import { archiveBytes, archivedFiles, type ByteSource, beginsZip } from "palimpsest/internal/import";
+import { archivedFiles, type ByteSource, beginsZip } from "palimpsest/internal/import";
 import { type Dialog, dialogsIn } from "./dialogs.ts";
 import { type ReplayedConversation, type Transcript, transcriptOf } from "./transcript.ts";
 
@@ -18,7 +18,7 @@ export async function readTranscripts(name: string, file: Buffer, most?: Archive
   if (!beginsZip(file)) return transcriptsIn(name, file);
   const transcripts: Transcript[] = [];
   const problems: string[] = [];
-  for (const { file: path, source } of await archivedFiles(archiveBytes(name, file), most)) {
+  for (const { file: path, source } of await archivedFiles({ name, bytes: file }, most)) {
     const read = await readArchived(path, source);
     transcripts.push(...read.transcripts);
     problems.push(...read.problems.map((problem) => `${path}: ${problem}`));
