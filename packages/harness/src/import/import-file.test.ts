@@ -50,15 +50,15 @@ test("records stand in the order a live thread would have written them", async (
   assert.equal(receipt?.kind === "event" && receipt.event.type, "imported");
 });
 
-test("an answer that was stopped before its first word is left out with a warning, and the rest is imported", async (t) => {
+test("an answer that ended before its first word is left out with a warning, and the rest is imported", async (t) => {
   const at = place(t);
   const empty = { message: { role: "assistant", content: null }, model: "m" };
-  const stopped = JSON.stringify({ ...empty, stop_reason: "aborted" });
-  const outcome = await at.import("a", [line("q", null), stopped, line("q", null), stopped, line("a", 9)].join("\n"));
+  const [stopped, failed] = ["aborted", "error"].map((reason) => JSON.stringify({ ...empty, stop_reason: reason }));
+  const outcome = await at.import("a", [line("q", null), stopped, line("q", null), failed, line("a", 9)].join("\n"));
   assert.equal(outcome.kind, "imported");
   assert.deepEqual(outcome.kind === "imported" && [outcome.imported, outcome.warnings], [
     3,
-    [{ place: "", message: "left out: an answer that was stopped before its first word (2 times)" }],
+    [{ place: "", message: "left out: an answer that ended before its first word (2 times)" }],
   ]);
   const unexplained = await at.import("b", [line("q", null), JSON.stringify(empty)].join("\n"));
   assert.equal(unexplained.kind, "invalid");

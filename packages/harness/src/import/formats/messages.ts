@@ -49,7 +49,7 @@ export function openMessages(first: readonly PlacedValue[]): PieceReader {
       const said = isRecord(inner)
         ? message(inner, memberSlices(text).get("message")!, { place, around: value })
         : message(value, text, { place, around: value });
-      yield isStoppedAtOnce(said.value, value) ? STOPPED : { kind: "message", key: "", message: said };
+      yield isEndedAtOnce(said.value, value) ? ENDED : { kind: "message", key: "", message: said };
     },
     *end(): Iterable<ImportPiece> {
       yield* history.end();
@@ -119,17 +119,17 @@ function* messagesIn(list: HeldMessage & { readonly place: string }, key: string
     const said = isRecord(inner)
       ? message(inner, memberSlices(slice).get("message")!, { place, around })
       : message(around, slice, { place, around });
-    yield isStoppedAtOnce(said.value, around) ? STOPPED : { kind: "message", key, message: said };
+    yield isEndedAtOnce(said.value, around) ? ENDED : { kind: "message", key, message: said };
   }
 }
 
-const STOPPED: ImportPiece = { kind: "left", place: "", what: "an answer that was stopped before its first word" };
+const ENDED: ImportPiece = { kind: "left", place: "", what: "an answer that ended before its first word" };
 
 /** No provider takes an answer without content; nothing is lost with one that never began. */
-function isStoppedAtOnce(value: FormatFields, around: FormatFields): boolean {
+function isEndedAtOnce(value: FormatFields, around: FormatFields): boolean {
   const reason = around["stop_reason"] ?? around["stopReason"] ?? around["finish_reason"];
   const isEmpty = value["content"] === null && value["tool_calls"] == null && value["function_call"] == null;
-  return value["role"] === "assistant" && isEmpty && /^(?:abort|cancel|interrupt)/i.test(String(reason));
+  return value["role"] === "assistant" && isEmpty && /^(?:abort|cancel|interrupt|error|fail)/i.test(String(reason));
 }
 
 function requestOf(value: FormatFields): ImportedConversation["request"] {
