@@ -6,7 +6,7 @@ import { type TestContext, test } from "node:test";
 import { originalsIn } from "@palimpsest/core/internal/summary";
 import { assertSound, collect, freshThread, say, writerOf } from "@palimpsest/testing/internal/kit";
 import { openSqlite } from "../stores/index.ts";
-import { fork, pin, undo } from "./acts.ts";
+import { appendMessages, fork, pin, undo } from "./acts.ts";
 import { verify } from "./audit.ts";
 import { compactThread } from "./compact-thread.ts";
 import { redact } from "./redact.ts";
@@ -16,8 +16,8 @@ const SECRET = "We decided that the vault code is 4711-quux-9920, never write it
 
 const FILLER = "What follows is about the weather in the harbor, which nobody asked about today. ".repeat(20);
 
-/** Twelve turns with something worth keeping in each, compacted twice; message 5 is the secret. */
-async function compacted(t: TestContext) {
+/** An empty thread and what compacts it. */
+async function freshHome(t: TestContext) {
   const store = openSqlite({ path: ":memory:" });
   const home = mkdtempSync(join(tmpdir(), "palimpsest-rebuild-"));
   t.after(async () => {
@@ -26,11 +26,7 @@ async function compacted(t: TestContext) {
   });
   const writer = await freshThread(store);
   const { threadId } = writer.lease;
-  const tell = (from: number, to: number) =>
-    Array.from({ length: to - from }, (_, index) => {
-      const turn = from + index;
-      return turn === 5 ? SECRET : `We decided that service ${turn} uses port ${8_000 + turn}.\n${FILLER}`;
-    });
+  await store.releaseLease(writer.lease);
   const compact = async () => {
     const outcome = await compactThread(
       writer,
@@ -46,14 +42,23 @@ async function compacted(t: TestContext) {
     );
     assert.equal(outcome.kind, "compacted", JSON.stringify(outcome));
   };
-  await say(writer, ...tell(1, 9));
-  await store.releaseLease(writer.lease);
-  await compact();
-  const second = await writerOf(writer, threadId);
-  await say(second, ...tell(9, 13));
-  await store.releaseLease(second.lease);
-  await compact();
-  return { store, writer, threadId };
+  return { store, writer, threadId, compact };
+}
+
+/** Twelve turns with something worth keeping in each, compacted twice; message 5 is the secret. */
+async function compacted(t: TestContext) {
+  const { compact, ...home } = await freshHome(t);
+  const tell = async (from: number, to: number) => {
+    const turns = Array.from({ length: to - from }, (_, index) => {
+      const turn = from + index;
+      return turn === 5 ? SECRET : `We decided that service ${turn} uses port ${8_000 + turn}.\n${FILLER}`;
+    });
+    await holding(home.writer, home.threadId, (held) => say(held, ...turns));
+    await compact();
+  };
+  await tell(1, 9);
+  await tell(9, 13);
+  return home;
 }
 
 test("redacting a message makes the summaries that stood for it anew from what is left, without a model", async (t) => {
@@ -108,6 +113,42 @@ test("a redaction names the later messages that still quote the words, and those
   assert.deepEqual("quotedIn" in outcome && outcome.quotedIn, [at(1), at(3), at(4), inBranch]);
   const left = await redact(writer, threadId, version + 4);
   assert.deepEqual("quotedIn" in left && left.quotedIn, [], "an earlier message, which stands, holds the name");
+});
+
+test("a summary is made anew when other calls name what the redacted call named", async (t) => {
+  const { store, writer, threadId, compact } = await freshHome(t);
+  const path = "/home/ann/harbor/tide-tables-2031.ts";
+  const call = (id: string, name: string, input: object) => [
+    {
+      role: "assistant",
+      content: null,
+      tool_calls: [{ id, type: "function", function: { name, arguments: JSON.stringify(input) } }],
+    },
+    { role: "tool", tool_call_id: id, content: FILLER },
+  ];
+  const held = await writerOf(writer, threadId);
+  const messages = [
+    { role: "user", content: "We decided that service 1 uses port 8001." },
+    ...call("c1", "read", { path }),
+    ...call("c2", "write", { path: "/home/ann/notes.md", content: `Look at ${path} first. ${FILLER}` }),
+    ...call("c3", "edit", { path, old: "low water at noon", new: "high water at noon" }),
+    ...call("c4", "bash", { command: `wc -l ${path}` }),
+    { role: "assistant", content: "Both are read." },
+    ...Array.from({ length: 4 }, (_, turn) => ({ role: "user", content: `Turn ${turn}. ${FILLER}` })),
+  ];
+  await appendMessages(
+    held,
+    messages.map((body) => ({ dialect: "openai" as const, origin: "import" as const, body })),
+  );
+  await store.releaseLease(held.lease);
+  await compact();
+  assert.ok((await shown(store, threadId)).includes(path));
+  const outcome = await redact(writer, threadId, 2);
+  assert.deepEqual(outcome.kind === "redacted" && outcome.summaries, { rebuilt: 1, erased: 0 });
+  const after = await shown(store, threadId);
+  assert.match(after, /service 1 uses port 8001/);
+  assert.ok(!after.includes(path), after);
+  await assertSound(writer, threadId);
 });
 
 test("redacting again changes nothing, and a fork that shares the summary has the same one", async (t) => {

@@ -3,7 +3,14 @@
  * longer than they were. Each takes up the one it folds, as it was first written. Changes nothing itself.
  */
 
-import { coveredIn, extractState, renderState, stateOf, storedSummary } from "@palimpsest/core/internal/compaction";
+import {
+  type Covered,
+  coveredIn,
+  extractState,
+  renderState,
+  stateOf,
+  storedSummary,
+} from "@palimpsest/core/internal/compaction";
 import {
   type CompactionRecord,
   type Erasure,
@@ -70,6 +77,8 @@ function isRebuilt({ record, redacted }: StoredRecord, { texts }: Erasure): bool
   return texts.length === 0 && redacted && record.kind === "compaction" && record.summary.state !== null;
 }
 
+type OwnWords = Covered<object>["own"];
+
 interface RecordSource {
   readonly store: Store;
   readonly threadId: string;
@@ -94,22 +103,25 @@ async function rebuilt(record: CompactionRecord, context: Rebuilding): Promise<S
     .map((one) => ({ seq: one.seq, message: readBody(one, shape) }))
     .filter(({ message }) => shape.role(message) !== "system");
   const covered = coveredIn(folded, { last, entries, tail: [] }, shape);
+  const own = { ...ownLeft(covered.own, erasure), reports: await reportsLeft(record, context) };
   const userTurns = covered.userTurns.filter((seq) => seq !== erasure.message?.seq);
   const pinned = [...new Set([...head.pins.filter((seq) => seq <= last), ...userTurns.toReversed()])];
-  const seqs = [...new Set([...pinned, ...quotable(covered.own.hidden).map(({ seq }) => seq)])];
+  const seqs = [...new Set([...pinned, ...quotable(own.hidden).map(({ seq }) => seq)])];
   const quoted = new Map((await messagesIn(context, { seqs })).map((one) => [one.seq, readBody(one, shape)]));
   const [words, quotes] = splitQuotes(before);
-  const own = { ...covered.own, reports: await reportsLeft(record, context) };
   const input = {
     ...covered,
     own,
     userTurns,
     pins: pinned.flatMap((seq) => (quoted.has(seq) ? [quote(seq, quoted.get(seq)!, shape)] : [])),
     quotes: await inTurns(
-      quoteSteps(covered.own.hidden, {
+      quoteSteps(own.hidden, {
         maxTokens: size(quotes),
         count: size,
-        text: ({ seq, part }) => writtenIn(quoted.get(seq), part, shape),
+        text: ({ seq, part }) => {
+          const text = writtenIn(quoted.get(seq), part, shape);
+          return text === null || isQuoted(text, erasure.texts) ? null : text;
+        },
       }),
     ),
     lines: stateLines(erasedState(head.state, erasure) ?? head.state),
@@ -119,6 +131,16 @@ async function rebuilt(record: CompactionRecord, context: Rebuilding): Promise<S
   const summary = withoutEchoes(await inTurns(extractState(input, shape, room)), erasure.texts);
   const { text } = renderState(summary, input, { ...room, format });
   return { format, text, digest: null, state: stateOf(summary, input) };
+}
+
+/** Calls that stay may name a file or a value that the erased message names, too. */
+function ownLeft(own: OwnWords, { texts }: Erasure): OwnWords {
+  const partsLeft = ({ messages, parts }: OwnWords["work"]) => ({
+    messages,
+    parts: parts.filter(({ path }) => path === null || !isQuoted(path, texts)),
+  });
+  const names = own.names.filter(([name]) => !isQuoted(name, texts));
+  return { ...own, names, work: partsLeft(own.work), hidden: partsLeft(own.hidden) };
 }
 
 /** Reports are carried from compaction to compaction, so its own state has all of them. */

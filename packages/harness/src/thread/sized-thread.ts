@@ -68,7 +68,8 @@ export async function sizedThread(store: Store, load: ThreadLoad, asker?: Asker)
     sizer.countOn({ account: resumeAccount(reports, resumed), model, prior });
   };
   countOnReports();
-  const unseen = fixed.tokens > 0 || load.head.usage === null ? 0 : unseenIn(prompt(), thread.live());
+  const isNone = fixed.tokens > 0 || load.head.usage === null || isSummaryErased(load);
+  const unseen = isNone ? 0 : unseenIn(prompt(), thread.live());
   if (unseen > 0) {
     sizer.fix(fixedSize({ unseen }));
     countOnReports();
@@ -91,6 +92,14 @@ function unseenIn({ count, entries, factor }: Prompt<object>, { compaction, prun
   const until = isReported ? Number.POSITIVE_INFINITY : (act?.seq ?? 0);
   const shown = entries.filter(({ seq }) => (seq ?? 0) <= until).reduce((sum, { tokens }) => sum + tokens, 0);
   return counted - shown < counted * UNSEEN_SHARE ? 0 : Math.round(counted - shown);
+}
+
+/** Its compaction's figures counted the summary, which is gone. */
+function isSummaryErased({ head, records }: ThreadLoad): boolean {
+  return records.some(
+    ({ record, redacted }) =>
+      redacted && record.seq === head.compaction && record.kind === "compaction" && record.summary.state === null,
+  );
 }
 
 /** Counters differ by less. */

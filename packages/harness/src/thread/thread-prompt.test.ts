@@ -8,6 +8,7 @@ import { summarizationFromOptions } from "../compaction/summarization.ts";
 import { openSqlite } from "../stores/index.ts";
 import { appendMessages, appendUsage, withWriter } from "./acts.ts";
 import { compactThread } from "./compact-thread.ts";
+import { redact } from "./redact.ts";
 import { threadPrompt } from "./thread-prompt.ts";
 import { createThread, threadDeps } from "./writer.ts";
 
@@ -114,22 +115,9 @@ test("of a thread without its system prompt and tools, what was charged beyond i
 });
 
 test("a compaction's figures, the count after it and its parts are one count, also of a thread without its system prompt", async (t) => {
-  const words = (index: number) => `Message ${index} tells of the river and of its banks. `.repeat(20);
-  const roles = ["user", "assistant"] as const;
-  const at = await thread(
-    t,
-    Array.from({ length: 16 }, (_, index) => ({ role: roles[index % 2], content: words(index) })),
-  );
+  const at = await thread(t, talk(16));
   await at.report(16, 12_000);
-  const home = mkdtempSync(join(tmpdir(), "palimpsest-prompt-"));
-  t.after(() => rmSync(home, { recursive: true }));
-  const settings = {
-    home,
-    policy: summarizationFromOptions({ keep: { type: "messages", value: 4 } }).policy,
-    window: { size: 32_768, reserve: 4_096 },
-    writer: null,
-    on: () => {},
-  } as const;
+  const settings = compactionSettings(t);
   const request = { cause: "manual", keep: { type: "messages", value: 4 } } as const;
   const planned = await compactThread(threadDeps(at.store), "a", { ...request, dryRun: true }, settings);
   const outcome = await compactThread(threadDeps(at.store), "a", request, settings);
@@ -138,8 +126,37 @@ test("a compaction's figures, the count after it and its parts are one count, al
   const { total, parts } = await breakdownOf(at);
   assert.ok(Math.abs(total - outcome.tokensAfter) <= 2, `${total} is not ${outcome.tokensAfter}`);
   assert.ok((parts.unseen ?? 0) > 7_000, JSON.stringify(parts));
-  await at.append([{ role: "user", content: words(17) }]);
+  await at.append([{ role: "user", content: wordsOf(17) }]);
   const grown = await breakdownOf(at);
   assert.equal(grown.parts.unseen, parts.unseen);
   assert.ok(grown.total > total);
 });
+
+test("a summary that was erased is not counted as something that was sent beside the messages", async (t) => {
+  // No summary can be made anew without these words, since each one says them.
+  const own = { role: "user", content: "It is a record, not a request" };
+  const at = await thread(t, [own, ...talk(16)]);
+  await at.report(17, 4_000);
+  const deps = threadDeps(at.store);
+  const request = { cause: "manual", keep: { type: "messages", value: 1 } } as const;
+  const outcome = await compactThread(deps, "a", request, compactionSettings(t));
+  assert.equal(outcome.kind, "compacted");
+  const redacted = await redact(deps, "a", 1);
+  assert.deepEqual(redacted.kind === "redacted" && redacted.summaries, { rebuilt: 0, erased: 1 });
+  const { parts } = await breakdownOf(at);
+  assert.equal(parts.unseen ?? 0, 0, JSON.stringify(parts));
+});
+
+const wordsOf = (turn: number) => `Message ${turn} tells of the river and of its banks. `.repeat(20);
+
+function talk(messages: number): object[] {
+  const roles = ["user", "assistant"] as const;
+  return Array.from({ length: messages }, (_, index) => ({ role: roles[index % 2], content: wordsOf(index) }));
+}
+
+function compactionSettings(t: TestContext) {
+  const home = mkdtempSync(join(tmpdir(), "palimpsest-prompt-"));
+  t.after(() => rmSync(home, { recursive: true }));
+  const { policy } = summarizationFromOptions({ keep: { type: "messages", value: 4 } });
+  return { home, policy, window: { size: 32_768, reserve: 4_096 }, writer: null, on: () => {} };
+}
