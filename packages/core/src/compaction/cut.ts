@@ -46,7 +46,7 @@ export function makeCut<M>(
   const systems = view.slice(0, cut.index).filter(({ seq, role }) => seq !== null && role === "system");
   return {
     tail: cut.index,
-    covers: [seqs[0] ?? 0, Math.max(0, ...seqs)],
+    covers: [seqs[0] ?? 0, seqs.reduce((last, seq) => Math.max(last, seq), 0)],
     hidden: hidden.length,
     kept: view.length - cut.index,
     hiddenTokens: sizes.hidden(cut.index),

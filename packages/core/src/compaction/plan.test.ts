@@ -39,6 +39,18 @@ test("a message of 1,000 pictures is read a few times, not once for each", (t) =
   assert.ok(parts.mock.callCount() < 100, `${parts.mock.callCount()}`);
 });
 
+test("a thread of 200,000 messages is planned like a short one", () => {
+  const entries = Array.from({ length: 200_000 }, (_, index) => ({
+    seq: index + 1,
+    role: index % 2 === 0 ? "user" : "assistant",
+    message: index % 2 === 0 ? user("why") : ai("so"),
+    source: "message" as const,
+    addition: null,
+  }));
+  const plan = compacts(planned({ ...open([]), view: entries }, { keep: messages(20) }));
+  assert.deepEqual(plan.cut?.covers, [1, 199_980]);
+});
+
 test("keep 15 keeps all of the last 15", () => {
   const all = alternating(25);
   const thread = open(all);

@@ -228,7 +228,9 @@ async function answered(
       failure = loggedFailure(error);
     });
   } catch (thrown) {
-    const error = isBrokenOff(thrown) && hasLeft(c) ? clientLeft() : thrown;
+    // Work that its signal stops throws the signal's reason, which is no error but a text of the server's.
+    const brokeOff = isBrokenOff(thrown) || thrown === raw.signal.reason;
+    const error = brokeOff && hasLeft(c) ? clientLeft() : thrown;
     const problem = problemOf(error, !isVendors && caller !== null && isOperator(caller) ? "operator" : "user");
     const { status } = problem;
     failure = loggedFailure(error);

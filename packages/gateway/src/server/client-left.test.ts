@@ -68,6 +68,21 @@ for (const path of ["/api/threads/t/import", "/v1/chat/completions"])
     assert.deepEqual(outcome(await at.line), LEFT);
   });
 
+test("one that leaves while what it sent is imported", async (t) => {
+  const at = await place(t);
+  const { store } = at.home;
+  const asking = request(`${at.url}/api/threads/t/import`, {
+    method: "POST",
+    headers: { "content-type": "application/x-ndjson" },
+  });
+  asking.on("error", () => {});
+  asking.end('{"role":"user","content":"one of many lines"}\n'.repeat(40_000));
+  while ((await store.threads({ limit: 5 })).threads.length === 0)
+    await new Promise((resolve) => setImmediate(resolve));
+  asking.destroy();
+  assert.deepEqual(outcome(await at.line), LEFT);
+});
+
 test("one that leaves while its long history is written; the rest is not, and the same request goes on there", async (t) => {
   const at = await place(t);
   const { store } = at.home;

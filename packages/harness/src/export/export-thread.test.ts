@@ -34,7 +34,7 @@ async function thread(t: TestContext) {
     assert.equal((await importFile(deps, path, { threadId: id, onInvalid: "refuse" })).kind, "imported");
   };
   await bring(MESSAGES.map((message) => JSON.stringify(message)).join("\n"), "t");
-  const said = async (format: ExportFormat) => (await all(exportThread(deps.store, "t", format))).join("");
+  const said = async (format: ExportFormat, id = "t") => (await all(exportThread(deps.store, id, format))).join("");
   const bodies = async (id: string) => (await all(replay(deps, id))).map(({ body }) => body);
   return { said, bring, bodies };
 }
@@ -50,6 +50,13 @@ test("Markdown has a heading for each message, and a fence that a result can't c
   assert.match(text, /^# .+\n\n## user · #1 · \d{4}-\d\d-\d\d \d\d:\d\d\n\nIs <b>a & b<\/b> safe\?\n/);
   assert.match(text, /`look`\n\n```json\n\{"path":"a\.md"\}\n```/);
   assert.match(text, /Result:\n\n````\n```js\nfence inside\n```\n````/);
+});
+
+test("a result with very many fences is exported", async (t) => {
+  const { said, bring } = await thread(t);
+  const result = { role: "tool", tool_call_id: "1", content: `${"` ".repeat(200_000)}\`\`\`\`` };
+  await bring([...MESSAGES.slice(0, 2), result].map((message) => JSON.stringify(message)).join("\n"), "fences");
+  assert.match(await said("markdown", "fences"), /Result:\n\n`{5}\n/);
 });
 
 test("a page holds everything escaped, and neither script nor address", async (t) => {

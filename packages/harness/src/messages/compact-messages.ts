@@ -186,7 +186,7 @@ function stateAfter<M extends object>(
     compaction,
     prunes: visible,
     hidden: hidden === state.hidden.count ? state.hidden : thread.markTo(hidden),
-    pruned: reach.length === 0 ? null : thread.markTo(Math.max(hidden, ...reach)),
+    pruned: reach.length === 0 ? null : thread.markTo(reach.reduce((last, target) => Math.max(last, target), hidden)),
     said: thread.markTo(thread.head().messages),
     sent: { ...markOf(messages, form.shape), before: standingBefore(prompt) },
     report: isSameView ? report : null,
