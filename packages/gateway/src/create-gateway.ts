@@ -12,7 +12,7 @@ import { createStrangers, keepSettled, RequestLimits, type Strangers } from "./a
 import { EndedSessions, sessionOf } from "./access/sessions.ts";
 import { type RecentRequests, recentRequests } from "./compatible/outcome.ts";
 import { compatibleEndpoints } from "./compatible/serve.ts";
-import { type After, afterTime } from "./http/event-stream.ts";
+import { afterTime } from "./http/event-stream.ts";
 import { createMcpEndpoint } from "./mcp/endpoint.ts";
 import { createMetrics, type Metrics } from "./metrics/metrics.ts";
 import { allRoutes } from "./routes.ts";
@@ -80,27 +80,13 @@ export function createGateway(options: GatewayOptions): Gateway {
   const probe = home.store.upkeep?.probe;
   const health = storeHealth({ probe, log, clock, after, onFailure: metrics.storeFailed });
   sweeping.push(health);
-  const own = { home, agents, health, log };
-  const runs = homeRuns({ ...own, clock, ids, after });
+  const time = { clock, ids, after };
+  const own = { home, agents, requests, health, log, ...time };
+  const runs = homeRuns(own);
   countQueues(metrics, home, runs);
-  const parts: AppParts = {
-    home,
-    agents,
-    runs,
-    requests,
-    metrics,
-    answers,
-    health,
-    sweeping,
-    abandoning,
-    closing: closing.signal,
-    log,
-    clock,
-    ids,
-    after,
-    storeSilenceMs: options.storeSilenceMs,
-  };
-  const app = once(() => gatewayApp(parts));
+  const { storeSilenceMs } = options;
+  const ending = { sweeping, abandoning, closing: closing.signal };
+  const app = once(() => gatewayApp({ ...own, ...ending, runs, metrics, answers, storeSilenceMs }));
   return {
     fetch: async (request) => (await app()).fetch(request, {}),
     async listen(given = {}) {
@@ -173,7 +159,7 @@ const NEXT = 'make one with "palimpsest keys create --user U", or listen on 127.
 
 /* The app on a home: its routes, the door before them, and what they stand on. */
 
-interface AppParts {
+interface AppParts extends Required<Pick<GatewaySettings, "log" | "clock" | "ids" | "after">> {
   readonly home: Home;
   readonly agents: Agents;
   readonly runs: Runs;
@@ -186,10 +172,6 @@ interface AppParts {
   readonly abandoning: (() => void)[];
   /** Aborts when the server shuts down. */
   readonly closing: AbortSignal;
-  readonly log: Log;
-  readonly clock: () => Date;
-  readonly ids: () => string;
-  readonly after: After;
   readonly storeSilenceMs: number | undefined;
 }
 

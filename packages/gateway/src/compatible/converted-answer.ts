@@ -10,6 +10,7 @@ import { fieldsOf } from "../http/read-json.ts";
 import { callOptions } from "./converted-prompt.ts";
 import type { ParsedRequest } from "./request.ts";
 import { fetchWithin, keyMissing, type UpstreamAnswer } from "./upstream.ts";
+import { writtenAnswer } from "./written-answer.ts";
 
 export async function convertedAnswer<M extends object>(
   parsed: ParsedRequest<M>,
@@ -29,7 +30,7 @@ export async function convertedAnswer<M extends object>(
     if (signal.aborted) throw error;
     const { headers, ...failure } = convertedFailure(error);
     if (failure.status === 500 || failure.code === "redirected") call.failed(error);
-    const answer = answerOf(failure.status, JSON_TYPE, [JSON.stringify(vendor.failure(failure))]);
+    const answer = writtenAnswer(failure.status, "whole", [JSON.stringify(vendor.failure(failure))]);
     return { ...answer, headers: { ...answer.headers, ...headers } };
   }
 }
@@ -47,11 +48,9 @@ async function modelOf<M extends object>({ call, deps: { settings, env }, target
   }
 }
 
-const JSON_TYPE = "application/json";
-
 async function whole(writer: AnswerWriter, pieces: AsyncIterable<AnswerPiece>): Promise<UpstreamAnswer> {
   for await (const piece of pieces) writer.add(piece);
-  return answerOf(200, JSON_TYPE, [JSON.stringify(writer.whole())]);
+  return writtenAnswer(200, "whole", [JSON.stringify(writer.whole())]);
 }
 
 async function streamed(writer: AnswerWriter, pieces: AsyncGenerator<AnswerPiece>): Promise<UpstreamAnswer> {
@@ -62,14 +61,7 @@ async function streamed(writer: AnswerWriter, pieces: AsyncGenerator<AnswerPiece
     if (!first.done) yield writer.add(first.value);
     for await (const piece of pieces) yield writer.add(piece);
   }
-  return answerOf(200, "text/event-stream; charset=utf-8", texts());
-}
-
-function answerOf(status: number, type: string, texts: Iterable<string> | AsyncIterable<string>): UpstreamAnswer {
-  async function* bytes(): AsyncGenerator<Uint8Array> {
-    for await (const text of texts) if (text !== "") yield Buffer.from(text);
-  }
-  return { status, headers: { "content-type": type }, body: bytes() };
+  return writtenAnswer(200, "stream", texts());
 }
 
 /* Errors of another vendor's model, translated for the client. */

@@ -1,6 +1,7 @@
 /** OpenAI chat completions: its requests, its errors. How its answers are read is in `answer.ts`. */
 
 import { type OpenAiCall, type OpenAiMessage, openaiShape } from "@palimpsest/core/internal/message";
+import { eventText } from "../http/event-stream.ts";
 import { fieldsOf, type JsonFields, listIn, numberIn, objectOf, parseFields } from "../http/read-json.ts";
 import type { AnswerPiece, AnswerWriter, PieceCall, PieceEnd } from "./converted-answer.ts";
 import { type CheckedMessages, common, leadingIn, readItems } from "./front.ts";
@@ -31,7 +32,7 @@ export const openaiChat: Vendor<OpenAiMessage> = {
   thinks: () => false,
   writer: chatWriter,
   failure: openaiFailure,
-  streamFailure: (failure) => `data: ${JSON.stringify(openaiFailure(failure))}\n\n`,
+  streamFailure: (failure) => event(openaiFailure(failure)),
   counted: (tokens) => ({ input_tokens: tokens }),
 };
 
@@ -211,7 +212,7 @@ export function chatWriter({ id, model, body }: AnswerWriterOptions): AnswerWrit
   };
 }
 
-const event = (data: unknown): string => `data: ${JSON.stringify(data)}\n\n`;
+const event = (data: unknown): string => eventText(JSON.stringify(data));
 
 const callOf = ({ id, name, input }: PieceCall) => ({ id, type: "function", function: { name, arguments: input } });
 

@@ -6,7 +6,8 @@
 import { timingSafeEqual } from "node:crypto";
 import type { ThreadHeader } from "@palimpsest/core/internal/log";
 import type { Store } from "palimpsest/stores";
-import { keyed, type Secret } from "./match.ts";
+import type { ServerThreadPlace } from "./answer.ts";
+import { chainStateAt, keyed, type Secret } from "./match.ts";
 
 export interface Pointer {
   readonly threadId: string;
@@ -66,6 +67,18 @@ export async function findPointed(
   if (pointer === null || header === undefined || !isSigned(token, header, signing)) return NOT_FOUND;
   const version = (await store.head(pointer.threadId))?.version ?? 0;
   return version < pointer.seq ? NOT_FOUND : { kind: "found", pointer, header, version };
+}
+
+/** Where a thread goes on that was left there. Null: it was edited, is another user's, or its thread is gone. */
+export async function pointedPlace(
+  store: Pick<Store, "header" | "head">,
+  token: string,
+  signing: Signing,
+): Promise<ServerThreadPlace | null> {
+  const pointed = await findPointed(store, token, signing);
+  if (pointed.kind === "not-found") return null;
+  const { threadId, seq, salt } = pointed.pointer;
+  return { threadId, seq, state: chainStateAt(salt), otherwise: "fork" };
 }
 
 /** As `keyed` makes them. */

@@ -29,17 +29,10 @@ import { passThrough, vendorAt } from "./pass-through.ts";
 import type { AnswerBounds } from "./passage.ts";
 import type { Vendor, VendorFailure } from "./vendor.ts";
 
-interface EndpointOptions {
-  readonly settings: ConfigFile;
-  readonly directory: CompatibleDeps["directory"];
-  readonly env: CompatibleDeps["env"];
-  readonly secret: CompatibleDeps["secret"];
-  readonly memory: CompatibleDeps["memory"];
+interface EndpointOptions
+  extends Omit<CompatibleDeps, "open" | "fronts" | "responses" | "flights" | "embedding" | "silenceMs"> {
   /** The embedder of the configuration, if it has one. */
   readonly embedding: Parameters<typeof conversationEmbedding>[0];
-  readonly requests: CompatibleDeps["requests"];
-  readonly limits: CompatibleDeps["limits"];
-  readonly after: CompatibleDeps["after"];
   readonly clock: () => Date;
   readonly ids: () => string;
   /** After so long without a word from it, the store is left out; 250 ms unless told. */

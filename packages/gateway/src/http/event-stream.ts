@@ -113,3 +113,8 @@ export function eventText(data: string, { id, name }: { readonly id?: number; re
   const lines = [id === undefined ? "" : `id: ${id}\n`, name === undefined ? "" : `event: ${name}\n`];
   return `${lines.join("")}data: ${data}\n\n`;
 }
+
+/** One event as the vendors write it: its name is its `type`. */
+export function typedEvent(event: Readonly<Record<string, unknown>>): string {
+  return eventText(JSON.stringify(event), { name: String(event["type"]) });
+}

@@ -6,8 +6,8 @@ import { type AnthropicMessage, anthropicShape } from "@palimpsest/core/internal
 import { ProblemError } from "../../http/problem.ts";
 import { type JsonFields, listIn } from "../../http/read-json.ts";
 import type { ServerThread, ServerThreadPlace } from "../answer.ts";
-import { chainStateAt, type Secret } from "../match.ts";
-import { findPointed } from "../pointer.ts";
+import type { Secret } from "../match.ts";
+import { pointedPlace } from "../pointer.ts";
 import { lengthRule } from "../policy.ts";
 import type { ParsedRequest } from "../request.ts";
 import type { VendorRequest } from "../vendor.ts";
@@ -108,10 +108,9 @@ async function placeOf(
   if (found.kind !== "block") return null;
   const block = readBlock(found.block, secret);
   if (block.kind === "problem") throw refused(block.code);
-  const pointed = await findPointed(store, block.token, { secret, kind: signedFor(found.by) });
-  if (pointed.kind === "not-found") throw refused("compaction_signature_invalid");
-  const { threadId, seq, salt } = pointed.pointer;
-  return { threadId, seq, state: chainStateAt(salt), otherwise: "fork" };
+  const place = await pointedPlace(store, block.token, { secret, kind: signedFor(found.by) });
+  if (place === null) throw refused("compaction_signature_invalid");
+  return place;
 }
 
 interface Placed extends Omit<BlockFinding, "secret"> {

@@ -2,6 +2,7 @@
 
 import type { AnthropicMessage } from "@palimpsest/core/internal/message";
 import type { PromptRequest, ThreadPrompt } from "palimpsest/session";
+import { eventText, typedEvent } from "../../http/event-stream.ts";
 import { fieldsOf, type JsonFields, listIn, parseFields } from "../../http/read-json.ts";
 import type { AnswerStart, NamedAnswer, PreparedPrompt, PromptToPrepare, ServerCompaction } from "../answer.ts";
 import type { Secret } from "../match.ts";
@@ -9,7 +10,8 @@ import { eventParser, type UpstreamEvent } from "../passage.ts";
 import { bindsThoughts } from "../policy.ts";
 import { summaryText } from "../prompt.ts";
 import type { ParsedRequest } from "../request.ts";
-import { bytesOf, formOf, type UpstreamAnswer } from "../upstream.ts";
+import type { UpstreamAnswer } from "../upstream.ts";
+import { rewrittenAnswer, writtenAnswer } from "../written-answer.ts";
 import {
   type Cleared,
   type ContextEdit,
@@ -97,7 +99,7 @@ export async function namedMessage(
     rewrite(answer, compaction) {
       const first = compaction === null ? null : blockOf("edit", compaction);
       if (!isThread && first === null && asked.edits === null) return answer;
-      return rewritten(answer, { id: isThread ? id : null, first, edits: applied() });
+      return renamedMessage(answer, { id: isThread ? id : null, first, edits: applied() });
     },
     // A thread that goes on has it from its beginning; a fork begins anew.
     receipt: () => (outline === null || begun.threadId === from ? null : { type: OUTLINE_EVENT, outline }),
@@ -194,27 +196,17 @@ interface MessageRewriting {
   readonly edits: readonly JsonFields[] | null;
 }
 
-function rewritten(answer: UpstreamAnswer, rewriting: MessageRewriting): UpstreamAnswer {
-  const { "content-length": _, ...headers } = answer.headers;
-  const body = formOf(answer) === "stream" ? events(answer.body, rewriting) : whole(answer.body, rewriting);
-  return { ...answer, headers, body };
-}
-
-async function* whole(
-  body: AsyncIterable<Uint8Array>,
-  { id, first, edits }: MessageRewriting,
-): AsyncGenerator<Uint8Array> {
-  const bytes = await bytesOf(body);
-  const message = parseFields(bytes.toString());
-  if (message === null) return yield bytes;
-  const content = listIn(message["content"]);
-  const own = {
-    ...message,
-    ...(id !== null && { id }),
-    ...(first !== null && { content: [first, ...content] }),
-    ...managed(edits),
-  };
-  yield Buffer.from(JSON.stringify(own));
+function renamedMessage(answer: UpstreamAnswer, rewriting: MessageRewriting): UpstreamAnswer {
+  const { id, first, edits } = rewriting;
+  return rewrittenAnswer(answer, {
+    events: (body) => events(body, rewriting),
+    whole: (message) => ({
+      ...message,
+      ...(id !== null && { id }),
+      ...(first !== null && { content: [first, ...listIn(message["content"])] }),
+      ...managed(edits),
+    }),
+  });
 }
 
 const managed = (edits: readonly JsonFields[] | null) =>
@@ -228,18 +220,18 @@ async function* events(body: AsyncIterable<Uint8Array>, rewriting: MessageRewrit
   }
 }
 
-function eventOf(event: UpstreamEvent, { id, first, edits }: MessageRewriting): string {
-  const fields = parseFields(event.data);
-  if (fields === null) return `${event.name === null ? "" : `event: ${event.name}\n`}data: ${event.data}\n\n`;
+function eventOf({ name, data }: UpstreamEvent, { id, first, edits }: MessageRewriting): string {
+  const fields = parseFields(data);
+  if (fields === null) return eventText(data, name === null ? {} : { name });
   switch (fields["type"]) {
     case "message_start": {
       const message = { ...fieldsOf(fields["message"]), ...(id !== null && { id }) };
-      return eventText({ ...fields, message }) + (first === null ? "" : blockEvents(first));
+      return typedEvent({ ...fields, message }) + (first === null ? "" : blockEvents(first));
     }
     case "message_delta":
-      return eventText({ ...fields, ...managed(edits) });
+      return typedEvent({ ...fields, ...managed(edits) });
     default:
-      return eventText(
+      return typedEvent(
         first !== null && typeof fields["index"] === "number" ? { ...fields, index: fields["index"] + 1 } : fields,
       );
   }
@@ -257,11 +249,9 @@ function blockEvents(block: JsonFields): string {
     },
     { type: "content_block_stop", index: 0 },
   ]
-    .map(eventText)
+    .map(typedEvent)
     .join("");
 }
-
-const eventText = (event: JsonFields): string => `event: ${String(event["type"])}\ndata: ${JSON.stringify(event)}\n\n`;
 
 const USAGE = { input_tokens: 0, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 0 };
 
@@ -277,22 +267,12 @@ function blockAnswer(given: {
   const end = { stop_reason: "compaction", stop_sequence: null };
   const message = { id, type: "message", role: "assistant", model, usage: USAGE };
   if (form === "whole")
-    return answerOf("application/json", JSON.stringify({ ...message, content: [block], ...end, ...managed(edits) }));
+    return writtenAnswer(200, "whole", [JSON.stringify({ ...message, content: [block], ...end, ...managed(edits) })]);
   const begun = { ...message, content: [], stop_reason: null, stop_sequence: null };
-  return answerOf(
-    "text/event-stream; charset=utf-8",
-    [
-      eventText({ type: "message_start", message: begun }),
-      blockEvents(block),
-      eventText({ type: "message_delta", delta: end, usage: USAGE, ...managed(edits) }),
-      eventText({ type: "message_stop" }),
-    ].join(""),
-  );
-}
-
-function answerOf(type: string, text: string): UpstreamAnswer {
-  async function* bytes(): AsyncGenerator<Uint8Array> {
-    yield Buffer.from(text);
-  }
-  return { status: 200, headers: { "content-type": type }, body: bytes() };
+  return writtenAnswer(200, "stream", [
+    typedEvent({ type: "message_start", message: begun }),
+    blockEvents(block),
+    typedEvent({ type: "message_delta", delta: end, usage: USAGE, ...managed(edits) }),
+    typedEvent({ type: "message_stop" }),
+  ]);
 }

@@ -1,6 +1,7 @@
 /** Anthropic's Messages API: its requests, its errors, its cache marks. How its answers are read is in `answer.ts`. */
 
 import { type AnthropicBlock, type AnthropicMessage, anthropicShape } from "@palimpsest/core/internal/message";
+import { typedEvent } from "../../http/event-stream.ts";
 import { fieldsOf, type JsonFields, listIn, numberIn, objectOf } from "../../http/read-json.ts";
 import type { AnswerPiece, AnswerWriter, PieceEnd } from "../converted-answer.ts";
 import { callInput } from "../converted-prompt.ts";
@@ -37,7 +38,7 @@ export const anthropicMessages: Vendor<AnthropicMessage> = {
   thinks: ({ thinking }) => thinking != null && fieldsOf(thinking)["type"] !== "disabled",
   writer: messagesWriter,
   failure,
-  streamFailure: (given) => `event: error\ndata: ${JSON.stringify(failure(given))}\n\n`,
+  streamFailure: (given) => typedEvent(failure(given)),
   counted: (tokens, original) => ({
     input_tokens: tokens,
     ...(original !== null && { context_management: { original_input_tokens: original } }),
@@ -87,7 +88,7 @@ const TYPES: Readonly<Record<number, string>> = {
   529: "overloaded_error",
 };
 
-function failure({ status, code, message }: VendorFailure): unknown {
+function failure({ status, code, message }: VendorFailure): JsonFields {
   const type = TYPES[status] ?? (status >= 500 ? "api_error" : "invalid_request_error");
   return { type: "error", error: { type, message, details: isErrorCode(code) ? { error_code: code } : { code } } };
 }
@@ -259,8 +260,7 @@ export function messagesWriter({ id, model }: AnswerWriterOptions): AnswerWriter
   };
 }
 
-const event = (type: string, fields: object): string =>
-  `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
+const event = (type: string, fields: object): string => typedEvent({ type, ...fields });
 
 const REASONS = { stop: "end_turn", length: "max_tokens", calls: "tool_use", filtered: "refusal" } as const;
 

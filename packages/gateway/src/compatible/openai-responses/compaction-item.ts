@@ -9,9 +9,10 @@ import { isRecord } from "@palimpsest/core/internal/text";
 import type { Store } from "palimpsest/stores";
 import { fieldsOf, type JsonFields, listIn, parseFields } from "../../http/read-json.ts";
 import type { ServerThreadPlace } from "../answer.ts";
-import { chainStateAt, type Secret } from "../match.ts";
-import { findPointed, signPointer } from "../pointer.ts";
-import { bytesOf, formOf, type UpstreamAnswer } from "../upstream.ts";
+import type { Secret } from "../match.ts";
+import { pointedPlace, signPointer } from "../pointer.ts";
+import type { UpstreamAnswer } from "../upstream.ts";
+import { rewrittenAnswer } from "../written-answer.ts";
 
 const MARK = "palimpsest ";
 const KIND = "compaction";
@@ -47,11 +48,7 @@ export async function compactedPlace(
   const content = String(item["encrypted_content"]).slice(MARK.length);
   const end = content.indexOf("\n");
   if (end === -1) return null;
-  const signing = { secret, kind: KIND, about: content.slice(end + 1) };
-  const pointed = await findPointed(store, content.slice(0, end), signing);
-  if (pointed.kind === "not-found") return null;
-  const { threadId, seq, salt } = pointed.pointer;
-  return { threadId, seq, state: chainStateAt(salt), otherwise: "fork" };
+  return pointedPlace(store, content.slice(0, end), { secret, kind: KIND, about: content.slice(end + 1) });
 }
 
 /*
@@ -69,18 +66,14 @@ interface ResponseRewriting {
 }
 
 export function rewritten(answer: UpstreamAnswer, rewriting: ResponseRewriting): UpstreamAnswer {
-  const { "content-length": _, ...headers } = answer.headers;
-  const body = formOf(answer) === "stream" ? events(answer.body, rewriting) : whole(answer.body, rewriting);
-  return { ...answer, headers, body };
-}
-
-async function* whole(body: AsyncIterable<Uint8Array>, rewriting: ResponseRewriting): AsyncGenerator<Uint8Array> {
-  const bytes = await bytesOf(body);
-  const response = fieldsIn(bytes.toString());
-  if (response === null) return yield bytes;
-  const own = responseOf(response, rewriting);
-  rewriting.seen(own, 0);
-  yield Buffer.from(JSON.stringify(own));
+  return rewrittenAnswer(answer, {
+    events: (body) => events(body, rewriting),
+    whole(response) {
+      const own = responseOf(response, rewriting);
+      rewriting.seen(own, 0);
+      return own;
+    },
+  });
 }
 
 /** Whole events at a time, as a client takes them in. */
@@ -106,7 +99,7 @@ function blockRewriter(rewriting: ResponseRewriting): (block: string) => string 
   const { first } = rewriting;
   let isAdded = first === null;
   return (block) => {
-    const event = fieldsIn(/^data: ?(.*)$/m.exec(block)?.[1] ?? "");
+    const event = parseFields(/^data: ?(.*)$/m.exec(block)?.[1] ?? "");
     if (event === null) return block;
     const { type, response, output_index: place } = event;
     const sequence = Number(event["sequence_number"] ?? 0);
@@ -148,10 +141,6 @@ function responseOf(response: JsonFields, { fields, first }: ResponseRewriting):
 
 export function eventText(event: JsonFields): string {
   return `event: ${String(event["type"])}\ndata: ${JSON.stringify(event)}`;
-}
-
-function fieldsIn(text: string): JsonFields | null {
-  return text.startsWith("{") ? parseFields(text) : null;
 }
 
 /* The events that a response would have been streamed as. Pure. */

@@ -7,7 +7,7 @@ import type { ServerThreadPlace } from "../answer.ts";
 import type { Flight } from "../flight.ts";
 import { chainOf, chainStateAt, type Secret } from "../match.ts";
 import { type LoggedMessage, shownMessages } from "../own-tools/stitch.ts";
-import { findPointed, type Pointer, readPointer, signPointer } from "../pointer.ts";
+import { findPointed, type Pointer, pointedPlace, readPointer, signPointer } from "../pointer.ts";
 import { responsesShape } from "./params.ts";
 
 const PREFIX = "resp_";
@@ -40,11 +40,8 @@ export function compactedId(
   return PREFIX + signPointer(header, { seq, salt: hash }, { secret, kind: COMPACTED });
 }
 
-export async function compactedPlaceOf(store: Store, id: string, secret: Secret): Promise<ServerThreadPlace | null> {
-  const pointed = await findPointed(store, id.slice(PREFIX.length), { secret, kind: COMPACTED });
-  if (pointed.kind === "not-found") return null;
-  const { threadId, seq, salt } = pointed.pointer;
-  return { threadId, seq, state: chainStateAt(salt), otherwise: "fork" };
+export function compactedPlaceOf(store: Store, id: string, secret: Secret): Promise<ServerThreadPlace | null> {
+  return pointedPlace(store, id.slice(PREFIX.length), { secret, kind: COMPACTED });
 }
 
 export interface FoundResponse {

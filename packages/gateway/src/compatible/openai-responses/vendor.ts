@@ -2,6 +2,7 @@
 
 import type { ResponsesItem, ResponsesMessage } from "@palimpsest/core/internal/message";
 import { responsesItems, responsesTurns } from "@palimpsest/core/internal/message";
+import { typedEvent } from "../../http/event-stream.ts";
 import { fieldsOf, type JsonFields, listIn, numberIn, objectOf } from "../../http/read-json.ts";
 import { isItemReference } from "../account-ids.ts";
 import type { AnswerPiece, AnswerWriter, PieceCall, PieceEnd } from "../converted-answer.ts";
@@ -34,7 +35,7 @@ export const openaiResponses: Vendor<ResponsesMessage> = {
   hold: holdResponses,
   failure: openaiFailure,
   streamFailure: ({ code, message, param = null }) =>
-    `event: error\ndata: ${JSON.stringify({ type: "error", code, message, param, sequence_number: 0 })}\n\n`,
+    typedEvent({ type: "error", code, message, param, sequence_number: 0 }),
   counted: (tokens) => ({ object: "response.input_tokens", input_tokens: tokens }),
 };
 
@@ -158,10 +159,7 @@ export function responsesWriter({ id, model, body }: AnswerWriterOptions): Answe
   const items: ResponseItem[] = [];
   let ended: PieceEnd | null = null;
   let sequence = 0;
-  const event = (type: string, fields: object): string => {
-    const data = { type, sequence_number: sequence++, ...fields };
-    return `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
-  };
+  const event = (type: string, fields: object): string => typedEvent({ type, sequence_number: sequence++, ...fields });
   const response = (status: string) =>
     responseBody(body, {
       id: `resp_${id}`,

@@ -1,4 +1,5 @@
 /** Tools of ours beside the client's in chat completions. */
+import { eventText } from "../../http/event-stream.ts";
 import { fieldsOf, type JsonFields, listIn, objectOf } from "../../http/read-json.ts";
 import {
   type AnswerStitch,
@@ -38,7 +39,7 @@ function chunks({ isOurs }: Pick<StitchOptions, "isOurs">): AnswerStitch {
   const places = clientPlaces();
   let held: JsonFields[] = [];
   const usages: unknown[] = [];
-  const chunk = (fields: JsonFields): string => `data: ${JSON.stringify(round === 1 ? fields : { ...fields, id })}\n\n`;
+  const chunk = (fields: JsonFields): string => eventText(JSON.stringify(round === 1 ? fields : { ...fields, id }));
   const shownDelta = (delta: JsonFields): JsonFields | null => {
     const { role, content, tool_calls: given, ...rest } = delta;
     const shown: Record<string, unknown> = { ...rest };

@@ -1,4 +1,5 @@
 /** Tools of ours beside the client's in Anthropic's messages. */
+import { typedEvent } from "../../http/event-stream.ts";
 import { fieldsOf, type JsonFields, listIn } from "../../http/read-json.ts";
 import {
   type AnswerStitch,
@@ -32,18 +33,17 @@ function events(options: OurNames): AnswerStitch {
   let usage: unknown = null;
   let held: JsonFields[] = [];
   const usages: unknown[] = [];
-  const written = (fields: JsonFields): string => `event: ${fields["type"]}\ndata: ${JSON.stringify(fields)}\n\n`;
   return streamStitch({
     event(fields) {
       switch (fields["type"]) {
         case "message_start":
           usage = fieldsOf(fields["message"])["usage"];
-          return round === 1 ? written(fields) : "";
+          return round === 1 ? typedEvent(fields) : "";
         case "content_block_start":
         case "content_block_delta":
         case "content_block_stop": {
           const place = places.of(fields["index"], isOurCall(fieldsOf(fields["content_block"]), options));
-          return place === null ? "" : written({ ...fields, index: place });
+          return place === null ? "" : typedEvent({ ...fields, index: place });
         }
         case "message_delta":
         case "message_stop":
@@ -51,7 +51,7 @@ function events(options: OurNames): AnswerStitch {
           held.push(fields);
           return "";
         default:
-          return written(fields);
+          return typedEvent(fields);
       }
     },
     close(next) {
@@ -59,7 +59,7 @@ function events(options: OurNames): AnswerStitch {
       const total = addedUp(usages);
       const isOne = round === 1;
       const end = held.map((fields) =>
-        written(isOne || fields["usage"] == null ? fields : { ...fields, usage: total }),
+        typedEvent(isOne || fields["usage"] == null ? fields : { ...fields, usage: total }),
       );
       held = [];
       places.nextRound();

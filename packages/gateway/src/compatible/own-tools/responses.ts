@@ -1,4 +1,5 @@
 /** Tools of ours beside the client's in OpenAI's responses. */
+import { typedEvent } from "../../http/event-stream.ts";
 import { fieldsOf, type JsonFields, listIn, objectOf } from "../../http/read-json.ts";
 import {
   type AnswerStitch,
@@ -38,8 +39,7 @@ function events(options: StitchOptions): AnswerStitch {
   const places = clientPlaces();
   let held: JsonFields | null = null;
   const bodies: JsonFields[] = [];
-  const written = (fields: JsonFields): string =>
-    `event: ${fields["type"]}\ndata: ${JSON.stringify({ ...fields, sequence_number: sequence++ })}\n\n`;
+  const written = (fields: JsonFields): string => typedEvent({ ...fields, sequence_number: sequence++ });
   return streamStitch({
     event(fields) {
       const { type, output_index: index } = fields;
