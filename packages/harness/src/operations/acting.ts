@@ -9,6 +9,7 @@ import { verify as verifyThread } from "../thread/audit.ts";
 import type { ThreadOutcome } from "../thread/compact-thread.ts";
 import {
   busyThread,
+  leasedValue,
   list,
   missingThread,
   OperationError,
@@ -16,6 +17,7 @@ import {
   operation,
   seq,
   thread,
+  unwritten,
 } from "./operation.ts";
 
 type CompactResult = { readonly thread: string; readonly dryRun?: true } & Exclude<
@@ -95,12 +97,10 @@ async function takeBack(
   act: typeof redoNewest,
   { note = () => {} }: OperationOptions,
 ): Promise<Undoing> {
-  const held = await takeBackInHome(home, id, act, (error) =>
+  const leased = await takeBackInHome(home, id, act, (error) =>
     note(`part files: ${String(error)}; "palimpsest doctor --rebuild" makes them.`),
   );
-  if (held.kind === "missing") throw missingThread(id);
-  if (held.kind === "busy") throw busyThread(id, held);
-  const { value } = held;
+  const value = leasedValue(id, leased);
   switch (value.kind) {
     case "undone":
       return {
@@ -113,11 +113,8 @@ async function takeBack(
       return { thread: id, redone: value.of, seq: value.seq };
     case "refused":
       throw new OperationError(value.reason, refusal(id, value));
-    case "missing":
-      throw missingThread(id);
-    case "lease-lost":
-    case "conflict":
-      throw busyThread(id);
+    default:
+      throw unwritten(id, value.kind);
   }
 }
 
@@ -176,11 +173,10 @@ export const pin = operation({
   input: z.strictObject({ thread, seq, on: z.boolean().optional().describe("False takes the pin off.") }),
   output: z.strictObject({ thread, pinned: seq, on: z.boolean() }),
   async run(home, { thread: id, seq: target, on = true }) {
-    const held = await withWriter(home, id, (writer) => pinMessage(writer, target, on ? "on" : "off"));
-    if (held.kind === "missing") throw missingThread(id);
-    if (held.kind === "busy") throw busyThread(id, held);
-    if (held.value.kind === "no-message") throw noMessage(id, target);
-    if (held.value.kind !== "committed") throw busyThread(id);
+    const leased = await withWriter(home, id, (writer) => pinMessage(writer, target, on ? "on" : "off"));
+    const { kind } = leasedValue(id, leased);
+    if (kind === "no-message") throw noMessage(id, target);
+    if (kind !== "committed") throw unwritten(id, kind);
     return { thread: id, pinned: target, on };
   },
 });
@@ -226,13 +222,10 @@ export const redact = operation({
       }
       case "no-message":
         throw noMessage(id, target);
-      case "missing":
-        throw missingThread(id);
       case "busy":
         throw busyThread(result.threadId, result);
-      case "lease-lost":
-      case "conflict":
-        throw busyThread(id);
+      default:
+        throw unwritten(id, result.kind);
     }
   },
 });
@@ -307,18 +300,11 @@ export const approve = operation({
   output: z.strictObject({ thread, call: callId, answer, open: list(callId) }),
   async run(home, { thread: id, call, answer: said, reason }) {
     const { approve: answerCall } = await import("../agent/approval.ts");
-    const held = await withWriter(home, id, (writer) => answerCall(writer, { callId: call, answer: said, reason }));
-    if (held.kind === "missing") throw missingThread(id);
-    if (held.kind === "busy") throw busyThread(id, held);
-    switch (held.value.kind) {
-      case "recorded":
-        return { thread: id, call, answer: said, open: held.value.open };
-      case "not-pending":
-        throw new OperationError("not-pending", `no call ${JSON.stringify(call)} waits for approval`);
-      case "missing":
-        throw missingThread(id);
-      default:
-        throw busyThread(id);
-    }
+    const leased = await withWriter(home, id, (writer) => answerCall(writer, { callId: call, answer: said, reason }));
+    const outcome = leasedValue(id, leased);
+    if (outcome.kind === "not-pending")
+      throw new OperationError("not-pending", `no call ${JSON.stringify(call)} waits for approval`);
+    if (outcome.kind !== "recorded") throw unwritten(id, outcome.kind);
+    return { thread: id, call, answer: said, open: outcome.open };
   },
 });

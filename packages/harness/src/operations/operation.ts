@@ -7,7 +7,7 @@ import { PalimpsestError } from "@palimpsest/core/internal/errors";
 import { z } from "zod";
 import type { OnCompactionEvent } from "../compaction/events.ts";
 import type { Home, LocatedHome } from "../home/open-home.ts";
-import { heldText } from "../stores/leases.ts";
+import { heldText, type Leased } from "../stores/leases.ts";
 
 /** An act of any input and output, as a table holds it. `Result` is what it returns, at least as precise as its schema. */
 export interface Operation<Input extends z.ZodObject = z.ZodObject, Result = unknown> {
@@ -167,6 +167,18 @@ export function busyThread(id: string, held?: Parameters<typeof heldText>[0]): O
     "busy",
     `thread ${JSON.stringify(id)} is being written to by another run${heldText(held)}: try again when it has ended`,
   );
+}
+
+/** What was done under the thread's lease; throws where there was none to get. */
+export function leasedValue<T>(id: string, leased: Leased<T>): T {
+  if (leased.kind === "missing") throw missingThread(id);
+  if (leased.kind === "busy") throw busyThread(id, leased);
+  return leased.value;
+}
+
+/** Why nothing was written under the lease. */
+export function unwritten(id: string, kind: "missing" | "lease-lost" | "conflict"): OperationError {
+  return kind === "missing" ? missingThread(id) : busyThread(id);
 }
 
 export const thread = z.string().describe("A thread's id.");

@@ -2,7 +2,6 @@
 import { addRule, editRule, endRule, type Note, type Rule, restoreRule } from "@palimpsest/core/internal/log";
 import { z } from "zod";
 import type { Home } from "../home/open-home.ts";
-import type { Leased } from "../stores/leases.ts";
 import { withWriter } from "../thread/acts.ts";
 import {
   type CutRequest,
@@ -17,7 +16,7 @@ import {
   threadRules,
 } from "../thread/chosen.ts";
 import type { Writer } from "../thread/writer.ts";
-import { busyThread, list, missingThread, OperationError, operation, seq, thread } from "./operation.ts";
+import { leasedValue, list, missingThread, OperationError, operation, seq, thread, unwritten } from "./operation.ts";
 
 const ruleText = z.string().min(1).max(2_000).describe("The rule, in one sentence.");
 const ruleId = z.string().min(1).max(20).describe("A rule's id, such as r1.");
@@ -103,7 +102,7 @@ export const restoredRule = operation({
 async function ruleChange(home: Home, id: string, act: Parameters<typeof changeRules>[1]): Promise<RuleChanged> {
   const change = await held(home, id, (writer) => changeRules(writer, act));
   if (change.kind === "refused") throw new OperationError("refused", change.problem);
-  if (change.kind !== "changed") throw failed(id, change.kind);
+  if (change.kind !== "changed") throw unwritten(id, change.kind);
   return { thread: id, rule: change.rule, ended: change.ended };
 }
 
@@ -146,7 +145,7 @@ export const writtenNote = operation({
     const change = await held(home, id, (writer) => changeNote(writer, write, "person"));
     if (change.kind === "refused")
       throw new OperationError(change.reason === "stale-note" ? "changed-since" : "refused", change.problem);
-    if (change.kind !== "written") throw failed(id, change.kind);
+    if (change.kind !== "written") throw unwritten(id, change.kind);
     return { thread: id, note: change.note };
   },
 });
@@ -185,7 +184,7 @@ export const show = operation({
   async run(home, { thread: id, seq: target, part: of = null }) {
     const shown = await held(home, id, (writer) => showMessage(writer, { seq: target, part: of }));
     if (shown.kind === "refused") throw new OperationError("refused", shown.problem);
-    if (shown.kind !== "shown") throw failed(id, shown.kind);
+    if (shown.kind !== "shown") throw unwritten(id, shown.kind);
     return { thread: id, shown: target, undone: shown.undone };
   },
 });
@@ -273,7 +272,7 @@ export const summaryEdit = operation({
           : ({ act, item: of } as const);
     const result = await held(home, id, (writer) => editSummary(writer, change, dry === true ? "dry-run" : "act"));
     if (result.kind === "refused") throw new OperationError("refused", result.problem);
-    if (result.kind !== "edited") throw failed(id, result.kind);
+    if (result.kind !== "edited") throw unwritten(id, result.kind);
     const { kind: _, ...figures } = result;
     return { thread: id, ...figures };
   },
@@ -292,18 +291,11 @@ type CutDocument = { readonly thread: string } & Omit<Extract<CutResult, { kind:
 async function chosen(home: Home, id: string, request: CutRequest, dry: boolean | undefined): Promise<CutDocument> {
   const result = await held(home, id, (writer) => cutThread(writer, request, dry === true ? "dry-run" : "act"));
   if (result.kind === "refused") throw new OperationError("refused", result.problem);
-  if (result.kind !== "cut") throw failed(id, result.kind);
+  if (result.kind !== "cut") throw unwritten(id, result.kind);
   const { kind: _, ...figures } = result;
   return { thread: id, ...figures };
 }
 
 async function held<T>(home: Home, id: string, work: (writer: Writer) => Promise<T>): Promise<T> {
-  const leased: Leased<T> = await withWriter(home, id, work);
-  if (leased.kind === "missing") throw missingThread(id);
-  if (leased.kind === "busy") throw busyThread(id, leased);
-  return leased.value;
-}
-
-function failed(id: string, kind: "missing" | "lease-lost" | "conflict"): OperationError {
-  return kind === "missing" ? missingThread(id) : busyThread(id);
+  return leasedValue(id, await withWriter(home, id, work));
 }

@@ -9,6 +9,7 @@ import { createThread, type ThreadDeps } from "../thread/writer.ts";
 import {
   busyThread,
   invalid,
+  leasedValue,
   list,
   longOperation,
   missingThread,
@@ -16,6 +17,7 @@ import {
   operation,
   SentPieces,
   thread,
+  unwritten,
 } from "./operation.ts";
 
 const row = z.strictObject({
@@ -107,10 +109,8 @@ export const rename = operation({
   output: z.strictObject({ thread, title: z.string() }),
   async run(home, { thread: id, title: text }) {
     const name = checkedTitle(text);
-    const held = await renameThread(home, id, name);
-    if (held.kind === "missing") throw missingThread(id);
-    if (held.kind === "busy") throw busyThread(id, held);
-    if (held.value.kind !== "committed") throw busyThread(id);
+    const { kind } = leasedValue(id, await renameThread(home, id, name));
+    if (kind !== "committed") throw unwritten(id, kind);
     return { thread: id, title: name };
   },
 });
