@@ -17,6 +17,9 @@ export type ApiOutcome<T> =
   | { readonly kind: "ok"; readonly value: T }
   | { readonly kind: "failed"; readonly problem: ApiProblem };
 
+/** Where there is nothing to ask for. */
+export const notAsked = async (): Promise<ApiOutcome<null>> => ({ kind: "ok", value: null });
+
 export type AskAnswer<Name extends keyof Routes> = Routes[Name]["answer"];
 
 /** `key-needed`: nothing more comes until one is given. `away`: the gateway doesn't answer. */

@@ -1,6 +1,7 @@
 /** Asks for a key where the gateway has some. It goes once to the gateway, which gives a cookie for it, and is kept nowhere. */
 import { useState } from "preact/hooks";
 import { type ApiProblem, access, ask } from "../api/ask.ts";
+import { Form } from "../parts/form.tsx";
 import { ProblemNote } from "../parts/problem.tsx";
 
 export function SignIn({ onDone }: { readonly onDone: () => void }) {
@@ -14,13 +15,7 @@ export function SignIn({ onDone }: { readonly onDone: () => void }) {
     onDone();
   };
   return (
-    <form
-      class="empty sign-in"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void submit();
-      }}
-    >
+    <Form class="empty sign-in" onSend={submit}>
       <h1>This gateway has keys</h1>
       <label for="key">
         Yours opens it for twelve hours in this browser. It is made by <code>palimpsest keys create --user NAME</code>.
@@ -41,6 +36,6 @@ export function SignIn({ onDone }: { readonly onDone: () => void }) {
         </button>
       </div>
       {problem !== null && <ProblemNote problem={problem} />}
-    </form>
+    </Form>
   );
 }

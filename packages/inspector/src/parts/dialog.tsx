@@ -1,7 +1,7 @@
 /** A question or a small form above the page: the browser's own dialog, which keeps the focus inside and gives it back. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
-import { submitOnKeys } from "./form-keys.ts";
+import { Form } from "./form.tsx";
 
 interface DialogProps {
   readonly title: string;
@@ -39,14 +39,7 @@ interface QuestionProps {
 export function Question({ title, children, yes, danger = false, onYes, onClose }: QuestionProps) {
   return (
     <Dialog title={title} onClose={onClose}>
-      <form
-        class="dialog-form"
-        onKeyDown={submitOnKeys}
-        onSubmit={(event) => {
-          event.preventDefault();
-          onYes();
-        }}
-      >
+      <Form class="dialog-form" onSend={onYes}>
         {children}
         <div class="row">
           <button type="button" class="button push" onClick={onClose}>
@@ -56,7 +49,7 @@ export function Question({ title, children, yes, danger = false, onYes, onClose 
             {yes}
           </button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -183,10 +183,6 @@ export function waitingCalls({ entries }: PageChat): readonly UiCallPart[] {
   ) as UiCallPart[];
 }
 
-export function withCall(now: PageChat, id: string, change: (part: UiCallPart) => UiCallPart): PageChat {
-  return inCall(now, id, change);
-}
-
 interface RawMessage {
   readonly seq: number;
   readonly role: SaidEntry["role"];
@@ -353,7 +349,7 @@ function hasCall({ parts }: SaidEntry, id: string): boolean {
   return parts.some((part) => part.kind === "call" && part.id === id);
 }
 
-function inCall(now: PageChat, id: string, change: (part: UiCallPart) => UiCallPart): PageChat {
+export function inCall(now: PageChat, id: string, change: (part: UiCallPart) => UiCallPart): PageChat {
   const at = now.entries.findLastIndex((entry) => entry.kind === "said" && hasCall(entry, id));
   if (at === -1) return now;
   const entry = now.entries[at] as SaidEntry;

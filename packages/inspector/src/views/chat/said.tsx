@@ -1,7 +1,7 @@
 /** One message of the conversation: its words, its calls, and what can be done with it. */
 import { useState } from "preact/hooks";
 import { ask } from "../../api/ask.ts";
-import { focusNew, submitOnKeys } from "../../parts/form-keys.ts";
+import { Form, focusNew } from "../../parts/form.tsx";
 import { Picture, Prose } from "../../parts/prose.tsx";
 import { addressOf } from "../../router/place.ts";
 import { grouped, visible } from "../../text/format.ts";
@@ -187,17 +187,7 @@ function EditForm({ text, onCancel, onSend }: EditFormProps) {
     if (prompt.trim() !== "") void onSend(prompt);
   };
   return (
-    <form
-      class="edit-form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        send();
-      }}
-      onKeyDown={(event) => {
-        submitOnKeys(event);
-        if (event.key === "Escape") onCancel();
-      }}
-    >
+    <Form class="edit-form" onSend={send} onEscape={onCancel}>
       <textarea
         class="field"
         aria-label="Your message, edited"
@@ -214,6 +204,6 @@ function EditForm({ text, onCancel, onSend }: EditFormProps) {
           Send
         </button>
       </div>
-    </form>
+    </Form>
   );
 }

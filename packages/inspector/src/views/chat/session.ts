@@ -8,8 +8,8 @@ import { type ApiOutcome, type ApiProblem, type AskAnswer, ask, client, problemO
 import {
   EMPTY,
   fromTranscript,
+  inCall,
   type PageChat,
-  withCall,
   withEvent,
   withNewest,
   withOlder,
@@ -89,7 +89,7 @@ export class PageChatSession {
     const decided = await ask("POST /api/threads/{id}/approve", { params: this.#params, body });
     if (decided.kind === "failed") return this.#tell(decided.problem);
     const state = answer === "yes" ? ("running" as const) : ("denied" as const);
-    this.#change((now) => withCall(now, call, (part) => ({ ...part, state })));
+    this.#change((now) => inCall(now, call, (part) => ({ ...part, state })));
     // Once nobody is waited for, the agent goes on.
     if (decided.value.open.length === 0) await this.start({});
   }
@@ -125,9 +125,7 @@ export class PageChatSession {
     void this.#weigh();
     const asked = await ask("GET /api/threads/{id}/approvals", { params: this.#params });
     for (const { id, answer, input } of asked.kind === "ok" ? asked.value.approvals : [])
-      this.#change((now) =>
-        withCall(now, id, (part) => askedPart(part, input, answer === null ? "waiting" : "running")),
-      );
+      this.#change((now) => inCall(now, id, (part) => askedPart(part, input, answer === null ? "waiting" : "running")));
     return page.value.run;
   }
 

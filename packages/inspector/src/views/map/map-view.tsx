@@ -6,12 +6,10 @@ import { threads, useThreadChange } from "../../api/threads.ts";
 import { Empty } from "../../parts/empty.tsx";
 import { ProblemNote } from "../../parts/problem.tsx";
 import { nameOf } from "../../parts/tree.ts";
-import { place } from "../../router/navigate.ts";
 import { addressOf } from "../../router/place.ts";
 import { grouped, visible } from "../../text/format.ts";
 import { plainText } from "../../text/markdown-inline.ts";
-import { NoThread } from "../window/no-thread.tsx";
-import { Unreadable } from "../window/window-view.tsx";
+import { OfThread, Unread } from "../of-thread.tsx";
 
 /** Enough for a thread of some thousand messages; of a longer one the newest stretches. */
 const TOKENS = 20_000;
@@ -19,17 +17,17 @@ const TOKENS = 20_000;
 type StretchFacts = AskAnswer<"GET /api/threads/{id}/map">["lines"][number];
 
 export function MapView() {
-  const { id } = place.value;
-  return id === null ? <NoThread /> : <ThreadMap key={id} id={id} />;
+  return <OfThread view={ThreadMap} />;
 }
 
 function ThreadMap({ id }: { readonly id: string }) {
   const [text, setText] = useState("");
-  const { value, problem, reload } = useAnswer(`map ${id}`, () =>
+  const held = useAnswer(`map ${id}`, () =>
     ask("GET /api/threads/{id}/map", { params: { id }, query: { tokens: TOKENS } }),
   );
+  const { value, problem, reload } = held;
   useThreadChange(id, reload);
-  if (value === null && problem !== null) return <Unreadable problem={problem} id={id} retry={reload} />;
+  if (value === null && problem !== null) return <Unread id={id} what="the map" held={held} />;
   const lines = (value?.lines ?? []).filter((line) => isAbout(line, text));
   return (
     <div class="rules-view">

@@ -1,7 +1,7 @@
 /** A fact as it is written or corrected. */
 import { useState } from "preact/hooks";
 import type { ApiProblem } from "../../api/ask.ts";
-import { focusNew, submitOnKeys } from "../../parts/form-keys.ts";
+import { Form, focusNew } from "../../parts/form.tsx";
 import { ProblemNote } from "../../parts/problem.tsx";
 
 export interface WrittenFact {
@@ -27,18 +27,7 @@ export function FactForm({ label, fact, onSave, onClose }: FactFormProps) {
     else setProblem(refused);
   };
   return (
-    <form
-      class="card fact-form"
-      aria-label={label}
-      onSubmit={(event) => {
-        event.preventDefault();
-        void save();
-      }}
-      onKeyDown={(event) => {
-        submitOnKeys(event);
-        if (event.key === "Escape") onClose();
-      }}
-    >
+    <Form class="card fact-form" label={label} onSend={save} onEscape={onClose}>
       <textarea
         class="field"
         rows={2}
@@ -87,6 +76,6 @@ export function FactForm({ label, fact, onSave, onClose }: FactFormProps) {
           Save
         </button>
       </div>
-    </form>
+    </Form>
   );
 }

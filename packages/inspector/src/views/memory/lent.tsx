@@ -1,7 +1,7 @@
 /** What the newest request was lent from memory: the facts and turns that stood beside its question. */
 import { useComputed } from "@preact/signals";
 import { useAnswer } from "../../api/answer.ts";
-import { type ApiOutcome, ask } from "../../api/ask.ts";
+import { type ApiOutcome, ask, notAsked } from "../../api/ask.ts";
 import { threads } from "../../api/threads.ts";
 import { Prose } from "../../parts/prose.tsx";
 import { addressOf } from "../../router/place.ts";
@@ -51,7 +51,7 @@ export function Lent() {
 }
 
 async function loanOf(newest: ThreadRowText | null): Promise<ApiOutcome<Loan | null>> {
-  if (newest === null) return { kind: "ok", value: null };
+  if (newest === null) return notAsked();
   const params = { id: newest.id };
   const [transcript, context] = await Promise.all([
     ask("GET /api/threads/{id}/transcript", { params, query: { limit: 100 } }),

@@ -1,7 +1,7 @@
 /** The sections of the memory document: paragraphs about a person, each to be rewritten. Unwritten ones take one line in all. */
 import { useState } from "preact/hooks";
 import { type ApiProblem, ask } from "../../api/ask.ts";
-import { focusNew, submitOnKeys } from "../../parts/form-keys.ts";
+import { Form, focusNew } from "../../parts/form.tsx";
 import { ProblemNote } from "../../parts/problem.tsx";
 import { visible } from "../../text/format.ts";
 import { SECTIONS, sectionOf } from "./memory-facts.ts";
@@ -78,17 +78,7 @@ function SectionForm({ path, title, text, change, onClose }: SectionFormProps) {
     else setProblem(refused);
   };
   return (
-    <form
-      class="fact-form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void save();
-      }}
-      onKeyDown={(event) => {
-        submitOnKeys(event);
-        if (event.key === "Escape") onClose();
-      }}
-    >
+    <Form class="fact-form" onSend={save} onEscape={onClose}>
       <h3>{title}</h3>
       <textarea
         class="field"
@@ -107,6 +97,6 @@ function SectionForm({ path, title, text, change, onClose }: SectionFormProps) {
           Save
         </button>
       </div>
-    </form>
+    </Form>
   );
 }

@@ -4,7 +4,7 @@ import { useAnswer } from "../../api/answer.ts";
 import { type ApiProblem, type AskAnswer, ask } from "../../api/ask.ts";
 import { useThreadChange } from "../../api/threads.ts";
 import { Empty } from "../../parts/empty.tsx";
-import { focusNew, submitOnKeys } from "../../parts/form-keys.ts";
+import { Form, focusNew } from "../../parts/form.tsx";
 import { ProblemNote } from "../../parts/problem.tsx";
 import { Prose } from "../../parts/prose.tsx";
 import { addressOf } from "../../router/place.ts";
@@ -124,14 +124,7 @@ function NoteForm({ id, note, onDone, onCancel }: NoteFormProps) {
     else onDone();
   };
   return (
-    <form
-      class="stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void write(text);
-      }}
-      onKeyDown={submitOnKeys}
-    >
+    <Form class="stack" onSend={() => write(text)}>
       {note === null && (
         <input
           ref={focusNew}
@@ -168,6 +161,6 @@ function NoteForm({ id, note, onDone, onCancel }: NoteFormProps) {
           </button>
         )}
       </div>
-    </form>
+    </Form>
   );
 }

@@ -4,19 +4,16 @@ import { useAnswer } from "../../api/answer.ts";
 import { type ApiOutcome, type ApiProblem, type AskAnswer, ask } from "../../api/ask.ts";
 import { threads, useThreadChange } from "../../api/threads.ts";
 import { Empty } from "../../parts/empty.tsx";
-import { focusNew, submitOnKeys } from "../../parts/form-keys.ts";
+import { Form, focusNew } from "../../parts/form.tsx";
 import { ProblemNote } from "../../parts/problem.tsx";
 import { nameOf } from "../../parts/tree.ts";
-import { place } from "../../router/navigate.ts";
 import { addressOf } from "../../router/place.ts";
 import { ago, grouped, visible } from "../../text/format.ts";
-import { NoThread } from "../window/no-thread.tsx";
-import { Unreadable } from "../window/window-view.tsx";
+import { OfThread, Unread } from "../of-thread.tsx";
 import { NotesCard } from "./notes.tsx";
 
 export function RulesView() {
-  const { id } = place.value;
-  return id === null ? <NoThread /> : <ThreadRules key={id} id={id} />;
+  return <OfThread view={ThreadRules} />;
 }
 
 type RuleFacts = AskAnswer<"GET /api/threads/{id}/rules">["rules"][number];
@@ -24,14 +21,7 @@ type RuleFacts = AskAnswer<"GET /api/threads/{id}/rules">["rules"][number];
 function ThreadRules({ id }: { readonly id: string }) {
   const held = useAnswer(`rules ${id}`, () => ask("GET /api/threads/{id}/rules", { params: { id } }));
   useThreadChange(id, held.reload);
-  if (held.value === null && held.problem !== null)
-    return <Unreadable problem={held.problem} id={id} retry={held.reload} />;
-  if (held.value === null)
-    return (
-      <p class="dim pad" role="status">
-        Reading the rules…
-      </p>
-    );
+  if (held.value === null) return <Unread id={id} what="the rules" held={held} />;
   const { rules } = held.value;
   return (
     <div class="rules-view">
@@ -78,13 +68,7 @@ function RulesCard({ id, rules, onChange }: RulesCardProps) {
         <h2 class="title">Rules</h2>
         <span class="dim number">{grouped(active.length)} in force, of at most 20</span>
       </div>
-      <form
-        class="row"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (text.trim() !== "") void add();
-        }}
-      >
+      <Form class="row" onSend={() => text.trim() !== "" && add()}>
         <input
           class="field grow"
           aria-label="A new rule"
@@ -96,7 +80,7 @@ function RulesCard({ id, rules, onChange }: RulesCardProps) {
         <button type="submit" class="button hot" disabled={text.trim() === ""}>
           Add rule
         </button>
-      </form>
+      </Form>
       {problem !== null && <ProblemNote problem={problem} />}
       {rules.length === 0 && (
         <Empty title="No rules yet">
@@ -144,14 +128,7 @@ function RuleRow({ id, rule, onAct }: RuleRowProps) {
           {visible(rule.text)}
         </p>
       ) : (
-        <form
-          class="stack"
-          onSubmit={(event) => {
-            event.preventDefault();
-            void save(draft.trim());
-          }}
-          onKeyDown={submitOnKeys}
-        >
+        <Form class="stack" onSend={() => save(draft.trim())}>
           <textarea
             ref={focusNew}
             class="field"
@@ -169,7 +146,7 @@ function RuleRow({ id, rule, onAct }: RuleRowProps) {
               Cancel
             </button>
           </div>
-        </form>
+        </Form>
       )}
       <div class="row wrap dim small">
         <span class="mono">{rule.id}</span>

@@ -1,7 +1,7 @@
 /** One request of the past: what it cost, what stood in it and why, what changed since the one before, and the way back. */
 import { useMemo, useState } from "preact/hooks";
 import { useAnswer } from "../../api/answer.ts";
-import { type ApiOutcome, ask } from "../../api/ask.ts";
+import { type ApiOutcome, ask, notAsked } from "../../api/ask.ts";
 import { useActions } from "../../keyboard/actions.ts";
 import { CopyLink } from "../../parts/copy-link.tsx";
 import { Detail } from "../../parts/detail.tsx";
@@ -204,9 +204,8 @@ function inItsWindow(facts: WindowFacts, request: RequestOf | null): WindowFacts
   return { ...facts, window: request?.window ?? facts.window };
 }
 
-async function windowAt(id: string, at: number | null): Promise<ApiOutcome<WindowFacts | null>> {
-  if (at === null) return { kind: "ok", value: null };
-  return ask("GET /api/threads/{id}/window", { params: { id }, query: { at } });
+function windowAt(id: string, at: number | null): Promise<ApiOutcome<WindowFacts | null>> {
+  return at === null ? notAsked() : ask("GET /api/threads/{id}/window", { params: { id }, query: { at } });
 }
 
 /** Entries that left stand where they stood. Without one before, nothing is a change. */

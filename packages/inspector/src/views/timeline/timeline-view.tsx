@@ -1,7 +1,7 @@
 /** A thread over time: the tokens of every request, what happened when, and the exact request of any past turn. */
 import { useEffect, useState } from "preact/hooks";
 import { useAnswer } from "../../api/answer.ts";
-import { type ApiOutcome, type AskAnswer, ask } from "../../api/ask.ts";
+import { type AskAnswer, ask, notAsked } from "../../api/ask.ts";
 import { threads, useThreadChange } from "../../api/threads.ts";
 import { useActions } from "../../keyboard/actions.ts";
 import { Empty } from "../../parts/empty.tsx";
@@ -9,8 +9,7 @@ import { nameOf } from "../../parts/tree.ts";
 import { place, select } from "../../router/navigate.ts";
 import { addressOf } from "../../router/place.ts";
 import { counted, dollars, visible } from "../../text/format.ts";
-import { NoThread } from "../window/no-thread.tsx";
-import { Unreadable } from "../window/window-view.tsx";
+import { OfThread, Unread } from "../of-thread.tsx";
 import { Chart, KindLegend } from "./chart.tsx";
 import { type MarkFacts, requestFrom } from "./curve.ts";
 import { Moment } from "./moment.tsx";
@@ -31,21 +30,13 @@ import {
 export type Timeline = AskAnswer<"GET /api/threads/{id}/timeline">;
 
 export function TimelineView() {
-  const { id } = place.value;
-  return id === null ? <NoThread /> : <ThreadTimeline key={id} id={id} />;
+  return <OfThread view={ThreadTimeline} />;
 }
 
 function ThreadTimeline({ id }: { readonly id: string }) {
   const held = useAnswer(`timeline ${id}`, () => ask("GET /api/threads/{id}/timeline", { params: { id } }));
   useThreadChange(id, held.reload);
-  if (held.value === null && held.problem !== null)
-    return <Unreadable problem={held.problem} id={id} retry={held.reload} />;
-  if (held.value === null)
-    return (
-      <p class="dim pad" role="status">
-        Reading the timeline…
-      </p>
-    );
+  if (held.value === null) return <Unread id={id} what="the timeline" held={held} />;
   const title = threads.value.get(id)?.title ?? null;
   return (
     <div class="timeline-view">
@@ -222,10 +213,9 @@ function useKindSamples(
   const falls = marks.filter(({ kind }) => FALLS.has(kind)).map(({ seq }) => requestFrom(seqs, seq));
   const indexes = isWanted ? sampled(stretch, falls) : [];
   const at = indexes.map((index) => Math.max(1, (seqs[index] ?? 1) - 1)).join(",");
-  const { value } = useAnswer(`parts ${id} ${at}`, async (): Promise<ApiOutcome<Moments>> => {
-    if (at === "") return { kind: "ok", value: { thread: id, moments: [] } };
-    return ask("GET /api/threads/{id}/parts", { params: { id }, query: { at } });
-  });
+  const { value } = useAnswer<Moments | null>(`parts ${id} ${at}`, () =>
+    at === "" ? notAsked() : ask("GET /api/threads/{id}/parts", { params: { id }, query: { at } }),
+  );
   if (value === null || value.moments.length === 0) return null;
   const byRecord = new Map(value.moments.map((moment) => [moment.at, moment.parts]));
   return indexes.flatMap((index) => {

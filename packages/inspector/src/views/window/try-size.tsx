@@ -1,7 +1,7 @@
 /** Tries another window: its edge is dragged, or moved by keys, and what a request would be there is shown. Nothing is written. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useAnswer } from "../../api/answer.ts";
-import { type ApiOutcome, type AskAnswer, ask } from "../../api/ask.ts";
+import { type AskAnswer, ask, notAsked } from "../../api/ask.ts";
 import { wholeOf } from "../../parts/bar.ts";
 import { ProblemNote } from "../../parts/problem.tsx";
 import { WindowBar } from "../../parts/window-bar.tsx";
@@ -21,12 +21,8 @@ export function TrySize({ id, window }: { readonly id: string; readonly window: 
     const timer = setTimeout(() => setAsked(size), PAUSE_MS);
     return () => clearTimeout(timer);
   }, [size]);
-  const tried = useAnswer<TriedSize | null>(
-    `try ${id} ${asked} ${window.at}`,
-    async (): Promise<ApiOutcome<TriedSize | null>> => {
-      if (asked === null) return { kind: "ok", value: null };
-      return ask("GET /api/threads/{id}/context", { params: { id }, query: { window: asked } });
-    },
+  const tried = useAnswer<TriedSize | null>(`try ${id} ${asked} ${window.at}`, () =>
+    asked === null ? notAsked() : ask("GET /api/threads/{id}/context", { params: { id }, query: { window: asked } }),
   );
   return (
     <div class="stack try-size">

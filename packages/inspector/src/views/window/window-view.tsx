@@ -1,7 +1,7 @@
 /** What fills a thread's window and why, what the last compaction changed, and how to take it back. */
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { useAnswer } from "../../api/answer.ts";
-import { type ApiOutcome, type AskAnswer, ask } from "../../api/ask.ts";
+import { type AskAnswer, ask, notAsked } from "../../api/ask.ts";
 import { isEveryThread, threads, useThreadChange } from "../../api/threads.ts";
 import { useActions } from "../../keyboard/actions.ts";
 import { fullnessWords } from "../../parts/bar.ts";
@@ -15,22 +15,20 @@ import { place, select } from "../../router/navigate.ts";
 import { addressOf } from "../../router/place.ts";
 import { compactionWords } from "../../text/compaction-words.ts";
 import { ago, grouped, line, visible } from "../../text/format.ts";
+import { OfThread, Unread } from "../of-thread.tsx";
 import { closePreview, compact, planned, preview, redo, told, underWay, undo } from "./acts.ts";
 import { CompactDialog } from "./compact-dialog.tsx";
 import { CutBar } from "./cut-bar.tsx";
 import { draggedTarget, targetOf } from "./cuts.ts";
 import { EntryDetail } from "./entry-detail.tsx";
 import { EntryList, type ShownEntry, shownEntry } from "./entry-list.tsx";
-import { NoThread } from "./no-thread.tsx";
 import { type Planned, Preview } from "./preview.tsx";
 import { TrySize } from "./try-size.tsx";
 
 export type WindowFacts = AskAnswer<"GET /api/threads/{id}/window">;
 
 export function WindowView() {
-  const { id } = place.value;
-  if (id === null) return <NoThread />;
-  return <ThreadWindow key={id} id={id} />;
+  return <OfThread view={ThreadWindow} />;
 }
 
 function ThreadWindow({ id }: { readonly id: string }) {
@@ -46,13 +44,7 @@ function ThreadWindow({ id }: { readonly id: string }) {
     closePreview();
   }, []);
   const { value: window, problem, reload } = held;
-  if (problem !== null && window === null) return <Unreadable problem={problem} id={id} retry={reload} />;
-  if (window === null)
-    return (
-      <p class="dim pad" role="status">
-        Reading the window…
-      </p>
-    );
+  if (window === null) return <Unread id={id} what="the window" held={held} />;
   const isGone = isEveryThread.value && !threads.value.has(id);
   return (
     <div class="window-view">
@@ -186,12 +178,8 @@ interface PastProps {
 function Bars({ id, window, isPast }: PastProps) {
   const { compaction } = window;
   const at = compaction === null ? null : compaction.seq - 1;
-  const before = useAnswer<WindowFacts | null>(
-    `window ${id} ${at}`,
-    async (): Promise<ApiOutcome<WindowFacts | null>> => {
-      if (at === null) return { kind: "ok", value: null };
-      return ask("GET /api/threads/{id}/window", { params: { id }, query: { at } });
-    },
+  const before = useAnswer<WindowFacts | null>(`window ${id} ${at}`, () =>
+    at === null ? notAsked() : ask("GET /api/threads/{id}/window", { params: { id }, query: { at } }),
   );
   return (
     <section class="card stack" aria-label="What fills the window">
@@ -332,32 +320,3 @@ const FIXED = [
   },
   { key: "tools", part: "definitions", name: "tools", text: "Definitions of the tools", names: ["definitions"] },
 ] as const;
-
-export function Unreadable({
-  problem,
-  id,
-  retry,
-}: {
-  readonly problem: Parameters<typeof ProblemNote>[0]["problem"];
-  readonly id: string;
-  readonly retry: () => void;
-}) {
-  if (problem.status === 404)
-    return (
-      <Empty of="view" title="There is no such thread">
-        <p>
-          “{visible(id)}” was deleted, or never was yours. The{" "}
-          <a class="link" href="/threads">
-            threads
-          </a>{" "}
-          that there are.
-        </p>
-      </Empty>
-    );
-  return (
-    <>
-      <h1 class="cut">{visible(id)}</h1>
-      <ProblemNote problem={problem} retry={retry} />
-    </>
-  );
-}
