@@ -4,8 +4,10 @@
  */
 import type { OpenAiMessage } from "@palimpsest/core/internal/message";
 import type { Meter } from "@palimpsest/core/internal/tokens";
+import { folded } from "../replay/judge.ts";
 import { type CacheRules, type Piece, providerCache } from "../replay/provider-cache.ts";
-import { folded, holds, linesOf, type Probe, type ProbeKind, readable } from "./probes.ts";
+import { readAgain } from "../replay/simulate.ts";
+import { holds, linesOf, type Probe, type ProbeKind, readable } from "./probes.ts";
 import type { Sender, SenderPlace, SenderRequest } from "./senders.ts";
 
 export interface PlayedSession {
@@ -186,14 +188,6 @@ function fetched(missing: readonly Probe[], { messages }: PlayedSession): readon
     pieces.push({ source, text: whole.slice(start, start + PIECE) });
   }
   return pieces.map(({ text }) => text);
-}
-
-function readAgain(text: string, id: string): readonly OpenAiMessage[] {
-  const called = { name: "recall_read", arguments: JSON.stringify({ id }) };
-  return [
-    { role: "assistant", content: null, tool_calls: [{ id, type: "function", function: called }] },
-    { role: "tool", tool_call_id: id, content: text },
-  ];
 }
 
 /** Charges requests, with marks where the sender sets them, or else at the end and behind the last two changes. */

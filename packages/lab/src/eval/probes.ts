@@ -4,6 +4,7 @@
  * session alone; this file shares no code with whatever makes the prompts.
  */
 import type { OpenAiMessage } from "@palimpsest/core/internal/message";
+import { folded, lastSeen, PATH, parsed, WORD } from "../replay/judge.ts";
 
 export const KINDS = ["path", "name", "number", "error", "line"] as const;
 export type ProbeKind = (typeof KINDS)[number];
@@ -21,13 +22,13 @@ export interface Probe {
 /** `distance`: a probe's source lies more than this many messages back. */
 export function probesOf(messages: readonly OpenAiMessage[], distance: number): readonly Probe[] {
   const texts = messages.map(readable);
-  const lastSeen = lastSeenIn(texts);
+  const seen = lastSeen();
   return messages.flatMap((message, at) => {
     if (message.role !== "assistant") return [];
     return [...termsOf(message)].flatMap(([text, kind]): Probe[] => {
       // The end of a longer word: nothing could ever hold it.
       if (!holds(texts[at]!, text, kind)) return [];
-      const source = lastSeen(text, kind, at);
+      const source = seen(text, at, (index) => holds(texts[index]!, text, kind));
       if (source === null || at - source <= distance) return [];
       return [{ at, kind: kind === "name" && isOnErrorLine(messages[source]!, text) ? "error" : kind, text, source }];
     });
@@ -87,22 +88,11 @@ function collect(value: unknown, into: string[]): void {
   else if (typeof value === "object" && value !== null) for (const item of Object.values(value)) collect(item, into);
 }
 
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return json;
-  }
-}
-
 const BEGINNING = 60;
 const SHORTEST_REQUEST = 12;
 const SHORTEST_LINE = 20;
 const SHORTEST_NAME = 5;
 
-const PATH =
-  /[\w@~.+-]{0,80}(?:\/[\w@.+-]{1,80}){1,20}|\b[\w-]{1,80}\.(?:[cm]?[jt]sx?|json|md|py|rs|go|java|ya?ml|toml|html|css|sh|sql|txt)\b/g;
-const WORD = /[A-Za-z_$][\w$]*/g;
 const NUMBER = /\b\d[\d.,:]*\b/g;
 const ERROR_LINE = /(?:error|exception)\b|\b(?:fail(?:ed|ure|s)?|cannot|not found|undefined|invalid|denied|refused)\b/i;
 
@@ -130,29 +120,7 @@ function isOnErrorLine(message: OpenAiMessage, name: string): boolean {
   return linesOf(message).some((line) => line.includes(name) && ERROR_LINE.test(line));
 }
 
-/** For terms asked in the order of the messages: each message is searched for a term once. */
-function lastSeenIn(texts: readonly string[]): (term: string, kind: ProbeKind, at: number) => number | null {
-  const known = new Map<string, { readonly at: number; readonly source: number | null }>();
-  return (term, kind, at) => {
-    const before = known.get(term);
-    if (before?.at === at) return before.source;
-    // A message that used it holds it too.
-    let source = before?.at ?? null;
-    for (let index = at - 1; index > (before?.at ?? -1); index--) {
-      if (!holds(texts[index]!, term, kind)) continue;
-      source = index;
-      break;
-    }
-    known.set(term, { at, source });
-    return source;
-  };
-}
-
 /** A name may hold a dollar sign; before a number it is a currency. */
 function isPartOf(kind: ProbeKind, beside: string | undefined): boolean {
   return beside !== undefined && (kind === "number" ? /\w/ : /[\w$]/).test(beside);
-}
-
-export function folded(text: string): string {
-  return text.replace(/\s+/g, " ").trim();
 }

@@ -22,12 +22,13 @@ const MIN_IDENTIFIER = 5;
 
 /** All uses in the order of the messages, whatever the distance; what nobody said before is no use. */
 export function findUses(messages: readonly OpenAiMessage[]): readonly Use[] {
-  const seen = lastSeenIn(messages.map((message) => readable(message)));
+  const texts = messages.map((message) => readable(message));
+  const seen = lastSeen();
   return messages.flatMap((message, at) => {
     if (message.role !== "assistant") return [];
     return termsOf(message).flatMap(({ kind, text }): Use[] => {
-      const lastSeen = seen(text, at);
-      return lastSeen === null ? [] : [{ at, kind, text, lastSeen }];
+      const source = seen(text, at, (index) => texts[index]!.includes(text));
+      return source === null ? [] : [{ at, kind, text, lastSeen: source }];
     });
   });
 }
@@ -52,16 +53,16 @@ const STUB = "[pruned";
 const whole = new WeakMap<OpenAiMessage, string>();
 const unpruned = new WeakMap<OpenAiMessage, string>();
 
-/** For terms asked in the order of the messages: each message is searched for a term once. */
-function lastSeenIn(texts: readonly string[]): (term: string, at: number) => number | null {
+/** For terms asked in the order of the messages: each message before `at` is searched for a term once. */
+export function lastSeen(): (term: string, at: number, holds: (index: number) => boolean) => number | null {
   const known = new Map<string, { readonly at: number; readonly answer: number | null }>();
-  return (term, at) => {
+  return (term, at, holds) => {
     const before = known.get(term);
     if (before?.at === at) return before.answer;
     // A message that asked for it holds it too.
     let answer = before?.at ?? null;
     for (let index = at - 1; index > (before?.at ?? -1); index--) {
-      if (!texts[index]!.includes(term)) continue;
+      if (!holds(index)) continue;
       answer = index;
       break;
     }
@@ -94,7 +95,8 @@ function collect(value: unknown, key: string | null, into: JudgedWords[]): void 
     for (const [name, item] of Object.entries(value)) collect(item, name, into);
 }
 
-function parsed(json: string): unknown {
+/** The value of a JSON text; any other text itself. */
+export function parsed(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch {
@@ -126,9 +128,9 @@ function withoutMarks(path: string): string {
   return path.slice(0, end);
 }
 
-const PATH =
+export const PATH =
   /[\w@~.+-]{0,80}(?:\/[\w@.+-]{1,80}){1,20}|\b[\w-]{1,80}\.(?:[cm]?[jt]sx?|json|md|py|rs|go|java|ya?ml|toml|html|css|sh|sql|txt)\b/g;
-const WORD = /[A-Za-z_$][\w$]*/g;
+export const WORD = /[A-Za-z_$][\w$]*/g;
 
 /** Written as no word of prose is: with a capital inside, or an underscore between. */
 function isIdentifier(word: string): boolean {

@@ -191,18 +191,17 @@ function blocksIn(view: View, index: number): number {
   return says + (openaiShape.calls(message).length > 0 ? 1 : 0);
 }
 
-function fetchedAgain(text: string, number: number): View {
-  const id = `fetch-${number}`;
-  const input = JSON.stringify({ seq: number });
-  const messages: OpenAiMessage[] = [
-    {
-      role: "assistant",
-      content: null,
-      tool_calls: [{ id, type: "function", function: { name: "recall_read", arguments: input } }],
-    },
+/** A call of the tool that reads history, and what it gives. */
+export function readAgain(text: string, id: string, input: object = { id }): readonly OpenAiMessage[] {
+  const called = { name: "recall_read", arguments: JSON.stringify(input) };
+  return [
+    { role: "assistant", content: null, tool_calls: [{ id, type: "function", function: called }] },
     { role: "tool", tool_call_id: id, content: text },
   ];
-  return messages.map((message, half) => ({
+}
+
+function fetchedAgain(text: string, number: number): View {
+  return readAgain(text, `fetch-${number}`, { seq: number }).map((message, half) => ({
     source: "message",
     seq: FETCHED + 2 * number + half,
     message,
