@@ -28,7 +28,7 @@ export type { ResponsesMessage } from "./openai-responses.ts";
 export { responsesItems, responsesTurns } from "./openai-responses.ts";
 export type { ResponsesItem } from "./openai-responses-items.ts";
 export type { Repair, Repaired } from "./repair.ts";
-export { repair } from "./repair.ts";
+export { mend, repair } from "./repair.ts";
 export type { FindToolFacts, RuleSet, ToolAct, ToolFacts, ToolRegistry, Violation } from "./rules.ts";
 export {
   anthropicRules,

@@ -1,61 +1,12 @@
 /**
- * The rule all providers share: a message's calls are all answered, once each, directly after it and before anything else.
- * Results may be split over several messages, and an id may serve again later, as long as each use is paired in place.
+ * The repair of the rule that all providers share: a message's calls are answered directly after it. Each result is first
+ * assigned to the call it answers; then every assistant message is written with all its results behind it: those that stood
+ * there, those that stood elsewhere, and an error result for each call nobody answered. A result without a call is quoted in
+ * a user turn, so that the model still reads it.
  */
-
 import type { Item, RepairContext } from "./repair.ts";
-
+import { interrupts, isContent } from "./rules.ts";
 import type { CallPart, Part, ResultPart, Shape } from "./shape.ts";
-
-/** A place where a rule is broken. */
-export interface Finding {
-  readonly index: number;
-  readonly detail: string;
-}
-
-export function unpaired<M>(messages: readonly M[], shape: Shape<M>): Finding[] {
-  const findings: Finding[] = [];
-  let calls: readonly string[] = [];
-  let open = new Set<string>();
-  let caller = 0;
-  let interrupted = false;
-  const close = () => {
-    for (const id of open) findings.push({ index: caller, detail: `call ${id} has no result` });
-  };
-
-  for (const [index, message] of messages.entries()) {
-    if (shape.role(message) !== "tool") {
-      close();
-      calls = shape.calls(message);
-      open = calls.length === 0 ? NONE : new Set(calls);
-      caller = index;
-      interrupted = false;
-      if (open.size < calls.length) findings.push({ index, detail: "two calls share an id" });
-      continue;
-    }
-    for (const part of shape.parts(message)) {
-      if (part.kind !== "result") interrupted ||= interrupts(part);
-      else if (!open.delete(part.id)) findings.push({ index, detail: strayDetail(part.id, calls) });
-      else if (interrupted) findings.push({ index, detail: `result ${part.id} stands after other content` });
-    }
-  }
-  close();
-  return findings;
-}
-
-const NONE = new Set<string>();
-
-/** Blocks we don't interpret, such as an approval, may stand between results. */
-const interrupts = (part: Part): boolean => part.kind === "text" || part.kind === "image" || part.kind === "file";
-
-const strayDetail = (id: string, calls: readonly string[]): string =>
-  calls.includes(id) ? `call ${id} has a second result` : `result ${id} has no call before it`;
-
-/*
- * The repair of the pairing rule. Each result is first assigned to the call it answers; then every assistant message is
- * written with all its results behind it: those that stood there, those that stood elsewhere, and an error result for each
- * call nobody answered. A result without a call is quoted in a user turn, so that the model still reads it.
- */
 
 const INTERRUPTED = "This call was interrupted; no result was recorded.";
 
@@ -247,7 +198,3 @@ function leftover<M>(source: Source<M>, context: RepairContext<M>): readonly Ite
 
 /** An empty text would become an empty message. */
 const isRest = (part: Part): boolean => part.kind !== "result" && isContent(part);
-
-/** Whether a part says anything to the model. Thinking alone is no answer, and providers refuse it as one. */
-export const isContent = (part: Part): boolean =>
-  part.kind !== "reasoning" && !(part.kind === "text" && part.text === "");

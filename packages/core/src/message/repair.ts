@@ -2,8 +2,8 @@
  * Makes any list of messages valid for a rule set and says what it did. Nothing a person, a model or a tool said is lost:
  * what can't stay in its place is joined, moved or quoted. Messages with nothing wrong come back as the same objects.
  */
-import { isContent, pairUp } from "./pairing.ts";
-import { isBlank, isForeignTo, type RuleName, type RuleSet, sameTurn, violations } from "./rules.ts";
+import { pairUp } from "./pairing.ts";
+import { isBlank, isContent, isForeignTo, type RuleName, type RuleSet, sameTurn, violations } from "./rules.ts";
 import type { Part, Shape } from "./shape.ts";
 
 export interface Repair {
@@ -49,6 +49,11 @@ export interface RepairContext<M> {
 
 export function repair<M>(messages: readonly M[], shape: Shape<M>, set: RuleSet): Repaired<M> {
   if (violations(messages, shape, set).length === 0) return { messages, repairs: [], origins: [...messages.keys()] };
+  return mend(messages, shape, set);
+}
+
+/** The same for a list that breaks one of the rules. */
+export function mend<M>(messages: readonly M[], shape: Shape<M>, set: RuleSet): Repaired<M> {
   const repairs: Repair[] = [];
   const context: RepairContext<M> = {
     shape,

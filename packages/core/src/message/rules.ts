@@ -2,7 +2,6 @@
  * What each provider accepts, as named rules. A rule lists where a conversation breaks it, over any shape; a rule set is a
  * provider's list of rules. Nothing is changed here: `repair.ts` does that, one pass per rule.
  */
-import { type Finding, isContent, unpaired } from "./pairing.ts";
 import type { Part, Shape } from "./shape.ts";
 
 export type RuleName = keyof typeof RULES;
@@ -19,6 +18,12 @@ export interface RuleSet {
   readonly rules: readonly RuleName[];
   /** Whose signature `reasoning-signed` asks for. */
   readonly signer?: string;
+}
+
+/** A place where a rule is broken. */
+interface Finding {
+  readonly index: number;
+  readonly detail: string;
 }
 
 type MessageRule = <M>(messages: readonly M[], shape: Shape<M>, set: RuleSet) => readonly Finding[];
@@ -82,6 +87,10 @@ export function assertValid<M>(messages: readonly M[], shape: Shape<M>, set: Rul
   throw new Error(`The ${set.name} rules are broken; repair() mends such a list:\n${lines.join("\n")}`);
 }
 
+/** Whether a part says anything to the model. Thinking alone is no answer, and providers refuse it as one. */
+export const isContent = (part: Part): boolean =>
+  part.kind !== "reasoning" && !(part.kind === "text" && part.text === "");
+
 export const isBlank = (part: Part): boolean => part.kind === "text" && part.text.trim() === "";
 
 function hasMessages<M>(messages: readonly M[], shape: Shape<M>): Finding[] {
@@ -92,6 +101,46 @@ function hasMessages<M>(messages: readonly M[], shape: Shape<M>): Finding[] {
 function oneSystem<M>(messages: readonly M[], shape: Shape<M>): Finding[] {
   return where(messages, (message, index) => index > 0 && shape.role(message) === "system" && "a later system message");
 }
+
+/** A message's calls are all answered, once each, directly after it and before anything else. An id may serve again later. */
+function unpaired<M>(messages: readonly M[], shape: Shape<M>): Finding[] {
+  const findings: Finding[] = [];
+  let calls: readonly string[] = [];
+  let open = new Set<string>();
+  let caller = 0;
+  let interrupted = false;
+  const close = () => {
+    for (const id of open) findings.push({ index: caller, detail: `call ${id} has no result` });
+  };
+
+  for (const [index, message] of messages.entries()) {
+    if (shape.role(message) !== "tool") {
+      close();
+      calls = shape.calls(message);
+      open = calls.length === 0 ? NONE : new Set(calls);
+      caller = index;
+      interrupted = false;
+      if (open.size < calls.length) findings.push({ index, detail: "two calls share an id" });
+      continue;
+    }
+    for (const part of shape.parts(message)) {
+      if (part.kind !== "result") interrupted ||= interrupts(part);
+      else if (!open.delete(part.id)) findings.push({ index, detail: strayDetail(part.id, calls) });
+      else if (interrupted) findings.push({ index, detail: `result ${part.id} stands after other content` });
+    }
+  }
+  close();
+  return findings;
+}
+
+const NONE = new Set<string>();
+
+/** Blocks we don't interpret, such as an approval, may stand between results. */
+export const interrupts = (part: Part): boolean =>
+  part.kind === "text" || part.kind === "image" || part.kind === "file";
+
+const strayDetail = (id: string, calls: readonly string[]): string =>
+  calls.includes(id) ? `call ${id} has a second result` : `result ${id} has no call before it`;
 
 function noEmptyMessage<M>(messages: readonly M[], shape: Shape<M>): Finding[] {
   return where(messages, (message) => !shape.parts(message).some(isContent) && "nothing in it but perhaps thinking");

@@ -7,7 +7,7 @@
 import { sent } from "../log/structure.ts";
 import type { ViewEntry } from "../log/view.ts";
 import type { BoundMessages } from "../message/bound-reasoning.ts";
-import { type Repaired, type RuleSet, repair, type Shape, violations } from "../message/internal.ts";
+import { mend, type Repaired, type RuleSet, type Shape, violations } from "../message/internal.ts";
 import type { Account, Count, MessageSize, Meter, PartName, PromptSize, Report, Settled } from "../tokens/internal.ts";
 import type { Prompt, SizedEntry } from "./prompt.ts";
 
@@ -254,8 +254,10 @@ export interface AsSent<M> extends Repaired<M> {
 }
 
 function asSent<M>(given: readonly M[], shape: Shape<M>, rules: RuleSet): AsSent<M> {
-  const repaired = repair(given, shape, rules);
-  return { ...repaired, given, same: sameEnd(given, repaired) };
+  if (violations(given, shape, rules).length === 0)
+    return { messages: given, given, repairs: [], origins: [...given.keys()], same: { given: 0, sent: 0 } };
+  const mended = mend(given, shape, rules);
+  return { ...mended, given, same: sameEnd(given, mended) };
 }
 
 /**
@@ -306,7 +308,6 @@ function withoutBeginning(set: RuleSet): RuleSet {
 }
 
 function sameEnd<M>(given: readonly M[], { messages, origins }: Repaired<M>): AsSent<M>["same"] {
-  if (messages === given) return { given: 0, sent: 0 };
   let at = given.length;
   let sent = messages.length;
   while (at > 0 && sent > 0 && messages[sent - 1] === given[at - 1] && origins[sent - 1] === at - 1) {
