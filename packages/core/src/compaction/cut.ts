@@ -11,8 +11,7 @@ import type { Shape } from "../message/shape.ts";
 import type { Prompt, SizedEntry } from "../prompt/prompt.ts";
 import { entryTokens, fixedTokens, type PromptSizes, sizesOf } from "../prompt/sizer.ts";
 import { NOWHERE, type Originals } from "../summary/render-lines.ts";
-import { ownText } from "../summary/tool-calls.ts";
-import { extendWork, NO_WORK, quotable, WORK_HEADING } from "../summary/work.ts";
+import { extendWork, NO_WORK, ownText, quotable, WORK_HEADING } from "../summary/work.ts";
 import { type Clamped, clampableTokens, clampEntry } from "./clamp.ts";
 import type { Policy } from "./policy.ts";
 

@@ -4,7 +4,7 @@
  * stands the message's own id, and beside a watermark the hash of the record it stands at. Pure.
  */
 
-import { fold, isSpaceless } from "../text/analyze.ts";
+import { fold, SPACELESS_LETTER } from "../text/analyze.ts";
 import { properNames } from "../text/names.ts";
 import type { Change } from "./changes.ts";
 import type { Fact, MemoryDocument } from "./document.ts";
@@ -237,7 +237,7 @@ function isEchoed(content: string, words: string, heard: string): boolean {
 
 /** Scripts without spaces have no word boundaries to look for. */
 function gramMatch(text: string, quote: string): boolean {
-  return isSpaceless(quote) && normal(text).includes(quote);
+  return SPACELESS_LETTER.test(quote) && normal(text).includes(quote);
 }
 
 function overlap(content: string, turns: readonly SourceTurn[]): number {

@@ -3,7 +3,7 @@
  * judged, so that "I do not live in Oslo" doesn't say where a user lives and "do not forget" is no request to forget.
  * Any language's words that are not known here count as a statement. Pure.
  */
-import { isSpaceless } from "../text/analyze.ts";
+import { SPACELESS_LETTER } from "../text/analyze.ts";
 import { sentencesIn } from "../text/words.ts";
 import { isNegated, meaning, normal, plainly, reverses } from "./likeness.ts";
 
@@ -49,7 +49,7 @@ function requestsToForget(sentence: string): boolean {
     const clause = sentence.slice(0, match.index).split(/[,;:.!?]/);
     const before = clause.at(-1)!.toLowerCase();
     const words: readonly string[] = before.match(/[\p{L}']+/gu) ?? [];
-    if (isSpaceless(match[0]))
+    if (SPACELESS_LETTER.test(match[0]))
       return !/[\u522b\u5225\u4e0d\u52ff\u6c92\u6ca1]\s*(?:\u8981)?$/.test(before) && !isQuestion(sentence);
     if (NOT_BEHIND.test(sentence.slice(match.index + match[0].length))) return false;
     return words.every((word) => POLITE.has(word)) && (!words.includes("i") || words.includes("you"));
@@ -113,7 +113,7 @@ function isQuestion(sentence: string): boolean {
 function holds(sentence: string, quote: string): boolean {
   const [words, quoted] = [normal(sentence), normal(quote)];
   if (words === "" || quoted === "") return false;
-  if (isSpaceless(quoted)) return words.includes(quoted) || quoted.includes(words);
+  if (SPACELESS_LETTER.test(quoted)) return words.includes(quoted) || quoted.includes(words);
   return ` ${words} `.includes(` ${quoted} `) || ` ${quoted} `.includes(` ${words} `);
 }
 

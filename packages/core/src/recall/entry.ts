@@ -2,15 +2,15 @@
  * Makes the index entry of one message: terms of its text, of its speaker's name and of its date, and of the extra keys it
  * may be found under. Also says where the entry stands: its ordinal, and which session it belongs to.
  */
-import type { MessageRecord, Origin } from "../log/record.ts";
+import type { Origin } from "../log/record.ts";
 import type { ToolFacts } from "../message/rules.ts";
 import type { Part, Role, Shape } from "../message/shape.ts";
 import { analyze, eachTerm, fold, QUESTION_WORDS } from "../text/analyze.ts";
 import { membersOf, mentionsFailure } from "../text/names.ts";
-import { ownWords, sentencesIn, stem } from "../text/words.ts";
+import { stem } from "../text/words.ts";
 import type { IndexEntry, Placement } from "./port.ts";
 import { asksTime, dateWords, namesTime, relativeDates, type StatedDate, statedDates } from "./precedence.ts";
-import { ANNOUNCES, compileForms, LIST_MARK, MAX_SENTENCE, standingKind } from "./standing-forms.ts";
+import { STANDING_TERM, speakerName, standingSentences, TYPED_TERM, typedText } from "./standing.ts";
 import { splitUnits } from "./units.ts";
 
 export interface EntrySource {
@@ -315,72 +315,4 @@ export function countOf(bits: number): number {
   let count = 0;
   for (let rest = bits; rest !== 0; rest &= rest - 1) count += 1;
   return count;
-}
-
-// Recognizes lasting instructions ("always use type hints") and preferences ("I prefer short answers") of a user. Precision
-// first: what only might be one is left out. Code, quotations, questions and what introduces somebody else's text are not read.
-
-export interface StandingSentence {
-  readonly kind: "instruction" | "preference";
-  readonly text: string;
-}
-
-/** Held by every entry of a user with such a sentence. No word begins with such a sign, so no text can hold it by chance. */
-export const STANDING_TERM = "@standing";
-/** Held by those of them that a person typed in this thread: only these are shown as instructions. */
-export const TYPED_TERM = "@typed";
-
-const MAX_READ = 50_000;
-
-/** In the order they stand. */
-export function standingSentences(text: string): StandingSentence[] {
-  const read = text.slice(0, MAX_READ);
-  const plain = ownWords(read, { quotes: "all", paragraphs: "strict", isKnown: (one) => standingKind(one) !== null });
-  const found: StandingSentence[] = [];
-  for (const { start, end } of sentencesIn(plain)) {
-    const kind = standingKind(plain.slice(start, end));
-    if (kind !== null) found.push({ kind, text: read.slice(start, end).replace(LIST_MARK, "").trim() });
-  }
-  return found;
-}
-
-let areCompiled = false;
-/** The forms are compiled once for the process, in steps. */
-export function* formsCompiled(): Generator<void, void> {
-  if (!areCompiled) yield* compileForms();
-  areCompiled = true;
-}
-
-/** The sentences of messages that are a person's own standing instructions and preferences, each with its message. */
-export function* typedSteps<M>(records: readonly MessageRecord[], read: (record: MessageRecord) => M, shape: Shape<M>) {
-  yield* formsCompiled();
-  const stated: { readonly text: string; readonly source: number }[] = [];
-  let announced = false;
-  for (const record of records) {
-    yield;
-    const typed = typedText(read(record), shape, record.origin);
-    if (!announced) stated.push(...standingSentences(typed).map(({ text }) => ({ text, source: record.seq })));
-    if (typed !== "") announced = ANNOUNCES.test(typed.slice(-MAX_SENTENCE));
-  }
-  return stated;
-}
-
-/**
- * What a person typed in this thread: empty for messages that were imported, injected or read from elsewhere, for those of somebody with a
- * name of their own, and for those that carry a tool's call or result, as some clients send them in the user's name.
- */
-export function typedText<M>(message: M, shape: Shape<M>, origin: Origin): string {
-  if (origin !== "user" || shape.role(message) !== "user" || speakerName(message) !== null) return "";
-  const parts = shape.parts(message);
-  if (parts.some(({ kind }) => kind === "call" || kind === "result")) return "";
-  return parts.flatMap((part) => (part.kind === "text" ? [part.text] : [])).join("\n\n");
-}
-
-/** The name of a person, where a message of a user or an assistant has one. */
-function speakerName(message: unknown): string | null {
-  if (typeof message !== "object" || message === null || !("name" in message) || !("role" in message)) return null;
-  const { name, role } = message;
-  return typeof name === "string" && name.trim() !== "" && (role === "user" || role === "assistant")
-    ? name.trim()
-    : null;
 }

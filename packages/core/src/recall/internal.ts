@@ -2,16 +2,7 @@
 
 export type { Closeness, Propose } from "./closeness.ts";
 export { cosine, PROPOSED, packVector } from "./closeness.ts";
-export {
-  countOf,
-  formsCompiled,
-  indexableText,
-  indexEntry,
-  isEcho,
-  place,
-  standingSentences,
-  typedSteps,
-} from "./entry.ts";
+export { countOf, indexableText, indexEntry, isEcho, place } from "./entry.ts";
 export { MemoryIndex } from "./memory-index.ts";
 export type {
   CandidateRequest,
@@ -25,14 +16,13 @@ export type {
 export {
   asksForCourse,
   COURSE_SEARCH,
-  createSnippets,
   holdsQuoted,
   type MapText,
   mapLineText,
   mapText,
   renderHits,
   type ShownHit,
-  type Snippet,
 } from "./render.ts";
-export { followUps, type SearchOptions, search } from "./search.ts";
+export { createSnippets, followUps, type SearchOptions, type Snippet, search } from "./search.ts";
+export { formsCompiled, standingSentences, typedSteps } from "./standing.ts";
 export { createThreadMap, type MapLine, type MapMessage, type ThreadMap } from "./thread-map.ts";

@@ -6,9 +6,10 @@
  * Pure and deterministic: the order of the candidates given doesn't matter.
  */
 import { fold } from "../text/analyze.ts";
-import { MOST_PASSAGES, type QueryTerm, type RecallQuery, SHORT_LENGTH, STANDING_TERM, TIME_TERM } from "./entry.ts";
+import { MOST_PASSAGES, type QueryTerm, type RecallQuery, SHORT_LENGTH, TIME_TERM } from "./entry.ts";
 import type { IndexedDoc, ScopeStatistics } from "./port.ts";
 import { inPrecedence, nearness, type TermSets } from "./precedence.ts";
+import { STANDING_TERM } from "./standing.ts";
 
 export interface Hit {
   readonly doc: IndexedDoc;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { createSnippets, type Snippet } from "./render.ts";
+import { createSnippets, type Snippet } from "./search.ts";
 
 test("a short message is shown whole, with the places of the words that matched", () => {
   assert.equal(marked(createSnippets("who paints fences")("We painted the fence.")), "We <painted> the <fence>.");

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { standingSentences } from "./entry.ts";
+import { standingSentences } from "./standing.ts";
 
 interface Labelled {
   readonly text: string;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Origin } from "../log/record.ts";
 import { anthropicShape, openaiShape } from "../message/internal.ts";
-import { standingSentences, typedText } from "./entry.ts";
+import { standingSentences, typedText } from "./standing.ts";
 
 const INSTRUCTIONS = [
   "Always use type hints.",

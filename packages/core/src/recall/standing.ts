@@ -1,16 +1,85 @@
 /**
- * The forms of sentences by which users tell how things are to be done, and what they prefer (standing.ts). Each is a class of wordings, and
- * each stays narrow: a rule that is missed is found by its words, one that is made up is followed. Matched against one sentence in
- * which nothing but the user's own words is left, without the openers of a sentence.
+ * Recognizes lasting instructions ("always use type hints") and preferences ("I prefer short answers") of a user. Precision
+ * first: what only might be one is left out. Code, quotations, questions and what introduces somebody else's text are not read.
+ * Below, the forms of such sentences: each is a class of wordings, and each stays narrow, because a rule that is missed is found
+ * by its words, one that is made up is followed. Matched against one sentence in which nothing but the user's own words is
+ * left, without the openers of a sentence.
  */
 
-import { OPENERS } from "../text/words.ts";
+import type { MessageRecord, Origin } from "../log/record.ts";
+import type { Shape } from "../message/shape.ts";
+import { OPENERS, ownWords, sentencesIn } from "../text/words.ts";
 
-export const MAX_SENTENCE = 400;
-export const LIST_MARK = /^\s*(?:[-*+\u2022]|\d{1,2}[.)])\s+/;
+export interface StandingSentence {
+  readonly kind: "instruction" | "preference";
+  readonly text: string;
+}
+
+/** Held by every entry of a user with such a sentence. No word begins with such a sign, so no text can hold it by chance. */
+export const STANDING_TERM = "@standing";
+/** Held by those of them that a person typed in this thread: only these are shown as instructions. */
+export const TYPED_TERM = "@typed";
+
+const MAX_READ = 50_000;
+
+/** In the order they stand. */
+export function standingSentences(text: string): StandingSentence[] {
+  const read = text.slice(0, MAX_READ);
+  const plain = ownWords(read, { quotes: "all", paragraphs: "strict", isKnown: (one) => standingKind(one) !== null });
+  const found: StandingSentence[] = [];
+  for (const { start, end } of sentencesIn(plain)) {
+    const kind = standingKind(plain.slice(start, end));
+    if (kind !== null) found.push({ kind, text: read.slice(start, end).replace(LIST_MARK, "").trim() });
+  }
+  return found;
+}
+
+let areCompiled = false;
+/** The forms are compiled once for the process, in steps. */
+export function* formsCompiled(): Generator<void, void> {
+  if (!areCompiled) yield* compileForms();
+  areCompiled = true;
+}
+
+/** The sentences of messages that are a person's own standing instructions and preferences, each with its message. */
+export function* typedSteps<M>(records: readonly MessageRecord[], read: (record: MessageRecord) => M, shape: Shape<M>) {
+  yield* formsCompiled();
+  const stated: { readonly text: string; readonly source: number }[] = [];
+  let announced = false;
+  for (const record of records) {
+    yield;
+    const typed = typedText(read(record), shape, record.origin);
+    if (!announced) stated.push(...standingSentences(typed).map(({ text }) => ({ text, source: record.seq })));
+    if (typed !== "") announced = ANNOUNCES.test(typed.slice(-MAX_SENTENCE));
+  }
+  return stated;
+}
+
+/**
+ * What a person typed in this thread: empty for messages that were imported, injected or read from elsewhere, for those of somebody with a
+ * name of their own, and for those that carry a tool's call or result, as some clients send them in the user's name.
+ */
+export function typedText<M>(message: M, shape: Shape<M>, origin: Origin): string {
+  if (origin !== "user" || shape.role(message) !== "user" || speakerName(message) !== null) return "";
+  const parts = shape.parts(message);
+  if (parts.some(({ kind }) => kind === "call" || kind === "result")) return "";
+  return parts.flatMap((part) => (part.kind === "text" ? [part.text] : [])).join("\n\n");
+}
+
+/** The name of a person, where a message of a user or an assistant has one. */
+export function speakerName(message: unknown): string | null {
+  if (typeof message !== "object" || message === null || !("name" in message) || !("role" in message)) return null;
+  const { name, role } = message;
+  return typeof name === "string" && name.trim() !== "" && (role === "user" || role === "assistant")
+    ? name.trim()
+    : null;
+}
+
+const MAX_SENTENCE = 400;
+const LIST_MARK = /^\s*(?:[-*+\u2022]|\d{1,2}[.)])\s+/;
 
 /** What a sentence of a person asks for beyond this turn; null: nothing. */
-export function standingKind(raw: string): "instruction" | "preference" | null {
+function standingKind(raw: string): "instruction" | "preference" | null {
   if (raw.length > MAX_SENTENCE) return null;
   const sentence = raw.replace(LIST_MARK, "").trim();
   if (sentence.length < 8 || TOLD.test(sentence)) return null;
@@ -26,7 +95,7 @@ const TOLD =
   /\b(?:he|she|they|it|people|everyone|everybody|docs?|documentation|guide|book|article|teacher|boss|manager|mom|mother|dad|father|doctor|friends?|linter|compiler|error|message|sign|notice|grandmother|grandfather) (?:always |often |usually |used to )?(?:said|says|say|told|tells|tell|states?|stated|recommends?|recommended|suggests?|suggested|warns?|warned|wrote|writes)\b|\b(?:is|are|was) (?:a|an|the|good|bad|common|best|sound|terrible|great) (?:\w+ ){0,2}(?:advice|practice|rule|idea|motto|saying|principle|tip|mistake)\b/i;
 
 /** Somebody else's text comes with the next message. */
-export const ANNOUNCES =
+const ANNOUNCES =
   /\b(?:next message|(?:what|which|that) i(?:'ll| will)? (?:send|paste|post|share) next|i(?:'ll| will| am going to|'m going to) (?:now )?(?:paste|forward|copy)|(?:check|proofread|translate|summari[sz]e|rewrite|review) (?:this|the (?:following|next))\b[^.!?\n]{0,40}[?:.]?\s*$|(?:here is|here's|this is|these are)\b[^.!?\n]{0,80}:\s*$)/i;
 
 /** Verbs by which one tells somebody what to do; the same word as a noun or adjective doesn't begin such a sentence. */
@@ -184,7 +253,7 @@ function withAnyVerbFirst(form: string): Pick<RegExp, "test"> {
 }
 
 /** Compiles the forms, one in a step: their first two uses take 0.1 s of CPU in all, which nobody should wait for at a stretch. */
-export function* compileForms(): Generator<void, void> {
+function* compileForms(): Generator<void, void> {
   for (const form of [TOLD, ...INSTRUCTIONS, STATEMENT, LIFE, ...PREFERENCES, ONCE])
     for (const text of ["a", "b"]) {
       form.test(text);

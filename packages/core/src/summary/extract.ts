@@ -4,7 +4,7 @@
  * `now` and `next` are replaced, and the ledger grows. Same input, same bytes; linear in the messages; any language.
  */
 import type { Shape } from "../message/shape.ts";
-import { isSpaceless } from "../text/analyze.ts";
+import { SPACELESS_LETTER } from "../text/analyze.ts";
 import { clip, namesIn, sentences } from "../text/names.ts";
 import { cuesOf, type Gathered, gather, type NameHome, type SaidText } from "./gather.ts";
 import { extendLedger, type NumberedMessage } from "./ledger.ts";
@@ -157,7 +157,11 @@ const POLITE =
 
 /** Announcements and courtesies: "The approach:", "Let me look.", "Please let me know." */
 function isEmptyTalk(sentence: string): boolean {
-  if (!/[\p{L}\p{N}]/u.test(sentence) || (sentence.length < 8 && !isSpaceless(sentence)) || POLITE.test(sentence))
+  if (
+    !/[\p{L}\p{N}]/u.test(sentence) ||
+    (sentence.length < 8 && !SPACELESS_LETTER.test(sentence)) ||
+    POLITE.test(sentence)
+  )
     return true;
   const announces = /^(?:now,? )?(?:let me|let's|good|great|perfect|ok(?:ay)?)\b/iu.test(sentence);
   return (announces || (sentence.endsWith(":") && sentence.length < 60)) && newsOf(sentence).length < 2;
@@ -324,7 +328,9 @@ export function newsOf(text: string): string[] {
 
 /** Prose carries something too: its longer words, or its length where words aren't spaced. */
 function plainWorth(text: string): number {
-  const words = isSpaceless(text) ? text.length / 4 : text.split(/\s+/).filter((word) => word.length > 5).length;
+  const words = SPACELESS_LETTER.test(text)
+    ? text.length / 4
+    : text.split(/\s+/).filter((word) => word.length > 5).length;
   return Math.min(words, 12) * 0.08;
 }
 

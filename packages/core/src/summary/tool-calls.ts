@@ -4,7 +4,7 @@
  * is `other`, or guessed from the verb in its name; broken argument JSON is searched for the same keys.
  */
 import type { ToolAct } from "../message/rules.ts";
-import type { CallPart, Part } from "../message/shape.ts";
+import type { CallPart } from "../message/shape.ts";
 import { isRecord } from "../text/names.ts";
 import { type FileAct, shellEffects } from "./shell.ts";
 
@@ -96,12 +96,6 @@ export function writtenText(call: SummarizedCall): string | null {
   const edits = Array.isArray(args["edits"]) ? args["edits"].filter(isRecord) : [];
   const texts = [args, ...edits].flatMap((each) => anyString(each, TEXT_KEYS) ?? []);
   return told(texts.length > 0 ? texts.join("\n") : (anyString(args, PATCH_KEYS) ?? ""));
-}
-
-/** The model's own words in a part of a message; null when it has none. */
-export function ownText(part: Part | undefined): string | null {
-  if (part?.kind === "text") return told(part.text);
-  return part?.kind === "call" ? writtenText(part) : null;
 }
 
 function told(text: string): string | null {

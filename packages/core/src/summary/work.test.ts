@@ -3,12 +3,13 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { withToolFacts } from "../message/rules.ts";
 import { anyLine, count, type Line, shape, talk } from "./fixtures/conversations.ts";
-import { ownText, writtenText } from "./tool-calls.ts";
+import { writtenText } from "./tool-calls.ts";
 import {
   byUse,
   extendNames,
   extendWork,
   NO_WORK,
+  ownText,
   quotable,
   quoteWork,
   readNames,

@@ -2,7 +2,7 @@
  * What the model has written itself and still stands: files, edits, commands, or else its longer answers, each as a place in
  * the log. Words of the model are what it quotes later on, so a summary quotes them from there. Incremental: a later block extends an earlier one.
  */
-import type { CallPart, Shape } from "../message/shape.ts";
+import type { CallPart, Part, Shape } from "../message/shape.ts";
 import { isRecord, namesIn } from "../text/names.ts";
 import { redactSecrets } from "../text/secrets.ts";
 import { isTelling } from "./gather.ts";
@@ -175,6 +175,12 @@ export function quoteWork(work: Work, options: QuoteOptions): QuotedWork {
     const step = steps.next();
     if (step.done === true) return step.value;
   }
+}
+
+/** The model's own words in a part of a message; null when it has none. */
+export function ownText(part: Part | undefined): string | null {
+  if (part?.kind === "text") return part.text.trim() === "" ? null : part.text;
+  return part?.kind === "call" ? writtenText(part) : null;
 }
 
 /** Yields after each text that was looked at. */

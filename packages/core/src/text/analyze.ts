@@ -94,12 +94,8 @@ type EmitTerm = (term: string, kind: Term["kind"], weight: number) => void;
 const SPACELESS =
   "\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Hangul}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}\\u30fc\\uff70";
 
-const ANY = new RegExp(`[${SPACELESS}]`, "u");
-
-/** Whether any of it is written without spaces. */
-export function isSpaceless(text: string): boolean {
-  return ANY.test(text);
-}
+/** Found in a text of which anything is written without spaces. */
+export const SPACELESS_LETTER = new RegExp(`[${SPACELESS}]`, "u");
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the ASCII range begins at 0
 const ASCII = /^[\x00-\x7f]*$/;
@@ -222,7 +218,7 @@ export function termsIn(text: string): Set<string> {
     const word = match[0];
     if (word.length > MAX_WORD) {
       addBigrams(word.slice(0, 20_000), terms);
-    } else if (isSpaceless(word)) addBigrams(word, terms);
+    } else if (SPACELESS_LETTER.test(word)) addBigrams(word, terms);
     else if (word.length >= 3) terms.add(word.toLowerCase());
   }
   return terms;
