@@ -12,8 +12,8 @@ import { startPostgres } from "@palimpsest/testing/internal/postgres-server";
 import { createThread } from "palimpsest/internal/threads";
 import { searchThread, threadDeps, type Writer } from "palimpsest/session";
 import { type FullStore, openStore } from "palimpsest/stores";
-import { catchUp, EAGER_MESSAGES } from "../packages/harness/src/recall/catch-up.ts";
-import { prepare } from "../packages/harness/src/thread/writer.ts";
+import { catchUp } from "../packages/harness/src/recall/catch-up.ts";
+import { EAGER_MESSAGES, prepare } from "../packages/harness/src/thread/writer.ts";
 import { type Bench, BenchInputError, quantile } from "./bench.ts";
 import { serverCpu } from "./server-cpu.ts";
 

@@ -23,11 +23,11 @@ import type { FileCopier } from "../thread/handle.ts";
 import { type ThreadDeps, threadDeps } from "../thread/writer.ts";
 import type { ToolApproval } from "./approval.ts";
 import {
+  type AgentChats,
   CHATS,
   type ChatAgent,
-  createChats,
-  createResponder,
   type MessagesOptions,
+  openChats,
   type RespondOptions,
   type RunStarter,
 } from "./chat/respond.ts";
@@ -182,18 +182,22 @@ export function createAgent(options: AgentOptions): Agent {
       stream({ ...input, threadId: as }, { act: "edit", from, messageId }),
     running: (threadId, { userId = store.userId } = {}) => running.get(JSON.stringify([userId, threadId])) ?? null,
   };
-  const chats = createChats({
-    runs,
-    store: (userId = store.userId) => depsOf(setup, userId).store,
-    isClients: (name) => Object.hasOwn(setup.tools, name) && setup.tools[name]?.execute === undefined,
-  });
+  let opened: AgentChats | null = null;
+  const chats = (): AgentChats => {
+    opened ??= openChats({
+      runs,
+      store: (userId = store.userId) => depsOf(setup, userId).store,
+      isClients: (name) => Object.hasOwn(setup.tools, name) && setup.tools[name]?.execute === undefined,
+    });
+    return opened;
+  };
   const agent: ChatAgent = {
     ...runs,
     stream: (input) => stream(runInput(input)),
     [CHATS]: chats,
     store,
-    respond: createResponder(chats),
-    messages: chats.messages,
+    respond: (body, given) => chats().respond(body, given),
+    messages: (chatId, given) => chats().messages(chatId, given),
     threads: async ({ userId = store.userId, ...query } = {}) => depsOf(setup, userId).store.threads(query),
     async generate(input) {
       const result = await stream(runInput(input)).result;

@@ -27,8 +27,6 @@ import {
   whereNext,
 } from "./stored-index.ts";
 
-/** After this many new messages the index is brought up to date without waiting for a search. */
-export const EAGER_MESSAGES = 128;
 /** What is behind is indexed by whole blocks: each term's row is then written once, beside the one before it. */
 const BATCH_CHARACTERS = 4_000_000;
 const PART_CHARACTERS = 16_000_000;
@@ -49,26 +47,16 @@ interface SearchableDeps extends IndexDeps {
   readonly store: SearchableStore;
 }
 
-/**
- * To be called after an append: does nothing most of the time. `before` and `after` are the thread's message counts. The
- * index is derived: trouble with it is no trouble of the append's.
- */
-export async function keepIndexed(
-  { store, tools, bulk }: IndexDeps,
-  threadId: string,
-  before: number,
-  after: number,
-): Promise<void> {
-  // Tables are made when they are asked for, so most appends don't ask.
-  const isDue = Math.floor(before / EAGER_MESSAGES) !== Math.floor(after / EAGER_MESSAGES);
-  if ((bulk === undefined && !isDue) || !isSearchable(store)) return;
+/** After appends that added so many messages. The index is derived: trouble with it is no trouble of the append's. */
+export async function indexAppended({ store, tools, bulk }: IndexDeps, threadId: string, added: number): Promise<void> {
+  if (!isSearchable(store)) return;
   if (bulk !== undefined) {
     const leave = bulk === "more" ? partSize(store.search) : 0;
     await catchUp(store, threadId, { tools, leave, by: "filler" }).catch(() => {});
     return;
   }
   // Whoever appends much indexes as much: an import leaves nothing behind that somebody else would have to wait for.
-  const share = SHARE_RECORDS + after - before;
+  const share = SHARE_RECORDS + added;
   await catchUpShare({ store, tools }, threadId, share).catch(() => {});
 }
 
@@ -149,14 +137,16 @@ export async function shareWork(deps: SearchableDeps, late: readonly Lateness[])
   }
 }
 
-function isTooMuch({ outbox }: Store, missing: number, share = SHARE_RECORDS): boolean {
-  return missing > share && outbox?.queue !== undefined;
+function isTooMuch(store: Store, missing: number, share = SHARE_RECORDS): boolean {
+  return missing > share && store.outbox?.queue !== undefined;
 }
 
 /** Asks for a job where blocks are to be merged, unless there is one. */
-async function leaveMerging({ search, outbox, userId }: SearchableStore, segments: readonly IndexedSegment[]) {
-  const step = nextStep(segments, search);
-  if (step.kind !== "merge" || outbox?.queue === undefined) return;
+async function leaveMerging(store: SearchableStore, segments: readonly IndexedSegment[]) {
+  const step = nextStep(segments, store.search);
+  if (step.kind !== "merge") return;
+  const { outbox, userId } = store;
+  if (outbox?.queue === undefined) return;
   const jobs = await outbox.list(INDEX_QUEUE);
   if (jobs.some((job) => job.userId === userId && job.threadId === step.threadId)) return;
   await outbox.queue(step.threadId, indexJob("here", Date.now()));

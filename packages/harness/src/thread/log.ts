@@ -24,7 +24,6 @@ import {
 import { isDialect, type Role, readMessage, type Shape, shapeOf } from "@palimpsest/core/internal/message";
 import { rememberStateChain, stateChainOf, withChanges } from "../compaction/state-chain.ts";
 import { jsonSteps } from "../long-work.ts";
-import { keepIndexed } from "../recall/catch-up.ts";
 import type { ClaimedLease } from "../stores/leases.ts";
 import type { AppendBatch, Lease, Store } from "../stores/store.ts";
 import {
@@ -40,6 +39,7 @@ import {
   type Committed,
   eraseBodies,
   gone,
+  keepIndexed,
   prepare,
   type RecordInput,
   type ThreadDeps,

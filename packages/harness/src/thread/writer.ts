@@ -9,7 +9,7 @@ import type { ChainedRecord, Hash, Head, NewRecord, Structural } from "@palimpse
 import { advance, chain, checkThreadId, emptyHead, parseRecord, structural } from "@palimpsest/core/internal/log";
 import type { FindToolFacts } from "@palimpsest/core/internal/message";
 import type { EmbeddingModel } from "ai";
-import { keepIndexed } from "../recall/catch-up.ts";
+import { indexAppended } from "../recall/catch-up.ts";
 import type { OnEmbedding } from "../recall/embedder.ts";
 import { scrub } from "../stores/driver-rules.ts";
 import { heldText, type KeptLease, keepLease, withLease } from "../stores/leases.ts";
@@ -99,6 +99,15 @@ export async function commit(writer: Writer, inputs: readonly RecordInput[], sta
   if (result.kind !== "appended") return result;
   await keepIndexed(writer, lease.threadId, head.messages, batch.head.messages);
   return { kind: "committed", head: batch.head, seqs: batch.records.map((record) => record.seq) };
+}
+
+/** After this many new messages the index is brought up to date without waiting for a search. */
+export const EAGER_MESSAGES = 128;
+
+/** To be called after an append, with the thread's message counts: does nothing most of the time. */
+export async function keepIndexed(deps: ThreadDeps, threadId: string, before: number, after: number): Promise<void> {
+  const isDue = Math.floor(before / EAGER_MESSAGES) !== Math.floor(after / EAGER_MESSAGES);
+  if (isDue || deps.bulk !== undefined) await indexAppended(deps, threadId, after - before);
 }
 
 /** The batch that would append these records to a thread that stands at `head`. */

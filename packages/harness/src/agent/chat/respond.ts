@@ -24,7 +24,17 @@ export interface RespondOptions extends ChatRunInput, Omit<UIStreamOptions, "ori
 
 type Respond = (body: unknown, options?: RespondOptions) => Promise<Response>;
 
-export function createResponder(chats: Chats): Respond {
+/** The chats of an agent, and the answer to a request of one. */
+export interface AgentChats extends Chats {
+  readonly respond: Respond;
+}
+
+export function openChats(deps: ResponderDeps): AgentChats {
+  const chats = createChats(deps);
+  return { ...chats, respond: createResponder(chats) };
+}
+
+function createResponder(chats: Chats): Respond {
   const active = new Map<string, ActiveAnswer>();
   const begin = (key: string, request: ChatRequest, options: RespondOptions): ActiveAnswer => {
     const begun = new ActiveAnswer(request, {
@@ -163,7 +173,7 @@ interface ResponderDeps extends Pick<ChatLog, "isClients"> {
   readonly store: (userId: string | undefined) => Store;
 }
 
-export function createChats({ runs, store, isClients }: ResponderDeps): Chats {
+function createChats({ runs, store, isClients }: ResponderDeps): Chats {
   return {
     async find(request, { userId, onError }) {
       const own = store(userId);
@@ -195,12 +205,13 @@ export function createChats({ runs, store, isClients }: ResponderDeps): Chats {
 export const CHATS = Symbol("chats");
 
 export interface ChatAgent extends Agent {
-  readonly [CHATS]: Chats;
+  /** Opened when they are first asked for: most agents answer no page. */
+  readonly [CHATS]: () => AgentChats;
 }
 
 export function chatsOf(agent: Agent): Chats {
   // Every agent is made by `createAgent`.
-  return (agent as ChatAgent)[CHATS];
+  return (agent as ChatAgent)[CHATS]();
 }
 
 // One request of a chat as `useChat` sends it, read at the boundary. Pure: throws an `AgentError` with a code.

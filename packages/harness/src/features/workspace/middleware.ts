@@ -131,7 +131,7 @@ export function workspaceTools(workspace: Workspace, options: WorkspaceToolOptio
     str_replace: strReplaceTool(workspace),
     glob: globTool(workspace),
     grep: grepTool(workspace),
-    bash: bashTool(bash === "host" ? hostShell(workspace) : sandboxShell(workspace), bash),
+    bash: bashTool(() => (bash === "host" ? hostShell(workspace) : sandboxShell(workspace)), bash),
     present_files: presentFilesTool(workspace, remember),
   };
 }
@@ -209,7 +209,9 @@ const BASH_INPUT = z.object({
   timeout_seconds: z.number().positive().max(MAX_SECONDS).default(DEFAULT_SECONDS),
 });
 
-function bashTool(shell: WorkspaceShell, kind: "sandbox" | "host"): Tool {
+/** The shell is opened by the first command. */
+function bashTool(open: () => WorkspaceShell, kind: "sandbox" | "host"): Tool {
+  let shell: WorkspaceShell | null = null;
   const where =
     kind === "sandbox"
       ? "in a sandboxed bash with the usual text tools (grep, sed, awk, jq, find, sort, tar, sqlite3, ...), without network, compilers or other programs"
@@ -221,6 +223,7 @@ function bashTool(shell: WorkspaceShell, kind: "sandbox" | "host"): Tool {
     execute: async ({ command, timeout_seconds = DEFAULT_SECONDS }, { abortSignal }): Promise<string> => {
       const signal = abortSignal ?? new AbortController().signal;
       const timeoutMs = timeout_seconds * 1000;
+      shell ??= open();
       const result = await shell(command, { timeoutMs, maxOutputBytes: MAX_OUTPUT, signal });
       return describe(result, timeout_seconds);
     },

@@ -1,6 +1,6 @@
 /** Questions, in any language: asked of `recall`, and answered by quoting what it found, with its number. */
 
-import { openaiShape } from "@palimpsest/core/internal/message";
+import { aiSdkShape } from "@palimpsest/core/internal/message";
 import { extractSummary, SECTIONS } from "@palimpsest/core/internal/summary";
 import { analyze, clip, oneLine } from "@palimpsest/core/internal/text";
 import type { CountText } from "@palimpsest/core/internal/tokens";
@@ -187,8 +187,8 @@ const ASKS_FOR_FACTS = /"(?:newFacts|factsToRemove|additions)"/;
 const MAX_TOKENS = 1_200;
 
 function stateOf(spoken: readonly Spoken[], count: CountText) {
-  const entries = spoken.map(({ seq, role, text }) => ({ seq, message: openaiShape.turn(role, text) }));
-  return extractSummary(null, entries, openaiShape, { maxTokens: MAX_TOKENS, count });
+  const entries = spoken.map(({ seq, role, text }) => ({ seq, message: aiSdkShape.turn(role, text) }));
+  return extractSummary(null, entries, aiSdkShape, { maxTokens: MAX_TOKENS, count });
 }
 
 function patchOf(spoken: readonly Spoken[], count: CountText): unknown {
