@@ -4,7 +4,8 @@ import { test } from "node:test";
 import { type ChainedRecord, chain, type NewRecord } from "@palimpsest/core/internal/log";
 import fc from "fast-check";
 import { sha256 } from "../thread/writer.ts";
-import { packRecord, SHORT_BODY, unpackRecord } from "./packed-record.ts";
+import { packRecord } from "./pack-record.ts";
+import { SHORT_BODY, unpackRecord } from "./packed-record.ts";
 
 const AT = "2026-11-16T01:02:03.004Z";
 

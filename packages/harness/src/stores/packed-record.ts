@@ -7,9 +7,8 @@
  */
 import { hash as digest } from "node:crypto";
 import { promisify } from "node:util";
-import { deflateRaw, deflateRawSync, inflateRaw, inflateRawSync } from "node:zlib";
+import { inflateRaw, inflateRawSync } from "node:zlib";
 import { type ChainedRecord, link } from "@palimpsest/core/internal/log";
-import { bufferOf, isHash, readValue, type Values, ValueWriter } from "./packed-values.ts";
 
 /** What a row holds. `header` is empty where `shape` and the values in `packed` say it. */
 export interface PackedRecord {
@@ -32,41 +31,6 @@ export type PackedRow = Pick<PackedRecord, "header" | "shape" | "packed"> &
   };
 
 type PackedText = Pick<ChainedRecord, "header" | "body" | "bodyHash" | "hash">;
-
-/** `zipped`: its long body, compressed ahead. */
-type ZippedRecord = ChainedRecord & { readonly zipped?: Uint8Array | undefined };
-
-/**
- * Null: its hashes are not SHA-256, and it is kept as text. `before`: the record just before it, if it is written with this one.
- * `keeps`: whether the thread keeps this hash of a prompt, so that its beginning is enough.
- */
-export function packRecord(
-  record: ZippedRecord,
-  before: PackedRecord | null = null,
-  keeps: (hash: string) => boolean = () => false,
-): PackedRecord | null {
-  const { seq, kind, header, bodyHash, hash } = record;
-  if (!isHash(hash) || (bodyHash !== null && !isHash(bodyHash))) return null;
-  const isShaped = (kind === "message" || kind === "usage") && !UNSUITABLE.test(header);
-  const lean = kind === "usage" && isShaped && before !== null && follows(record, before) ? before : null;
-  const { shape, values, prompt } = isShaped ? packHeader(header, seq, lean, keeps) : NO_HEADER;
-  const stored = packBody(record);
-  const form = stored.form + (lean === null ? 0 : LEANS) + (prompt === null ? 0 : NAMES_PROMPT);
-  const [start, end] = hashPlaces(form);
-  const packed = Buffer.allocUnsafe(end + values.length + (prompt === null ? 0 : PROMPT_BYTES));
-  packed[0] = form;
-  packed.write(hash, 1, start - 1, "hex");
-  if (bodyHash !== null) packed.write(bodyHash, start, end - start, "hex");
-  packed.set(values, end);
-  if (prompt !== null) packed.write(prompt, end + values.length, PROMPT_BYTES, "hex");
-  return {
-    header: isShaped ? "" : header,
-    shape,
-    body: stored.body,
-    packed,
-    zipped: stored.zipped,
-  };
-}
 
 /** Without its body where that wasn't read. A damaged row gives a text that no hash fits, so that a log is read to its end. */
 export function unpackRecord(row: PackedRow, seq: number): PackedText {
@@ -144,9 +108,9 @@ export function kindOf(name: string): ChainedRecord["kind"] {
 /** Of a hash that follows from what is there only so many bytes are kept, to tell whether it still does. */
 const CHECK = 4;
 /** Added to the form of a record that leans on the one before it. */
-const LEANS = 128;
+export const LEANS = 128;
 /** Added to the form of one that also names its prompt by the beginning of a hash which the thread keeps. */
-const NAMES_PROMPT = 64;
+export const NAMES_PROMPT = 64;
 export const PROMPT_BYTES = 6;
 
 function promptOf({ packed, prompt }: PackedRow, form: number): string {
@@ -157,14 +121,9 @@ function promptOf({ packed, prompt }: PackedRow, form: number): string {
 }
 
 /** Where in the packed bytes the body's hash begins, and where it ends. */
-function hashPlaces(form: number): readonly [start: number, end: number] {
+export function hashPlaces(form: number): readonly [start: number, end: number] {
   const start = 1 + (form < LEANS ? 32 : CHECK);
   return [start, start + bodyHashBytes(form % NAMES_PROMPT)];
-}
-
-/** Whether its hash can be worked out from the row of the one before it, which must stand by itself. */
-function follows({ header, bodyHash, hash }: ChainedRecord, { packed }: PackedRecord): boolean {
-  return packed[0]! < LEANS && link(ownHash(packed), header, bodyHash, sha256) === hash;
 }
 
 /** A changed record doesn't give it: then the bytes that are known stand alone, and fit nothing. */
@@ -174,19 +133,19 @@ function unpackHash(known: string, before: Uint8Array | null, header: string, bo
   return found.startsWith(known) ? found : known;
 }
 
-function ownHash(packed: Uint8Array): string {
+export function ownHash(packed: Uint8Array): string {
   return bufferOf(packed).toString("hex", 1, 33);
 }
 
-function sha256(text: string): string {
+export function sha256(text: string): string {
   return digest("sha256", text, "hex");
 }
 
 // Bodies
 
-const [NO_BODY, LONG, ZIPPED, FIRST_SHORT] = [0, 1, 2, 3] as const;
+export const [NO_BODY, LONG, ZIPPED, FIRST_SHORT] = [0, 1, 2, 3] as const;
 /** What stands around the words of a short body. Their numbers are for ever, so new ones are added at the end. */
-const ENVELOPES: readonly (readonly [before: string, after: string])[] = [
+export const ENVELOPES: readonly (readonly [before: string, after: string])[] = [
   ["", ""],
   ['{"role":"user","content":"', '"}'],
   ['{"role":"assistant","content":"', '"}'],
@@ -195,60 +154,8 @@ const ENVELOPES: readonly (readonly [before: string, after: string])[] = [
 ];
 /** Bytes, inside its envelope. */
 export const SHORT_BODY = 1024;
-/**
- * Characters from which on a body is compressed. A message is read with many others whenever its thread is opened, so it
- * has to be worth it. Beyond the last, compressing would hold up everybody else for too long.
- */
-const ZIPS = { message: 8192, other: 1024, last: 262_144 };
-
-type StoredBody = Pick<PackedRecord, "body" | "zipped"> & { readonly form: number };
-
-function packBody({ kind, body, bodyHash, zipped: ahead }: ZippedRecord): StoredBody {
-  if (body === null || bodyHash === null) return { form: NO_BODY, body, zipped: null };
-  if (ahead !== undefined) return { form: ZIPPED, body: null, zipped: ahead };
-  if (body.length >= (kind === "message" ? ZIPS.message : ZIPS.other) && body.length <= ZIPS.last) {
-    const zipped = deflateRawSync(body, { level: 1 });
-    if (isWorthIt(zipped, body)) return { form: ZIPPED, body: null, zipped };
-  }
-  const index = ENVELOPES.findLastIndex(
-    ([before, after]) => body.length >= before.length + after.length && body.startsWith(before) && body.endsWith(after),
-  );
-  const [before, after] = ENVELOPES[index]!;
-  const words = body.slice(before.length, body.length - after.length);
-  // Of another body than it was hashed from, as where its words were erased, the hash can't follow.
-  const isShort = Buffer.byteLength(words) < SHORT_BODY && sha256(body) === bodyHash;
-  return isShort ? { form: FIRST_SHORT + index, body: words, zipped: null } : { form: LONG, body, zipped: null };
-}
-
-function isWorthIt(zipped: Uint8Array, body: string): boolean {
-  return zipped.length < body.length * 0.8;
-}
-
-/** The same records, those with long bodies with these compressed, where it is worth it. */
-export async function zipLong(records: readonly ChainedRecord[]): Promise<readonly ChainedRecord[]> {
-  const ready: ZippedRecord[] = [];
-  for (const record of records) {
-    const { seq, kind, at, header, body, bodyHash, hash } = record;
-    const zipped = body === null || body.length <= ZIPS.last ? null : await zip(body, { level: 1, chunkSize: CHUNK });
-    if (body === null || zipped === null || !isWorthIt(zipped, body)) ready.push(record);
-    else
-      ready.push({
-        seq,
-        kind,
-        at,
-        header,
-        body,
-        bodyHash,
-        hash,
-        zipped,
-      });
-  }
-  return ready;
-}
-
-const zip = promisify(deflateRaw);
 const unzip = promisify(inflateRaw);
-const CHUNK = 1 << 20;
+export const CHUNK = 1 << 20;
 /** Compressed bytes from which on a body is read in another thread: so few may be of 30 MB. */
 const LONG_ZIPPED = 32_768;
 
@@ -288,44 +195,12 @@ function unpackBodyHash({ body, short }: PackedRow, form: number, known: string)
 
 // Headers
 
-/** Names with simple values. What has an escape in it isn't one. */
-const FIELD = /"(\w+)":("[^"\\]*"|-?\d[\d.eE+-]*|null)/g;
-/** What stays in the shape: few values, none of them anybody's words. A shape outlives the threads that had it. */
-const SHARED: ReadonlySet<string> = new Set(["v", "kind", "dialect", "origin", "model", "flaw"]);
 /** Stands in a shape where a value was. */
-const HOLE = "\u0001";
+export const HOLE = "\u0001";
 /** The same, for the record's own number, which the row says. */
-const OWN_SEQ = "\u0002";
+export const OWN_SEQ = "\u0002";
 /** The one before that: a usage record is of the answer just before it. */
-const SEQ_BEFORE = "\u0003";
-/** JSON text never holds the marks; a string with an escape would stay in the shape. */
-const UNSUITABLE = new RegExp(`[${HOLE}${OWN_SEQ}${SEQ_BEFORE}\\\\]`);
-const NO_HEADER = { shape: null, values: new Uint8Array(0), prompt: null };
-
-function packHeader(
-  header: string,
-  seq: number,
-  before: PackedRecord | null,
-  keeps: (hash: string) => boolean,
-): { readonly shape: string; readonly values: Uint8Array; readonly prompt: string | null } {
-  const values = new ValueWriter(before === null ? NO_PLACES : placesIn(before));
-  let prompt: string | null = null;
-  const shape = header.replace(FIELD, (field, name: string, value: string) => {
-    if (SHARED.has(name)) return field;
-    if (name === "seq" && value === String(seq)) return `"seq":${OWN_SEQ}`;
-    if (name === "of" && value === String(seq - 1)) return `"of":${SEQ_BEFORE}`;
-    const hash = value.slice(1, -1);
-    if (name === "promptHash" && before !== null && prompt === null && isHash(hash) && keeps(hash)) {
-      prompt = hash;
-      values.promptHere();
-      return `"${name}":${HOLE}`;
-    }
-    values.add(value);
-    return `"${name}":${HOLE}`;
-  });
-  return { shape, values: values.taken(), prompt };
-}
-
+export const SEQ_BEFORE = "\u0003";
 function unpackHeader(shape: string, values: Values, seq: number): string {
   let text = "";
   let { at } = values;
@@ -355,17 +230,69 @@ const pieces = new Map<string, readonly string[]>();
 const MOST_TAKEN_APART = 256;
 const MARKS = new RegExp(`([${HOLE}${OWN_SEQ}${SEQ_BEFORE}])`);
 
-const NO_PLACES: ReadonlyMap<string, number> = new Map();
+// The values of a header: one byte says what follows; a small number is that byte itself. Times, ids and hashes are bytes; what
+// a record shares with the one that it leans on is pointed at.
 
-/** Where in its packed bytes a record has the values of its header. */
-function placesIn({ packed, shape }: PackedRecord): ReadonlyMap<string, number> {
-  const places = new Map<string, number>();
-  let [, at] = hashPlaces(packed[0]!);
-  const values = { packed: bufferOf(packed), at, before: null, prompt: "" };
-  for (let left = (shape ?? "").split(HOLE).length - 1; left > 0; left -= 1) {
-    const [text, next] = readValue(values, at);
-    if (next - at > 2 && at < 256) places.set(text, at);
-    at = next;
+/** Where the values of a record's header begin, and the packed bytes that they may point into. */
+export interface Values {
+  readonly packed: Buffer;
+  readonly at: number;
+  readonly before: Buffer | null;
+  readonly prompt: string;
+}
+
+export const SMALLEST_TAG = 200;
+export const [NULL, UINT16, UINT32, UINT48, FLOAT, TIME, UUID, DIGEST, QUOTED, RAW, SAME, PROMPT] = [
+  200, 201, 202, 203, 204, 205, 206, 207, 208, 209, 210, 211,
+] as const;
+
+/** The text of the value at a place, and where the next one begins. */
+export function readValue(values: Values, at: number): readonly [text: string, next: number] {
+  const { packed, before } = values;
+  const tag = packed[at]!;
+  const start = at + 1;
+  if (tag < SMALLEST_TAG) return [String(tag), start];
+  switch (tag) {
+    case NULL:
+      return ["null", start];
+    case UINT16:
+      return [String(packed.readUInt16BE(start)), start + 2];
+    case UINT32:
+      return [String(packed.readUInt32BE(start)), start + 4];
+    case UINT48:
+      return [String(packed.readUIntBE(start, 6)), start + 6];
+    case FLOAT:
+      return [String(packed.readDoubleBE(start)), start + 8];
+    case TIME:
+      return [`"${new Date(packed.readUIntBE(start, 6)).toISOString()}"`, start + 6];
+    case UUID:
+      return [`"${uuidOf(packed.toString("hex", start, start + 16))}"`, start + 16];
+    case DIGEST:
+      return [`"${packed.toString("hex", start, start + 32)}"`, start + 32];
+    case PROMPT:
+      return [`"${values.prompt}"`, start];
+    case SAME:
+      return [readValue({ packed: before!, at: 0, before: null, prompt: "" }, packed[start]!)[0], start + 1];
+    default:
+      return spelledAt(packed, tag, start);
   }
-  return places;
+}
+
+function uuidOf(hex: string): string {
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+function spelledAt(packed: Buffer, tag: number, start: number): readonly [text: string, next: number] {
+  if (tag !== QUOTED && tag !== RAW) throw new SyntaxError(`a packed value begins with ${tag}, which says nothing`);
+  const end = start + 4 + packed.readUInt32BE(start);
+  const text = packed.toString("utf8", start + 4, end);
+  return [tag === QUOTED ? `"${text}"` : text, end];
+}
+
+export function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
+}
+
+export function isHash(text: string): boolean {
+  return text.length === 64 && /^[0-9a-f]*$/.test(text);
 }

@@ -6,7 +6,7 @@
 import { type ChainedRecord, DEFAULT_USER } from "@palimpsest/core/internal/log";
 import { pace } from "../long-work.ts";
 import { assertUser, ownHeader } from "./driver-rules.ts";
-import { zipLong } from "./packed-record.ts";
+import { zipLong } from "./pack-record.ts";
 import { type Connection, connect, type SqliteOptions, upkeep } from "./sqlite/connection.ts";
 import { outbox } from "./sqlite/outbox.ts";
 import { append, appendFirst, load, records, redact } from "./sqlite/records.ts";

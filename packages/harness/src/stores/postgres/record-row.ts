@@ -4,8 +4,8 @@
  */
 import type { ChainedRecord } from "@palimpsest/core/internal/log";
 import { recordWith } from "../driver-rules.ts";
-import { kindOf, letterOf, packRecord, SHORT_BODY, unpackRecord } from "../packed-record.ts";
-import { bufferOf } from "../packed-values.ts";
+import { packRecord } from "../pack-record.ts";
+import { bufferOf, kindOf, letterOf, SHORT_BODY, unpackRecord } from "../packed-record.ts";
 import type { StoredRecord } from "../store.ts";
 
 /** `header`: its text, or the abbreviated shape of one whose values are in `packed`. `zipped`: the body, compressed; else empty. */

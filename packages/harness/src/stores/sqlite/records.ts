@@ -5,7 +5,8 @@
 import { type ChainedRecord, type Head, STRUCTURAL_KINDS } from "@palimpsest/core/internal/log";
 import { pace } from "../../long-work.ts";
 import { assertInOrder, hiddenButShown, titleOf } from "../driver-rules.ts";
-import { isLongZipped, letterOf, type PackedRecord, packRecord, unzipLong } from "../packed-record.ts";
+import { packRecord } from "../pack-record.ts";
+import { isLongZipped, letterOf, type PackedRecord, unzipLong } from "../packed-record.ts";
 import type {
   AppendBatch,
   AppendResult,
