@@ -5,5 +5,6 @@ export { createMemory } from "./features/memory/create-memory.ts";
 export * from "./features/memory/index.ts";
 export * from "./features/memory-tool/index.ts";
 export * from "./features/subagents/index.ts";
+export { type TotalUsage, totalUsage } from "./home/cost.ts";
 export type { DeepAgentOptions } from "./home/create-deep-agent.ts";
 export { createDeepAgent } from "./home/create-deep-agent.ts";

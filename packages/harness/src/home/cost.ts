@@ -8,7 +8,6 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { ThreadName, UsageRecord } from "@palimpsest/core/internal/log";
 import { errorCode } from "@palimpsest/core/internal/text";
-import { childrenOf } from "../features/subagents/result.ts";
 import { makeFolder, PRIVATE_FILE, threadFolder } from "../home-folders.ts";
 import { configuredEmbedder } from "../models/configured-embedder.ts";
 import {
@@ -156,12 +155,9 @@ export function noteSummary(
 const FILE = "charges.jsonl";
 
 export async function* chargesOf(home: string, store: Store, threadId: string): AsyncGenerator<ModelCharge> {
-  for (const id of [threadId, ...(await childrenOf(store, threadId))]) {
+  for (const id of await withChildren(store, threadId)) {
     const use = id === threadId ? "answers" : "subagents";
-    for await (const { record } of store.records(id, { kinds: ["usage"] })) {
-      if (record.kind !== "usage") continue;
-      yield { use, model: record.model, calls: 1, ...usageOf(record) };
-    }
+    for await (const record of usageIn(store, id)) yield { use, model: record.model, calls: 1, ...usageOf(record) };
     yield* notedIn(home, { user: store.userId, id });
   }
 }
@@ -244,4 +240,44 @@ export function embeddingLogLine(event: EmbeddingEvent): string {
   return event.type === "embedding-failed"
     ? `recall: the embedder ${event.model} failed, hits are ordered by words alone until it works again: ${event.reason}`
     : `recall: the embedder ${event.model} took ${event.tokens} tokens in ${event.calls} calls`;
+}
+
+// What a thread and its sub-agents have used, from their logs. Each model call has one usage record in the log of the
+// thread that made it, so every token is counted once, and each is known by thread and by model.
+
+export interface TotalUsage {
+  readonly total: Usage;
+  /** The thread itself first, then its children in the order they were started. */
+  readonly byThread: readonly { readonly threadId: string; readonly usage: Usage }[];
+  readonly byModel: Readonly<Record<string, Usage>>;
+}
+
+export async function totalUsage(store: Store, threadId: string): Promise<TotalUsage> {
+  const byModel = new Map<string, Usage>();
+  const byThread: { threadId: string; usage: Usage }[] = [];
+  for (const id of await withChildren(store, threadId)) {
+    let usage = NO_USAGE;
+    for await (const record of usageIn(store, id)) {
+      usage = addUsage(usage, record);
+      byModel.set(record.model, addUsage(byModel.get(record.model) ?? NO_USAGE, record));
+    }
+    byThread.push({ threadId: id, usage });
+  }
+  const total = byThread.reduce((all, { usage }) => addUsage(all, usage), NO_USAGE);
+  return { total, byThread, byModel: Object.fromEntries(byModel) };
+}
+
+async function* usageIn(store: Store, threadId: string): AsyncGenerator<UsageRecord> {
+  for await (const { record } of store.records(threadId, { kinds: ["usage"] }))
+    if (record.kind === "usage") yield record;
+}
+
+/** The thread's id, then those of the threads that sub-agents of it worked in, in the order they were started. */
+async function withChildren(store: Store, threadId: string): Promise<readonly string[]> {
+  const ids = new Set([threadId]);
+  for await (const { record } of store.records(threadId, { kinds: ["event"] })) {
+    if (record.kind !== "event" || record.event.type !== "subagent-start") continue;
+    if (typeof record.event["threadId"] === "string") ids.add(record.event["threadId"]);
+  }
+  return [...ids];
 }

@@ -5,8 +5,6 @@
 
 import type { CountText } from "@palimpsest/core/internal/tokens";
 import type { StepEvent, StepUsage } from "../../agent/events.ts";
-import { addUsage, NO_USAGE } from "../../models/facts.ts";
-import type { Store } from "../../stores/store.ts";
 
 export type SubagentStatus =
   | "completed"
@@ -167,42 +165,4 @@ function stepLine({ turn, maxTurns }: Extract<SubagentEvent, { type: "subagent-s
 /** With all turns used the reason says how many that were. */
 function took({ status, turns }: Extract<SubagentEvent, { type: "subagent-end" }>): string {
   return status === "turn-capped" ? "" : ` after ${turns} turns`;
-}
-
-/*
- * What a thread and its children have used, from their logs. Each model call has one usage record in the log of the
- * thread that made it, so every token is counted once, and each is known by thread and by model.
- */
-
-export interface TotalUsage {
-  readonly total: StepUsage;
-  /** The thread itself first, then its children in the order they were started. */
-  readonly byThread: readonly { readonly threadId: string; readonly usage: StepUsage }[];
-  readonly byModel: Readonly<Record<string, StepUsage>>;
-}
-
-export async function totalUsage(store: Store, threadId: string): Promise<TotalUsage> {
-  const byModel = new Map<string, StepUsage>();
-  const byThread: { threadId: string; usage: StepUsage }[] = [];
-  for (const id of [threadId, ...(await childrenOf(store, threadId))]) {
-    let usage = NO_USAGE;
-    for await (const { record } of store.records(id, { kinds: ["usage"] })) {
-      if (record.kind !== "usage") continue;
-      usage = addUsage(usage, record);
-      byModel.set(record.model, addUsage(byModel.get(record.model) ?? NO_USAGE, record));
-    }
-    byThread.push({ threadId: id, usage });
-  }
-  const total = byThread.reduce((all, { usage }) => addUsage(all, usage), NO_USAGE);
-  return { total, byThread, byModel: Object.fromEntries(byModel) };
-}
-
-/** Ids of the threads that sub-agents of this one worked in, in the order they were started. */
-export async function childrenOf(store: Store, threadId: string): Promise<ReadonlySet<string>> {
-  const found = new Set<string>();
-  for await (const { record } of store.records(threadId, { kinds: ["event"] })) {
-    if (record.kind !== "event" || record.event.type !== "subagent-start") continue;
-    if (typeof record.event["threadId"] === "string") found.add(record.event["threadId"]);
-  }
-  return found;
 }

@@ -10,10 +10,11 @@ import { z } from "zod";
 import { subagentKit, taskCall } from "../../../test/subagents/subagent-kit.ts";
 import type { Middleware } from "../../agent/run.ts";
 import { summarization } from "../../compaction/middleware.ts";
+import { totalUsage } from "../../home/cost.ts";
 import { exactCounterFor } from "../../models/tokenizers.ts";
 import { workspaceTools } from "../workspace/middleware.ts";
 import { threadWorkspace } from "../workspace/workspace.ts";
-import { subagentLogLines, totalUsage } from "./result.ts";
+import { subagentLogLines } from "./result.ts";
 import { answerFiles, workspaceFor } from "./spec.ts";
 
 test("analysing data.csv takes a child fifty messages and the parent two: same files, own history, shared artifact", async () => {
