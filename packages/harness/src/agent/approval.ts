@@ -9,7 +9,8 @@ import { aiSdkShape, parseMessage } from "@palimpsest/core/internal/message";
 import type { ToolApprovalConfiguration, ToolApprovalStatus, ToolSet } from "ai";
 import { readQuotes } from "../compaction/summary.ts";
 import type { Store } from "../stores/store.ts";
-import { type Committed, commit, type RecordInput, threadState, type Writer } from "../thread/writer.ts";
+import { threadState } from "../thread/thread-view.ts";
+import { type Committed, commit, type RecordInput, type Writer } from "../thread/writer.ts";
 import { AgentError, messageOf } from "./errors.ts";
 import type { ClientCall, RunEnd } from "./events.ts";
 import type { Run } from "./run.ts";
@@ -217,7 +218,7 @@ export interface PendingCall {
   readonly threadId?: string;
 }
 
-declare module "../thread/writer.ts" {
+declare module "../thread/thread-view.ts" {
   interface ThreadState {
     readonly approvals?: readonly PendingCall[];
   }

@@ -7,7 +7,8 @@ import type { Hash } from "@palimpsest/core/internal/log";
 import { type AiSdkMessage, aiSdkShape, boundReasoning, type ToolRegistry } from "@palimpsest/core/internal/message";
 import type { Meter } from "@palimpsest/core/internal/tokens";
 import { asSchema, type ToolSet } from "ai";
-import { madeUnder, type PromptOpening, sentBefore } from "../thread/fixed-request.ts";
+import { madeUnder, type PromptOpening } from "../thread/fixed-request.ts";
+import { threadState } from "../thread/thread-view.ts";
 import { AgentError } from "./errors.ts";
 import type { CallSettings, ModelObject } from "./model.ts";
 import type { Middleware, Run } from "./run.ts";
@@ -87,7 +88,7 @@ function sameItems<T>(one: readonly T[], other: readonly T[]): boolean {
 function dateFor({ bindsReasoning, thread, deps }: Run): string {
   const today = deps.clock().toISOString().slice(0, 10);
   if (!bindsReasoning) return today;
-  const before = sentBefore(thread.head());
+  const before = threadState(thread.head()).request;
   return (before?.compaction === thread.head().compaction ? before?.date : undefined) ?? today;
 }
 

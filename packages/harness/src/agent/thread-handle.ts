@@ -6,8 +6,7 @@ import type { ModelMessage } from "ai";
 import { withWriter } from "../thread/acts.ts";
 import { replay } from "../thread/audit.ts";
 import { type DeletedThread, deleteThread, type FileCopier, type ThreadActs, threadActs } from "../thread/handle.ts";
-import type { Asker } from "../thread/sized-thread.ts";
-import { type InspectedPrompt, threadPrompt } from "../thread/thread-prompt.ts";
+import { type Asker, type InspectedPrompt, threadPrompt } from "../thread/sized-thread.ts";
 import type { ThreadDeps, Writer } from "../thread/writer.ts";
 import { type Approved, approve, type WaitingCall, waitingCalls } from "./approval.ts";
 
@@ -39,9 +38,9 @@ interface HandleOptions {
 }
 
 export function threadHandle(id: string, { deps, window, asker, files }: HandleOptions): ThreadHandle {
-  const context = async () => {
+  const prompt = (by?: Asker) => {
     const { size, reserve } = window();
-    return threadPrompt(deps.store, id, { window: size, reserve, asker: await asker() });
+    return threadPrompt(deps.store, id, { window: size, reserve, asker: by });
   };
   const held = async <T>(work: (writer: Writer) => Promise<T>): Promise<T | Busy | { readonly kind: "missing" }> => {
     const leased = await withWriter(deps, id, work);
@@ -50,10 +49,10 @@ export function threadHandle(id: string, { deps, window, asker, files }: HandleO
   return {
     ...threadActs<Busy | Missing>({ deps, id, files, act: held }),
     id,
-    context,
+    context: async () => prompt(await asker()),
     async view() {
-      const prompt = await threadPrompt(deps.store, id, { window: window().size });
-      return prompt.kind === "prompt" ? asModelMessages(prompt.messages, prompt.dialect) : [];
+      const shown = await prompt();
+      return shown.kind === "prompt" ? asModelMessages(shown.messages, shown.dialect) : [];
     },
     messages: () => modelMessages(replay(deps, id)),
     approvals: () => waitingCalls(deps.store, id),

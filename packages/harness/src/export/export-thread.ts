@@ -7,7 +7,7 @@ import type { MessageRecord } from "@palimpsest/core/internal/log";
 import { type Part, readStored } from "@palimpsest/core/internal/message";
 import type { Store } from "../stores/store.ts";
 import { replay } from "../thread/audit.ts";
-import { threadState } from "../thread/writer.ts";
+import { threadState } from "../thread/thread-view.ts";
 import { htmlFoot, htmlHead, htmlMessage } from "./html.ts";
 import { markdownHead, markdownMessage } from "./markdown.ts";
 

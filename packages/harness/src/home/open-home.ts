@@ -14,7 +14,7 @@ import { noteStore } from "../home-folders.ts";
 import { asUser } from "../stores/driver-rules.ts";
 import { openStore, storeTarget } from "../stores/open.ts";
 import type { Store } from "../stores/store.ts";
-import { type ThreadDeps, threadDeps } from "../thread/writer.ts";
+import { SYSTEM_DEPS, type ThreadDeps } from "../thread/writer.ts";
 import type { RequestWindow, WarningListener } from "./config.ts";
 import type { ChargedUse, HomeEmbedding, ThreadCost, UseTotal } from "./cost.ts";
 import {
@@ -227,7 +227,7 @@ async function embeddingOf(
 /** `made`: the agents of this home, of all users. */
 export function opened(located: LocatedHome, store: Store, made: ConfiguredAgent[] = []): Home {
   const { directory, place, person, userId } = located;
-  const deps = threadDeps(asUser(store, userId));
+  const deps: ThreadDeps = { ...SYSTEM_DEPS, store: asUser(store, userId) };
   const home: Home = {
     ...located,
     ...deps,

@@ -6,8 +6,9 @@
 import { basename } from "node:path";
 import { checkThreadId } from "@palimpsest/core/internal/log";
 import type { Dialect } from "@palimpsest/core/internal/message";
+import { threadState } from "../thread/thread-view.ts";
 import type { TitleLimits } from "../thread/title.ts";
-import { type ThreadDeps, threadState } from "../thread/writer.ts";
+import type { ThreadDeps } from "../thread/writer.ts";
 import { type ByteSource, bytesSource, fileSource } from "./byte-source.ts";
 import { type Checked, type CheckedThread, checkFile } from "./check-file.ts";
 import type { Problem } from "./conversation.ts";

@@ -13,7 +13,7 @@ import type { ImportedThread, ImportPiece } from "./piece.ts";
 import { NOTHING_STORED, type Stored, ThreadDraft } from "./thread-draft.ts";
 
 /** A thread to be written. */
-declare module "../thread/writer.ts" {
+declare module "../thread/thread-view.ts" {
   interface ThreadState {
     /** An import that is under way: which, and how far it has come. Null once it has ended. */
     readonly importing?: { readonly digest: string; readonly part: number; readonly pieces: number };

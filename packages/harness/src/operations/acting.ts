@@ -6,7 +6,7 @@ import { compactInHome, forkInHome, takeBackInHome } from "../home/home-acts.ts"
 import type { Home } from "../home/open-home.ts";
 import { pin as pinMessage, redo as redoNewest, type Undone, undo as undoRecord, withWriter } from "../thread/acts.ts";
 import { verify as verifyThread } from "../thread/audit.ts";
-import type { ThreadOutcome } from "../thread/compact-thread.ts";
+import type { ThreadOutcome } from "../thread/sized-thread.ts";
 import {
   busyThread,
   leasedValue,

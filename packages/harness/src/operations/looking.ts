@@ -11,7 +11,7 @@ import { costOf, knownPrices, knownWindow, OFFLINE, pricesOf, windowNow } from "
 import { mapNote, mapOfThread } from "../recall/answers.ts";
 import { type SearchOutcome, searchAll, searchThread } from "../recall/search.ts";
 import type { Store } from "../stores/store.ts";
-import { type InspectedPrompt, type PromptOptions, threadPrompt } from "../thread/thread-prompt.ts";
+import { type InspectedPrompt, type PromptOptions, threadPrompt } from "../thread/sized-thread.ts";
 import { list, missingThread, OperationError, operation, thread } from "./operation.ts";
 
 const window = z.int().min(1).optional().describe("As a window of so many tokens would force it.");

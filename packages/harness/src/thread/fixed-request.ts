@@ -11,7 +11,8 @@ import type { Meter } from "@palimpsest/core/internal/tokens";
 import type { PromptText, Store } from "../stores/store.ts";
 import type { Batch } from "./log.ts";
 import type { ThreadLog } from "./thread.ts";
-import { type RecordInput, threadState } from "./writer.ts";
+import { threadState } from "./thread-view.ts";
+import type { RecordInput } from "./writer.ts";
 
 /** `tools` are the schemas as they are sent. In tokens: by the counter of the model that is asked. */
 export type FixedRequest =
@@ -91,20 +92,16 @@ interface SentBefore extends Partial<Pick<FixedSize, "hash" | "parts">> {
   readonly tools?: unknown;
 }
 
-declare module "./writer.ts" {
+declare module "./thread-view.ts" {
   interface ThreadState {
+    /** What the thread last sent beside its messages. */
     readonly request?: SentBefore;
   }
 }
 
-/** What the thread last sent beside its messages. */
-export function sentBefore(head: Pick<Head, "state">): SentBefore | undefined {
-  return threadState(head).request;
-}
-
 /** The size of that; null: nothing that the thread knows of. */
 export function sizeBefore(head: Head): FixedSize | null {
-  const { parts, hash = null } = sentBefore(head) ?? {};
+  const { parts, hash = null } = threadState(head).request ?? {};
   return parts === undefined ? null : fixedSize(parts, hash);
 }
 
@@ -117,7 +114,7 @@ export function fixedChange(
   head: Pick<Head, "state" | "compaction">,
   deps: { readonly hash: Hash; readonly store: Pick<Store, "prompts"> },
 ): Batch {
-  const before = sentBefore(head);
+  const before = threadState(head).request;
   const { compaction } = head;
   const parametersHash = deps.hash(JSON.stringify(parameters));
   const same = before?.hash === hash && before.parameters === parametersHash;

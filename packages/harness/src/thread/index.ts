@@ -28,7 +28,7 @@ export {
   type WriteAlso,
 } from "./open-thread.ts";
 export { type Redacted, type RedactOptions, redact } from "./redact.ts";
-export { type InspectedPrompt, type PromptOptions, threadPrompt } from "./thread-prompt.ts";
+export { type InspectedPrompt, type PromptOptions, threadPrompt } from "./sized-thread.ts";
 export { type ThreadTool, type ThreadTools, threadTools } from "./thread-tools.ts";
 export type { PromptCache } from "./window.ts";
 export type { ThreadError, ThreadErrorCode } from "./writer.ts";

@@ -3,7 +3,6 @@ export { inTurns, jsonSteps, pace } from "../long-work.ts";
 export { appendUsage, fork, pin, redo, undo, withWriter } from "./acts.ts";
 export { LeftOpen } from "./asked-model.ts";
 export { rebuildHead, replay } from "./audit.ts";
-export { compactThread } from "./compact-thread.ts";
 export {
   type Continuation,
   continuations,
@@ -14,6 +13,7 @@ export {
 export { currentThread } from "./handle.ts";
 export type { LeftThread } from "./log.ts";
 export { rulesInFiles } from "./rule-files.ts";
+export { compactThread } from "./sized-thread.ts";
 export { openStoredThread, type Thread } from "./thread.ts";
 export { toolDefinitions } from "./thread-tools.ts";
 export { titleOf } from "./title.ts";

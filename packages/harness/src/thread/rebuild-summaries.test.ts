@@ -8,8 +8,8 @@ import { assertSound, collect, freshThread, say, writerOf } from "@palimpsest/te
 import { openSqlite } from "../stores/index.ts";
 import { appendMessages, fork, pin, undo } from "./acts.ts";
 import { verify } from "./audit.ts";
-import { compactThread } from "./compact-thread.ts";
 import { redact } from "./redact.ts";
+import { compactThread } from "./sized-thread.ts";
 import type { ThreadDeps, Writer } from "./writer.ts";
 
 const SECRET = "We decided that the vault code is 4711-quux-9920, never write it down.";

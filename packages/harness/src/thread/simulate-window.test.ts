@@ -7,7 +7,7 @@ import fc from "fast-check";
 import { FloorError, summarizationFromOptions } from "../compaction/summarization.ts";
 import { openSqlite } from "../stores/index.ts";
 import { appendMessages, withWriter } from "./acts.ts";
-import { threadPrompt } from "./thread-prompt.ts";
+import { threadPrompt } from "./sized-thread.ts";
 import { createThread, threadDeps } from "./writer.ts";
 
 const { policy } = summarizationFromOptions();

@@ -1,26 +1,45 @@
 /**
- * One stored thread and its sizer: its dialect, the best counter for the model that was asked last, and the account that
- * the newest reports anchor. Everything that shows, plans or compacts a stored thread counts with it, so there is one count.
+ * One stored thread from nothing but its id: sized by one count (its dialect, the best counter for the model that was asked
+ * last, the account that the newest reports anchor), what it would send now and what that weighs, and its compactions outside
+ * a run: written under the thread's lease, or only tried in memory, for a dry run or to see what a window would force.
  */
-
+import type { CompactionOutcome, Policy, Window } from "@palimpsest/core/internal/compaction";
 import {
   type LiveRecords,
   type LogRecord,
   liveRecords,
   type MessageRecord,
+  type MessageSource,
   type UsageRecord,
 } from "@palimpsest/core/internal/log";
-import { type Dialect, definitionOf, rulesOf, type Shape, shapeOf } from "@palimpsest/core/internal/message";
+import {
+  type Dialect,
+  definitionOf,
+  type Repair,
+  rulesOf,
+  type Shape,
+  shapeOf,
+} from "@palimpsest/core/internal/message";
+import { RELATIVE_PRICES } from "@palimpsest/core/internal/pricing";
 import type { FixedSize, Prompt, Sizer } from "@palimpsest/core/internal/prompt";
-import { createSizer, fixedSize, sizeOf } from "@palimpsest/core/internal/prompt";
-import { createMeter, type Meter, resumeAccount } from "@palimpsest/core/internal/tokens";
+import { createSizer, fixedSize, repairTokens, sizeOf } from "@palimpsest/core/internal/prompt";
+import type { Breakdown, Budget, Count, Meter, PartName } from "@palimpsest/core/internal/tokens";
+import { answerReserve, breakdown, createMeter, fit, resumeAccount } from "@palimpsest/core/internal/tokens";
+import type { Compactor, CompactRequest } from "../compaction/compactor.ts";
+import type { OnCompactionEvent } from "../compaction/events.ts";
+import { ensureParts, historyFolder, homeOriginals } from "../compaction/part-files.ts";
 import { stateChainOf } from "../compaction/state-chain.ts";
+import { summarizationFromOptions } from "../compaction/summarization.ts";
+import type { SummaryWriter } from "../compaction/summarize.ts";
 import { inTurns } from "../long-work.ts";
 import { exactCounterFor, type ModelCounter } from "../models/tokenizers.ts";
+import { type Damage, damageOf } from "../stores/driver-rules.ts";
+import { withLease } from "../stores/leases.ts";
 import type { Store, ThreadLoad } from "../stores/store.ts";
-import { sentBefore } from "./fixed-request.ts";
-import type { Thread, ThreadLog } from "./thread.ts";
-import { livePrompt, REPORTS, readBody, threadInMemory } from "./thread-view.ts";
+import { openCompactor } from "./asked-model.ts";
+import { openStoredThread, type Thread, type ThreadLog } from "./thread.ts";
+import { livePrompt, REPORTS, readBody, threadInMemory, threadState } from "./thread-view.ts";
+import { type ThreadDeps, threadDeps } from "./writer.ts";
 
 export interface SizedThread {
   /** The thread as it stands; what is committed to it is written nowhere. */
@@ -106,7 +125,7 @@ function isSummaryErased({ head, records }: ThreadLoad): boolean {
 const UNSEEN_SHARE = 0.25;
 
 /** Ahead of a prompt, which then finds all of it counted. */
-export function sizeInTurns<M>(
+function sizeInTurns<M>(
   thread: Pick<ThreadLog<M>, "view">,
   meter: Meter<M>,
   tools: readonly unknown[] = [],
@@ -132,7 +151,7 @@ function modelOf(records: readonly LogRecord[], dialect: Dialect): string {
 
 /** A run leaves only the sizes of its system prompt and tools in the state: the head is written with every append. */
 function knownParts({ head }: ThreadLoad): FixedParts | null {
-  return sentBefore(head)?.parts ?? null;
+  return threadState(head).request?.parts ?? null;
 }
 
 function fixedParts({ system, tools }: SizedThread["request"], meter: Meter<object>): FixedParts {
@@ -142,7 +161,7 @@ function fixedParts({ system, tools }: SizedThread["request"], meter: Meter<obje
 
 /** System prompt and tool schemas, where an import or a run has put them into the thread's state. */
 function requestOf({ head }: ThreadLoad): SizedThread["request"] {
-  const { system = null, tools } = sentBefore(head) ?? {};
+  const { system = null, tools } = threadState(head).request ?? {};
   return { system, tools: Array.isArray(tools) ? tools : [] };
 }
 
@@ -169,4 +188,216 @@ export function copyInMemory<M extends object>(
   );
   const state = async () => (await stateChainOf(store, header.id, live.compaction))?.state ?? null;
   return threadInMemory({ header, shape, head, live, original, state });
+}
+
+// What a thread would send now, and what it weighs. Reads only: a simulated window compacts in memory.
+
+export interface InspectedPrompt {
+  readonly kind: "prompt";
+  readonly dialect: Dialect;
+  /** What was sent beside the messages, where the thread knows it. */
+  readonly system: unknown;
+  readonly tools: readonly unknown[];
+  readonly messages: readonly object[];
+  /** What each of them begins with: the summary, its acknowledgement, a message that was said. */
+  readonly sources: readonly MessageSource[];
+  readonly repairs: readonly Repair[];
+  readonly count: Count;
+  readonly breakdown: Breakdown;
+  /** The window forced something that the log doesn't say: this is what a run would send, not what stands there. */
+  readonly simulated: boolean;
+  /** Records that should stand in it are missing: this is what is left. */
+  readonly damage: Damage | null;
+}
+
+export interface PromptOptions {
+  /** The model's window in tokens; without it `FALLBACK_WINDOW`. */
+  readonly window?: number | undefined;
+  /** What is kept free for the answer; by default as for a model that doesn't state it. */
+  readonly reserve?: number | undefined;
+  /** Make it fit the window by the rungs that need no model, under this policy; null shows it as it stands. */
+  readonly simulate?: Policy | null;
+  /** Who would ask next; without it the model that was asked last, and what was sent then. */
+  readonly asker?: Asker | undefined;
+}
+
+/** Where a model's window isn't known. */
+const FALLBACK_WINDOW = 32_768;
+
+/** Throws a `FloorError` when it must fit a window that nothing can fit. */
+export async function threadPrompt(
+  store: Store,
+  threadId: string,
+  options: PromptOptions = {},
+): Promise<InspectedPrompt | { readonly kind: "missing" }> {
+  const { window = FALLBACK_WINDOW, reserve = answerReserve(window, null), simulate: policy = null } = options;
+  const load = await store.load(threadId);
+  if (load === undefined) return { kind: "missing" };
+  const sized = await sizedThread(store, load, options.asker);
+  const { dialect, request } = sized;
+  const budget = { window, reserve };
+  const current = sized.prompt().count;
+  const simulation = policy === null ? null : await simulateWindow(sized, { budget, policy, store });
+  const prompt = sized.prompt();
+  const { messages, repairs, sources } = prompt;
+  const count = simulation ?? current;
+  return {
+    kind: "prompt",
+    dialect,
+    ...request,
+    messages,
+    sources,
+    repairs,
+    count,
+    breakdown: promptBreakdown(prompt, count, budget),
+    simulated: simulation !== null,
+    damage: damageOf(load),
+  };
+}
+
+/** What fills the window, part by part. */
+export function promptBreakdown<M>(prompt: Prompt<M>, count: Count, budget: Budget): Breakdown {
+  return breakdown(promptParts(prompt), { count, budget });
+}
+
+type Parts = Readonly<Partial<Record<PartName, number>>>;
+
+/** What turns that nobody said count as. */
+const MADE_UP: Readonly<Partial<Record<string, PartName>>> = {
+  summary: "summary",
+  acknowledgement: "acknowledgement",
+  rules: "rules",
+  fold: "summary",
+};
+
+/** In the messages' tokens: what the reports made of the fixed part is told in them too. */
+function promptParts<M>(prompt: Prompt<M>): Parts {
+  const scale = prompt.fixedFactor / prompt.factor;
+  const fixed = Object.entries(prompt.fixed.parts).map(([name, tokens]) => [name, tokens * scale]);
+  const parts: Partial<Record<PartName, number>> = { ...Object.fromEntries(fixed), repairs: repairTokens(prompt) };
+  for (const { source, role, size, additionTokens } of prompt.entries) {
+    const name = MADE_UP[source] ?? (role === "system" ? "base" : role);
+    parts[name] = (parts[name] ?? 0) + size.text;
+    parts.images = (parts.images ?? 0) + size.images;
+    parts.evidence = (parts.evidence ?? 0) + additionTokens;
+  }
+  return parts;
+}
+
+// Compactions from nothing but the id of a thread.
+
+export interface ThreadCompaction {
+  /** Where the threads' files are kept. */
+  readonly home: string;
+  readonly policy: Policy;
+  readonly window: Window;
+  readonly writer: SummaryWriter | null;
+  readonly on: OnCompactionEvent;
+}
+
+export type ThreadOutcome = CompactionOutcome<object> | { readonly kind: "missing" };
+
+export async function compactThread(
+  deps: ThreadDeps,
+  threadId: string,
+  request: Omit<CompactRequest, "window">,
+  options: ThreadCompaction,
+): Promise<ThreadOutcome> {
+  const load = await deps.store.load(threadId);
+  if (load === undefined) return { kind: "missing" };
+  if (load.head.messages === 0) return unchanged("no-history", 0, "nothing was ever said in this thread");
+  const sized = await sizedThread(deps.store, load);
+  if (request.dryRun) return compactorFor(sized, deps, options).compact(request);
+  const leased = await withLease(deps.store, threadId, { owner: deps.ids() }, async (lease, lost) => {
+    const { shape } = sized.sizer;
+    const opened = await openStoredThread({ deps, id: threadId, shape, lease: { lease, lost } });
+    if (opened.kind !== "open") return null;
+    const { thread } = opened;
+    const sizer = await sizerFor(thread, sized, deps.store);
+    const signal = request.signal === undefined ? lost : AbortSignal.any([request.signal, lost]);
+    await sizeInTurns(thread, sizer.meter);
+    const prompt = livePrompt(thread, sizer);
+    return compactorFor({ thread, counter: sized.counter, prompt }, deps, options).compact({
+      ...request,
+      signal,
+    });
+  });
+  if (leased.kind === "busy")
+    return unchanged(
+      "busy",
+      sized.prompt().count.tokens,
+      `another run holds the thread: its lease was last renewed ${leased.renewedAt} and ends ${leased.expiresAt} at the latest`,
+    );
+  return (leased.kind === "done" ? leased.value : null) ?? { kind: "missing" };
+}
+
+/** Somebody may have written between counting the thread and holding it. */
+async function sizerFor({ head, header }: ThreadLog<object>, sized: SizedThread, store: Store) {
+  if (head().version === sized.thread.head().version) return sized.sizer;
+  const now = await store.load(header.id);
+  return now === undefined ? sized.sizer : (await sizedThread(store, now)).sizer;
+}
+
+type Sized = Pick<SizedThread, "thread" | "counter"> & { readonly prompt: () => Prompt<object> };
+
+function compactorFor(sized: Sized, deps: ThreadDeps, options: ThreadCompaction): Compactor<object> {
+  const { home, policy, window, writer, on } = options;
+  const { header, head } = sized.thread;
+  // A person who asks for a compaction asks for a summary; the prices of the cache are a run's business.
+  const settings = { ...DEFAULTS, policy, prune: { ...DEFAULTS.prune, enabled: false } };
+  const archive = () => ensureParts(historyFolder(home, header), deps.store, header.id, head().compaction);
+  return storedCompactor(sized, { deps, settings, window, writer, archive, on });
+}
+
+/**
+ * Makes a thread in memory fit a window by the rungs that need no model, as a run with that window would have to. Returns
+ * the count afterwards; null when it fitted as it was. Throws a `FloorError` when nothing can fit.
+ */
+async function simulateWindow(
+  sized: SizedThread,
+  { budget, policy, store }: { readonly budget: Budget; readonly policy: Policy; readonly store: Store },
+): Promise<Count | null> {
+  const { count } = sized.prompt();
+  if (fit({ count }, budget).kind === "fits") return null;
+  const compactor = storedCompactor(sized, {
+    deps: threadDeps(store),
+    // Only the window forces something here: a threshold would hide what still fits.
+    settings: { ...DEFAULTS, policy: { ...policy, trigger: [] } },
+    window: { size: budget.window, reserve: budget.reserve },
+    writer: null,
+    archive: async () => undefined,
+    on: () => undefined,
+  });
+  const outcome = await compactor.compact({ cause: "automatic", model: "none" });
+  if (outcome.kind !== "compacted") return count;
+  return { tokens: outcome.tokensAfter, source: count.source === "estimated" ? "estimated" : "adjusted" };
+}
+
+const DEFAULTS = summarizationFromOptions();
+
+interface StoredCompaction
+  extends Pick<Parameters<typeof openCompactor<object>>[1], "deps" | "settings" | "archive" | "on"> {
+  readonly window: Window;
+  readonly writer: SummaryWriter | null;
+}
+
+/** Outside a run nothing is known of the provider's cache, and nothing is drafted. */
+function storedCompactor({ thread, counter, prompt }: Sized, options: StoredCompaction): Compactor<object> {
+  const { window, writer, ...others } = options;
+  const parts = {
+    ...others,
+    counter,
+    modelWindow: { window: () => window },
+    writer: () => writer,
+    originals: () => homeOriginals,
+    prices: RELATIVE_PRICES,
+    promptCache: "prefix",
+    ahead: "no",
+    label: null,
+  } as const;
+  return openCompactor(thread, parts, { prompt, lastAt: () => null });
+}
+
+function unchanged(reason: "busy" | "no-history", tokens: number, detail: string): ThreadOutcome {
+  return { kind: "unchanged", reason, tokens, detail };
 }

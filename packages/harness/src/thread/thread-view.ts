@@ -40,6 +40,24 @@ import type { StoredLog } from "./log.ts";
 import type { Thread, ThreadLog } from "./thread.ts";
 import type { RecordInput, Writer } from "./writer.ts";
 
+/** What the keys of a thread's state hold. A feature adds its own by `declare module`, beside the code that writes it. */
+export interface ThreadState {
+  readonly title?: string;
+  /** The thread whose files a fork still lacks. */
+  readonly files?: { readonly copyFrom: string };
+}
+
+/** State is JSON that only code which declares its key writes: this is the one place that takes its word for it. */
+export function threadState({ state }: Pick<Head, "state">): ThreadState {
+  return state as ThreadState;
+}
+
+export const FILES_COPIED = { files: null };
+
+export function filesToCopy(state: Head["state"]): string | null {
+  return threadState({ state }).files?.copyFrom ?? null;
+}
+
 export interface LoadedThread {
   readonly header: ThreadHeader;
   readonly head: Head;

@@ -9,8 +9,7 @@ import type { Prompt } from "@palimpsest/core/internal/prompt";
 import { answerReserve, type Breakdown } from "@palimpsest/core/internal/tokens";
 import type { Store } from "../stores/store.ts";
 import { loadAt } from "./load-at.ts";
-import { sizedThread } from "./sized-thread.ts";
-import { promptBreakdown } from "./thread-prompt.ts";
+import { promptBreakdown, sizedThread } from "./sized-thread.ts";
 
 interface WindowEntry {
   /** Null for what no one said: the summary and its acknowledgement. */

@@ -38,38 +38,24 @@ export interface Writer extends ThreadDeps {
   readonly runId: string | null;
 }
 
-/** What the keys of a thread's state hold. A feature adds its own by `declare module`, beside the code that writes it. */
-export interface ThreadState {
-  readonly title?: string;
-  /** The thread whose files a fork still lacks. */
-  readonly files?: { readonly copyFrom: string };
-}
+export const sha256: Hash = (text) => digest("sha256", text, "hex");
 
-/** State is JSON that only code which declares its key writes: this is the one place that takes its word for it. */
-export function threadState({ state }: Pick<Head, "state">): ThreadState {
-  return state as ThreadState;
-}
+/** The system's clock, random ids, SHA-256. */
+export const SYSTEM_DEPS: Omit<ThreadDeps, "store"> = { clock: () => new Date(), ids: randomUUID, hash: sha256 };
 
-export const FILES_COPIED = { files: null };
-
-export function filesToCopy(state: Head["state"]): string | null {
-  return threadState({ state }).files?.copyFrom ?? null;
-}
-
-/** The deps with their defaults: the system's clock, random ids, SHA-256. */
+/** The deps with their defaults. */
 export function threadDeps(store: Store, options: Partial<Omit<ThreadDeps, "store">> = {}): ThreadDeps {
+  const { clock, ids, hash } = SYSTEM_DEPS;
   return {
     store,
-    clock: options.clock ?? (() => new Date()),
-    ids: options.ids ?? randomUUID,
-    hash: options.hash ?? sha256,
+    clock: options.clock ?? clock,
+    ids: options.ids ?? ids,
+    hash: options.hash ?? hash,
     tools: options.tools,
     embedder: options.embedder,
     onEmbedding: options.onEmbedding,
   };
 }
-
-export const sha256: Hash = (text) => digest("sha256", text, "hex");
 
 export type Committed =
   | { readonly kind: "committed"; readonly head: Head; readonly seqs: readonly number[] }

@@ -7,7 +7,7 @@
 import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 import { type Dialect, dialectVotes } from "@palimpsest/core/internal/message";
-import { threadState } from "../../thread/writer.ts";
+import { threadState } from "../../thread/thread-view.ts";
 import type { Problem } from "../conversation.ts";
 import type { Format } from "../formats/format.ts";
 import { type Omissions, omissions } from "../omissions.ts";

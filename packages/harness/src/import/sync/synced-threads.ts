@@ -4,8 +4,9 @@
  */
 import type { Dialect } from "@palimpsest/core/internal/message";
 import { fork, withWriter } from "../../thread/acts.ts";
+import { threadState } from "../../thread/thread-view.ts";
 import type { TitleLimits } from "../../thread/title.ts";
-import { commit, createThread, type RecordInput, type ThreadDeps, threadState } from "../../thread/writer.ts";
+import { commit, createThread, type RecordInput, type ThreadDeps } from "../../thread/writer.ts";
 import type { Format } from "../formats/format.ts";
 import type { ImportedThread, ImportPiece } from "../piece.ts";
 import { NOTHING_STORED, type Stored, ThreadDraft } from "../thread-draft.ts";

@@ -7,9 +7,8 @@ import type { Dialect } from "@palimpsest/core/internal/message";
 import { summarizationFromOptions } from "../compaction/summarization.ts";
 import { openSqlite } from "../stores/index.ts";
 import { appendMessages, appendUsage, withWriter } from "./acts.ts";
-import { compactThread } from "./compact-thread.ts";
 import { redact } from "./redact.ts";
-import { threadPrompt } from "./thread-prompt.ts";
+import { compactThread, threadPrompt } from "./sized-thread.ts";
 import { createThread, threadDeps } from "./writer.ts";
 
 async function thread(t: TestContext, messages: readonly object[]) {
