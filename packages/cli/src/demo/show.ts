@@ -2,7 +2,7 @@
  * How the demo looks: what a stranger came for first, in 80 columns, readable without color; a moving bar only at a
  * terminal. Decides nothing.
  */
-import type { Breakdown } from "@palimpsest/core/internal/tokens";
+import type { Breakdown } from "@palimpsest/core/internal/prompt";
 import { drawBudgetLine } from "../terminal/budget-bar.ts";
 import type { Output } from "../terminal/output.ts";
 import { duration, grouped } from "../terminal/output.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { breakdown, type PartName } from "@palimpsest/core/internal/tokens";
+import { breakdown, type PartName } from "@palimpsest/core/internal/prompt";
 import fc from "fast-check";
 import { drawBudget, drawBudgetLine } from "./budget-bar.ts";
 import { columns } from "./output.ts";

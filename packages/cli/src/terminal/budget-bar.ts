@@ -2,7 +2,7 @@
  * Draws what fills the window: one bar, and one line per part, at any width from 40 columns, readable without color.
  * A part always has the same sign and color, so that two bars can be compared.
  */
-import type { Breakdown, PartName } from "@palimpsest/core/internal/tokens";
+import type { Breakdown, PartName } from "@palimpsest/core/internal/prompt";
 import { columns, grouped } from "./output.ts";
 
 export interface DrawOptions {

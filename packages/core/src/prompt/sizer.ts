@@ -8,7 +8,8 @@ import { sent } from "../log/structure.ts";
 import type { ViewEntry } from "../log/view.ts";
 import type { BoundMessages } from "../message/bound-reasoning.ts";
 import { mend, type Repaired, type RuleSet, type Shape, violations } from "../message/internal.ts";
-import type { Account, Count, MessageSize, Meter, PartName, PromptSize, Report, Settled } from "../tokens/internal.ts";
+import type { Account, Count, MessageSize, Meter, PromptSize, Report, Settled } from "../tokens/internal.ts";
+import type { PartName } from "./breakdown.ts";
 import type { Prompt, SizedEntry } from "./prompt.ts";
 
 /** What is sent beside the messages: system prompt, tool schemas, parameters. In the meter's tokens. */

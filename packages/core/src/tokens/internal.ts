@@ -2,8 +2,6 @@
 
 export type { Account, Budget, Count, CountSource, EntrySize, PromptSize, Report, Settled } from "./account.ts";
 export { answerReserve, createAccount, fit, resumeAccount, viewKey } from "./account.ts";
-export type { Breakdown, Group, PartName } from "./breakdown.ts";
-export { breakdown } from "./breakdown.ts";
 export type { Frame, LearnedLimits, MessageSize, Meter } from "./counter.ts";
 export {
   type CountText,

@@ -21,10 +21,10 @@ import {
   shapeOf,
 } from "@palimpsest/core/internal/message";
 import { RELATIVE_PRICES } from "@palimpsest/core/internal/pricing";
-import type { FixedSize, Prompt, Sizer } from "@palimpsest/core/internal/prompt";
-import { createSizer, fixedSize, repairTokens, sizeOf } from "@palimpsest/core/internal/prompt";
-import type { Breakdown, Budget, Count, Meter, PartName } from "@palimpsest/core/internal/tokens";
-import { answerReserve, breakdown, createMeter, fit, resumeAccount } from "@palimpsest/core/internal/tokens";
+import type { Breakdown, FixedSize, Prompt, Sizer } from "@palimpsest/core/internal/prompt";
+import { createSizer, fixedSize, promptBreakdown, sizeOf } from "@palimpsest/core/internal/prompt";
+import type { Budget, Count, Meter } from "@palimpsest/core/internal/tokens";
+import { answerReserve, createMeter, fit, resumeAccount } from "@palimpsest/core/internal/tokens";
 import type { Compactor, CompactRequest } from "../compaction/compactor.ts";
 import type { OnCompactionEvent } from "../compaction/events.ts";
 import { ensureParts, historyFolder, homeOriginals } from "../compaction/part-files.ts";
@@ -253,35 +253,6 @@ export async function threadPrompt(
     simulated: simulation !== null,
     damage: damageOf(load),
   };
-}
-
-/** What fills the window, part by part. */
-export function promptBreakdown<M>(prompt: Prompt<M>, count: Count, budget: Budget): Breakdown {
-  return breakdown(promptParts(prompt), { count, budget });
-}
-
-type Parts = Readonly<Partial<Record<PartName, number>>>;
-
-/** What turns that nobody said count as. */
-const MADE_UP: Readonly<Partial<Record<string, PartName>>> = {
-  summary: "summary",
-  acknowledgement: "acknowledgement",
-  rules: "rules",
-  fold: "summary",
-};
-
-/** In the messages' tokens: what the reports made of the fixed part is told in them too. */
-function promptParts<M>(prompt: Prompt<M>): Parts {
-  const scale = prompt.fixedFactor / prompt.factor;
-  const fixed = Object.entries(prompt.fixed.parts).map(([name, tokens]) => [name, tokens * scale]);
-  const parts: Partial<Record<PartName, number>> = { ...Object.fromEntries(fixed), repairs: repairTokens(prompt) };
-  for (const { source, role, size, additionTokens } of prompt.entries) {
-    const name = MADE_UP[source] ?? (role === "system" ? "base" : role);
-    parts[name] = (parts[name] ?? 0) + size.text;
-    parts.images = (parts.images ?? 0) + size.images;
-    parts.evidence = (parts.evidence ?? 0) + additionTokens;
-  }
-  return parts;
 }
 
 // Compactions from nothing but the id of a thread.

@@ -6,10 +6,11 @@ import type { CompactionRecord, LiveRecords, PruneReason, ViewSource } from "@pa
 import { shownSummary } from "@palimpsest/core/internal/log";
 import type { Role } from "@palimpsest/core/internal/message";
 import type { Prompt } from "@palimpsest/core/internal/prompt";
-import { answerReserve, type Breakdown } from "@palimpsest/core/internal/tokens";
+import { type Breakdown, promptBreakdown } from "@palimpsest/core/internal/prompt";
+import { answerReserve } from "@palimpsest/core/internal/tokens";
 import type { Store } from "../stores/store.ts";
 import { loadAt } from "./load-at.ts";
-import { promptBreakdown, sizedThread } from "./sized-thread.ts";
+import { sizedThread } from "./sized-thread.ts";
 
 interface WindowEntry {
   /** Null for what no one said: the summary and its acknowledgement. */

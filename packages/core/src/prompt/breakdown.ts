@@ -2,7 +2,9 @@
  * What fills the window, by name. The parts are as counted, brought to the count that the account gives, so that they
  * sum exactly to the one number everything else uses. Grouped as people know it: system prompt, history, tools.
  */
-import type { Budget, Count, CountSource } from "./account.ts";
+import type { Budget, Count, CountSource } from "../tokens/internal.ts";
+import type { Prompt } from "./prompt.ts";
+import { repairTokens } from "./sizer.ts";
 
 const SYSTEM = ["base", "memory", "skills", "instructions", "unseen"] as const;
 const HISTORY = [
@@ -31,8 +33,15 @@ export interface Group {
   readonly parts: Readonly<Record<string, number>>;
 }
 
+type Parts = Readonly<Partial<Record<PartName, number>>>;
+
+/** What fills the window, part by part. */
+export function promptBreakdown<M>(prompt: Prompt<M>, count: Count, budget: Budget): Breakdown {
+  return breakdown(promptParts(prompt), { count, budget });
+}
+
 export function breakdown(
-  counted: Readonly<Partial<Record<PartName, number>>>,
+  counted: Parts,
   { count, budget }: { readonly count: Count; readonly budget: Budget },
 ): Breakdown {
   const exact = apportion(
@@ -75,4 +84,26 @@ function apportion(weights: readonly number[], total: number): number[] {
   byRemainder.sort((a, b) => b.rest - a.rest || a.index - b.index);
   for (const { index } of byRemainder.slice(0, missing)) whole[index]! += 1;
   return whole;
+}
+
+/** What turns that nobody said count as. */
+const MADE_UP: Readonly<Partial<Record<string, PartName>>> = {
+  summary: "summary",
+  acknowledgement: "acknowledgement",
+  rules: "rules",
+  fold: "summary",
+};
+
+/** In the messages' tokens: what the reports made of the fixed part is told in them too. */
+function promptParts<M>(prompt: Prompt<M>): Parts {
+  const scale = prompt.fixedFactor / prompt.factor;
+  const fixed = Object.entries(prompt.fixed.parts).map(([name, tokens]) => [name, tokens * scale]);
+  const parts: Partial<Record<PartName, number>> = { ...Object.fromEntries(fixed), repairs: repairTokens(prompt) };
+  for (const { source, role, size, additionTokens } of prompt.entries) {
+    const name = MADE_UP[source] ?? (role === "system" ? "base" : role);
+    parts[name] = (parts[name] ?? 0) + size.text;
+    parts.images = (parts.images ?? 0) + size.images;
+    parts.evidence = (parts.evidence ?? 0) + additionTokens;
+  }
+  return parts;
 }

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { answerReserve, fit } from "./account.ts";
+import { answerReserve, fit } from "../tokens/account.ts";
+import { effectiveWindow, learnedLimit, learnLimit } from "../tokens/counter.ts";
 import { breakdown, type PartName } from "./breakdown.ts";
-import { effectiveWindow, learnedLimit, learnLimit } from "./counter.ts";
 
 test("the reserve is the model's own limit, else 4,096 or an eighth of the window", () => {
   assert.equal(answerReserve(200_000, 64_000), 64_000);
