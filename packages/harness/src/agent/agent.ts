@@ -182,15 +182,7 @@ export function createAgent(options: AgentOptions): Agent {
       stream({ ...input, threadId: as }, { act: "edit", from, messageId }),
     running: (threadId, { userId = store.userId } = {}) => running.get(JSON.stringify([userId, threadId])) ?? null,
   };
-  let opened: AgentChats | null = null;
-  const chats = (): AgentChats => {
-    opened ??= openChats({
-      runs,
-      store: (userId = store.userId) => depsOf(setup, userId).store,
-      isClients: (name) => Object.hasOwn(setup.tools, name) && setup.tools[name]?.execute === undefined,
-    });
-    return opened;
-  };
+  const chats = chatsWhenAsked(setup, runs);
   const agent: ChatAgent = {
     ...runs,
     stream: (input) => stream(runInput(input)),
@@ -229,6 +221,18 @@ export function createAgent(options: AgentOptions): Agent {
     },
   };
   return agent;
+}
+
+function chatsWhenAsked(setup: AgentSetup, runs: RunStarter): () => AgentChats {
+  let opened: AgentChats | null = null;
+  return () => {
+    opened ??= openChats({
+      runs,
+      store: (userId = setup.deps.store.userId) => depsOf(setup, userId).store,
+      isClients: (name) => Object.hasOwn(setup.tools, name) && setup.tools[name]?.execute === undefined,
+    });
+    return opened;
+  };
 }
 
 function resolve(options: AgentOptions): AgentSetup {
