@@ -250,6 +250,10 @@ function overlap(content: string, turns: readonly SourceTurn[]): number {
 /** Endings differ between languages and cases: the beginning of a name is enough. */
 function mentions(words: string, name: string): boolean {
   const wanted = fold(name.replace(/(?<![.,)])[.,)]+$/, ""));
-  const start = /^\d/.test(wanted) ? wanted : wanted.slice(0, Math.max(4, wanted.length - 2));
-  return fold(words).includes(start);
+  const isNumber = /^\d/.test(wanted);
+  const start = isNumber ? wanted : wanted.slice(0, Math.max(4, wanted.length - 2));
+  if (!isNumber && !/[.@]/.test(wanted)) return fold(words).includes(start);
+  // Part of a number is another number, and the end of an address another address.
+  const whole = isNumber ? ["(?<!\\d)", "(?!\\d)"] : ["(?<![\\w-])", ""];
+  return new RegExp(whole.join(start.replaceAll(/\W/g, "\\$&"))).test(fold(words));
 }

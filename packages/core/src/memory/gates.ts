@@ -5,7 +5,7 @@
 import { redactSecrets } from "../text/secrets.ts";
 import { carriers, findSource, saysStrangeNames, userSaid } from "./bindings.ts";
 import { type MemoryDocument, sectionText } from "./document.ts";
-import { supportedPart } from "./grounds.ts";
+import { statesFact, supportedPart } from "./grounds.ts";
 import { meaning } from "./likeness.ts";
 import { visible } from "./render.ts";
 import type { Addition, SectionRewrite, SourceTurn } from "./update.ts";
@@ -71,9 +71,12 @@ export function checkFact(fact: Addition, gates: Gates): CheckedProposal<Storabl
   const source = findSource({ ...fact, content: words }, gates.turns, gates.known);
   if (source.kind === "unsourced") return refused(source.reason);
   const { confidence } = fact;
-  const category = visible(fact.category).slice(0, 40) || "context";
+  const category = CATEGORY.test(fact.category) ? fact.category : "context";
   return { kind: "passed", value: { content: kept.value, category, confidence, refs: source.refs } };
 }
+
+/** One word: more would be a text that no gate has read. */
+const CATEGORY = /^[\p{L}-]{1,20}$/u;
 
 /** The gates that look at the words alone: what a program states without a conversation to quote passes these. */
 export function checkWords(content: string): CheckedProposal<string> {
@@ -144,12 +147,12 @@ export function checkSection(
   gates: Gates,
 ): CheckedProposal<StorableSection> {
   if (rewrite.text.length > MAX_SECTION_CHARACTERS) return refused("too-long");
-  const text = sectionWords(redactSecrets(visible(rewrite.text)).text.replace(/\s+/g, " "), gates);
+  const before = meaning(sectionText(document, rewrite.path));
+  const text = sectionWords(redactSecrets(visible(rewrite.text)).text.replace(/\s+/g, " "), before, gates);
   if (meaning(text).size === 0) return refused(meaning(rewrite.text).size === 0 ? "empty" : "no-user-source");
   if (!(rewrite.confidence >= gates.threshold)) return refused("below-threshold");
   if (isInstruction(text) || isInstruction(rewrite.text)) return refused("instruction");
   if (isApproval(text)) return refused("approval");
-  const before = meaning(sectionText(document, rewrite.path));
   if (meaning(text).size < before.size * 0.75) return refused("loses-too-much");
   if (saysStrangeNames(text, `${gates.known}\n${userWords(gates)}`)) return refused("not-said-by-user");
   const refs =
@@ -157,14 +160,23 @@ export function checkSection(
   return refs === null ? refused("no-user-source") : { kind: "passed", value: { text, refs } };
 }
 
-/** Without sentences on uploads, and of each sentence what rests on the user's words. */
-function sectionWords(text: string, gates: Gates): string {
-  const sentences = text.split(/(?<=[.!?])\s/).filter((sentence) => !isUpload(sentence));
+/** Without sentences on uploads. Of each other one what rests on the user's words, if it stood there before or the user stated it. */
+function sectionWords(text: string, before: ReadonlySet<string>, gates: Gates): string {
   const words = userWords(gates);
-  return sentences
-    .map((sentence) => supportedPart(sentence, words, gates.known))
-    .filter(Boolean)
+  const isStated = (sentence: string): boolean =>
+    [...meaning(sentence)].every((term) => before.has(term)) ||
+    gates.turns.some(({ role, text: said }) => role === "user" && statesFact(said, "", asFact(sentence)));
+  return text
+    .split(/(?<=[.!?])\s/)
+    .filter((sentence) => !isUpload(sentence))
+    .map((sentence) => describeWish(supportedPart(sentence, words, gates.known)))
+    .filter((sentence) => sentence !== "" && isStated(sentence))
     .join(" ");
+}
+
+/** "Works for Hydro." says of the user what "User works for Hydro" says. */
+function asFact(sentence: string): string {
+  return `User ${lowerFirst(sentence.replace(/^(?:the )?user\s/i, ""))}`;
 }
 
 function userWords({ turns }: Gates): string {

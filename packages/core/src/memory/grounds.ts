@@ -65,12 +65,19 @@ function clausesState(sentence: string, fact: string): boolean {
   const terms = [...meaning(fact)];
   const shares = clauses.map((clause) => share(terms, clause));
   const most = Math.max(...shares);
+  // "I am afraid of it" is no ground for "not afraid of production", which two clauses carry together.
+  if (isNegated(fact) && reverses(sentence, fact) && !FORMER.test(sentence)) return false;
   const asks = isQuestion(sentence);
   return clauses.every((clause, index) => {
-    if (shares[index]! >= DENYING && (denies(clause, fact) || requestsToForget(clause))) return false;
+    if (
+      shares[index]! >= (shares[index] === most ? HALF : DENYING) &&
+      (denies(clause, fact) || requestsToForget(clause))
+    )
+      return false;
     if (shares[index]! < most) return true;
     if (asks && !(index < clauses.length - 1 && TELLS.test(clause) && !TAG.test(sentence))) return false;
     if (HEDGED.test(clause) && !HEDGED_FACT.test(fact)) return false;
+    if (WISHED_ACT.test(fact) && TELLS.test(clause) && !WISHES.test(clause)) return false;
     return !isOfOthers(clause, fact) && !(isPast(clause) && isPresent(fact));
   });
 }
@@ -141,6 +148,8 @@ function isAmong(term: string, words: ReadonlySet<string>): boolean {
 const STEM = 4;
 /** A clause that holds so much of a fact and a negation denies it. */
 const DENYING = 0.6;
+/** Enough where no other clause holds more. */
+const HALF = 0.5;
 
 const CLAUSES =
   /[,;:()\u2014\uff0c\uff1b\u3001]|\s[-\u2013]\s|\b(?:but|because|except|besides|although|though|while|whereas|aber|sondern|weil|mais|pero|porque)\b|\band (?=(?:i|we|my|our|he|she|they|it|you|don't|do not|never|not|no|hate|am|live|work)\b)/iu;
@@ -150,7 +159,7 @@ const PARTS = /[,;:.!?]\s|\s[-\u2013\u2014]\s|\b(?:and|but|or|who|whose|whom|whi
 const RETRACTED =
   /\b(?:(?:not|isn't|never) (?:really |actually |at all )?(?:true|right|correct|the case)|untrue|false|a (?:lie|joke)|just kidding|(?:i'm |i am |only )?(?:kidding|joking)|i made that up|stimmt nicht|nicht wahr|kein wort wahr|(?:ist|war) (?:falsch|gelogen)|(?:n'est |est )?(?:pas vrai|faux)|no es (?:verdad|cierto)|mentira)\b|(?:\u4e0d\u662f\u771f\u7684|\u5f00\u73a9\u7b11|\u5618\u3067\u3059|\u5197\u8ac7)/iu;
 const HEDGED =
-  /\b(?:if|unless|whether|suppos(?:e|ing)|imagine|pretend|hypothetically|maybe|perhaps|possibly|wish|as though|(?:one|some) ?day|might|would(?! (?:like|love|prefer|rather|appreciate)\b)|wonder\w{0,3}|according to|supposedly|allegedly|(?<!\b(?:i|we) )(?:claim|think|believe|pretend|assume|insist|reckon)(?:s|ed)|thought|(?:am|'m|was|been|were) told|heard|rumou?rs?|wenn|falls|ob|vielleicht|eines tages|w\u00fcrde|w\u00e4re|h\u00e4tte|laut|angeblich|behauptet|meint|glaubt|peut-\u00eatre|si|un jour|selon|quiz\u00e1s?|tal vez|ojal\u00e1|seg\u00fan)(?![\p{L}])|(?<!\p{L})(?:\u0435\u0441\u043b\u0438|\u0432\u043e\u0437\u043c\u043e\u0436\u043d\u043e|\u043c\u043e\u0436\u0435\u0442 \u0431\u044b\u0442\u044c)(?!\p{L})|\u5982\u679c|\u8981\u662f|\u5047\u5982|\u4e5f\u8bb8|\u53ef\u80fd|\u3082\u3057/iu;
+  /\b(?:if|unless|whether|suppos(?:e|ing)|imagine|pretend|hypothetically|maybe|perhaps|possibly|wish|as though|(?:one|some) ?day|might|would(?! (?:like|love|prefer|rather|appreciate)\b)|wonder\w{0,3}|according to|supposedly|allegedly|(?<!\b(?:i|we) )(?:claim|think|believe|pretend|assume|insist|reckon)(?:s|ed)|thought|(?:am|'m|was|been|were) told|(?:they|people|others|some|everyone|everybody|he|she) (?:says?|said)|heard|rumou?rs?|wenn|falls|ob|vielleicht|eines tages|w\u00fcrde|w\u00e4re|h\u00e4tte|laut|angeblich|behauptet|meint|glaubt|peut-\u00eatre|si|un jour|selon|quiz\u00e1s?|tal vez|ojal\u00e1|seg\u00fan)(?![\p{L}])|(?<!\p{L})(?:\u0435\u0441\u043b\u0438|\u0432\u043e\u0437\u043c\u043e\u0436\u043d\u043e|\u043c\u043e\u0436\u0435\u0442 \u0431\u044b\u0442\u044c)(?!\p{L})|\u5982\u679c|\u8981\u662f|\u5047\u5982|\u4e5f\u8bb8|\u53ef\u80fd|\u3082\u3057/iu;
 /** A fact that says itself that it is not certain, or what holds when. */
 const HEDGED_FACT =
   /\b(?:may|might|maybe|perhaps|would|could|if|when|whether|wants?|wish\w{0,3}|hop(?:es?|ing)|plan\w{0,4}|consider\w{0,3}|think\w{0,3}|dream\w{0,3}|possibl\w|claims?|said|says|intends?|believes?|prefers?|m\u00f6chte|will|wenn)\b/i;
@@ -162,9 +171,14 @@ const PAST =
   /\b(?:lived|worked|studied|resided|owned|drove|played|used to|wohnte|lebte|arbeitete)\b|\bas a (?:child|kid|boy|girl|student|teenager)\b/iu;
 /** Whom a clause speaks of that doesn't begin with the user. */
 const OTHERS =
-  /^\W*(?:and |so |well )?(?:(?:my|our|the|a|an|his|her|their|some) (?:\w{1,20} ){0,2}?)?(friends?|brothers?|sisters?|wife|husband|partner|mother|father|mom|mum|dad|sons?|daughters?|kids?|child|children|parents?|boss|colleagues?|neighbou?rs?|cousins?|uncle|aunt|girlfriend|boyfriend|roommate|flatmate|doctor|teacher|bank|people|others|everyone|somebody|someone|he|she|they|some)\b/i;
+  /^\W*(?:(?:and|so|well|oh|ok|okay|yes|no|hi|hello|btw|also|actually|you know),? ){0,3}(?:(?:my|our|the|a|an|his|her|their|some) (?:\w{1,20} ){0,2}?)?(friends?|brothers?|sisters?|wife|husband|partner|mother|father|mom|mum|dad|sons?|daughters?|kids?|child|children|parents?|boss|colleagues?|neighbou?rs?|cousins?|uncle|aunt|girlfriend|boyfriend|roommate|flatmate|doctor|teacher|bank|people|others|everyone|somebody|someone|he|she|they|some)\b/i;
 const TELLS =
   /^\W*(?:(?:so|and|since|as|because|well|sure|yes|no|hi|hello|hey) )?(?:i|i'm|i've|my|we|we're|we've|our|ich|wir|mein\w?|je|j'|mon|ma|yo|soy|mi)(?![\p{L}])/iu;
+/** What the assistant is to do; who only tells what they do themselves asks for nothing. */
+const WISHED_ACT =
+  /\bwants? (?:(?:the |this |my )?(?:assistant|agent|ai|bot|model)\b|(?:\S{1,30} ){1,4}?(?:deleted|removed|sent|run|executed|paid|approved|published|merged|deployed|transferred|opened|followed|obeyed|done)\b)/i;
+const WISHES =
+  /\b(?:want|wish|like|love|prefer|need|expect|hope|ask(?:ed|ing)?|insist|hate|mind|please|should|must|m\u00f6chte|mag|will|bitte|soll\w{0,3}|veux|voudrais|aime|pr\u00e9f\u00e8re|quiero|prefiero|gusta)(?![\p{L}])/iu;
 /** Behind a statement it asks whether that is so. */
 const TAG =
   /,\s*(?:right|correct|no|yes|don't i|do i|am i|aren't i|isn't it|isn't that so|oder|nicht wahr|ne|non|verdad)\s*\?/i;

@@ -310,7 +310,7 @@ test("500 facts, a fact of 100 kB, an unknown category and useless confidences d
     odd.refused.map(({ reason }) => reason),
     ["too-long"],
   );
-  assert.equal(odd.document.facts[0]!.category, "zorp/x");
+  assert.equal(odd.document.facts[0]!.category, "context");
   assert.ok(odd.refused[0]!.text.length <= 120);
 });
 

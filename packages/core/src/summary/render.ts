@@ -6,6 +6,7 @@
  * next, now, goals, prose. A shed line is counted where it would have stood, with the way to read it.
  */
 import type { SummaryFormat } from "../log/record.ts";
+import { flatten } from "../text/names.ts";
 import { newsOf } from "./extract.ts";
 import { formatSeqs, LEDGER_FILE, ledgerLines } from "./ledger-lines.ts";
 import {
@@ -176,9 +177,10 @@ function blocksOf(state: SummaryState, options: RenderOptions): SummaryBlock[] {
   const ledger = ledgerLines(state.ledger);
   const open = (section: SummarySection) => state.sections[section].filter((item) => !isResolved(item));
   const resolved = Object.values(state.sections).flat().filter(isResolved);
+  // A line break in a todo or a file's name would begin a line or a heading of its own.
   const plain = (name: BlockName, lines: readonly string[], note?: string): SummaryBlock => ({
     name,
-    lines,
+    lines: lines.map((line) => flatten(line).trimEnd()),
     priority: lines.map((_, index) => index),
     ...(note === undefined || note === "" ? {} : { note }),
   });
@@ -232,7 +234,7 @@ const NAME_LINE = 100;
 
 function itemLine(item: SummaryItem): string {
   const why = item.why === undefined ? "" : ` (${isResolved(item) ? `${item.status}: ` : "because: "}${item.why})`;
-  return `${item.text}${why} ${formatSeqs(item.seqs)}`;
+  return `${flatten(item.text)}${flatten(why)} ${formatSeqs(item.seqs)}`;
 }
 
 function newestFirst(items: readonly SummaryItem[]): number[] {

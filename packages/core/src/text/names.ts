@@ -46,7 +46,9 @@ export function countNames(text: string): Map<string, number> {
 /** What a sentence of prose names: addresses, numbers but for years, and words with a capital inside the sentence. */
 export function properNames(text: string): string[] {
   const addresses =
-    text.match(/[\w.+-]{1,64}@[\w-]+\.[\w.]+|https?:\/\/\S+|\b[\w-]{1,100}\.[a-z]{2,12}\b(?:\/\S*)?/gi) ?? [];
+    text.match(
+      /[\w.+-]{1,64}@[\w-]+\.[\w.]+|https?:\/\/\S+|(?<![\p{L}\p{N}_])[\p{L}\p{N}_-]{1,100}\.[a-z]{2,12}\b(?:\/\S*)?/giu,
+    ) ?? [];
   const numbers = (text.match(/(?<![\w.])\d+(?:[.,]\d+)*/g) ?? []).filter((one) => !/^(?:19|20)\d\d$/.test(one));
   const names = [...text.matchAll(/(?<=[\p{L}\p{N},;:)"'] )\p{Lu}[\p{L}\p{N}]{2,}/gu)].map(([name]) => name);
   return [...addresses, ...numbers, ...names.filter((name) => !NO_NAMES.has(name))];
@@ -364,9 +366,9 @@ export function oneLine(text: string, maxChars: number): string {
   return clip(flatten(head).trim(), maxChars);
 }
 
-/** All white space, line breaks of every kind and control characters as single blanks. */
+/** All white space, line breaks of every kind, control characters and direction marks as single blanks. */
 export function flatten(text: string): string {
-  return text.replaceAll(/[\s\p{Cc}]+/gu, " ");
+  return text.replaceAll(/[\s\p{Cc}\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069]+/gu, " ");
 }
 
 /** Whether a value that came from outside has fields: an object that is no list. */
