@@ -7,6 +7,23 @@ import { build } from "esbuild";
 
 const source = join(dirname(fileURLToPath(import.meta.url)), "src");
 
+/**
+ * The views that are fetched later reach all that the page begins with, so esbuild writes the beginning as one file instead
+ * of two: one request less, and smaller compressed. It runs once, as the page begins.
+ */
+const oneBeginning = {
+  name: "one-beginning",
+  setup({ onLoad }) {
+    onLoad({ filter: /opened-later\.ts$/ }, ({ path }) => ({
+      contents: `import "../main.tsx";${readFileSync(path, "utf8")}`,
+      loader: "ts",
+    }));
+  },
+};
+
+/** Made by that as well: a script that only loads the beginning, and the styles once more. */
+const UNUSED = /^(?:main-\w+\.js|opened-later-\w+\.css)$/;
+
 /** Old files go first: the folder is the page's own. */
 export async function buildPage(folder) {
   rmSync(folder, { recursive: true, force: true });
@@ -27,14 +44,15 @@ export async function buildPage(folder) {
     loader: { ".svg": "copy" },
     legalComments: "none",
     metafile: true,
+    plugins: [oneBeginning],
   });
   const names = Object.keys(metafile.outputs).map((path) => basename(path));
+  for (const name of names) if (UNUSED.test(name)) rmSync(join(folder, "assets", name));
   const named = (start, end) => names.find((name) => name.startsWith(start) && name.endsWith(end));
   const html = readFileSync(join(source, "index.html"), "utf8")
     .replace("ICON", `/assets/${named("icon-", ".svg")}`)
     .replace("STYLE", `/assets/${named("main-", ".css")}`)
-    .replace("SHARED", `/assets/${named("chunk-", ".js")}`)
-    .replace("SCRIPT", `/assets/${named("main-", ".js")}`);
+    .replace("SCRIPT", `/assets/${named("chunk-", ".js")}`);
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "index.html"), html);
 }

@@ -46,6 +46,24 @@ for (const [theme, width] of [
     });
   });
 
+test("an over-full window looks over-full in a shared page, and the curve has figures and times", async (t) => {
+  await inspect(t, { config: SMALL }, async ({ page, url, home, sound }) => {
+    await fill(url, "over", 200, (index) => `message ${index} ${"about the sea ".repeat(40)}`);
+    await page.goto(await written(t, fullPage(home, "over", { signal: t.signal })));
+    await page.getByText(/^[\d,]+ tokens do not fit\./).waitFor();
+    const bar = (await page.locator(".bar").boundingBox())!;
+    const beyond = (await page.locator(".bar .beyond").boundingBox())!;
+    assert.ok(beyond.x > bar.x && Math.abs(beyond.x + beyond.width - bar.x - bar.width) < 1);
+    await sound();
+    await talked(url, 4);
+    await page.goto(await written(t, fullPage(home, "garden", { signal: t.signal })));
+    await page.getByText("Thread garden · 8 messages · 4 requests").waitFor();
+    assert.equal(await page.locator(".bar .beyond").count(), 0);
+    assert.deepEqual(await page.locator(".axis span").allInnerTexts(), ["10,000", "5,000", "0"]);
+    assert.match(await page.locator(".times").innerText(), /^\d{4}-\d\d-\d\d \d\d:\d\d/);
+  });
+});
+
 test("a thread without requests or compactions, and an empty one, are pages as well", async (t) => {
   await inspect(t, { config: SMALL }, async ({ page, url, home }) => {
     await fill(url, "plain", 400);

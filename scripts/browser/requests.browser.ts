@@ -45,6 +45,13 @@ for (const [store, theme, width] of [
         ];
         await complete(history, "2,850 km.");
         await page.getByRole("table").getByText("extended").waitFor();
+        if (width > 700) {
+          const { threads } = (await (await fetch(`${url}/api/threads`)).json()) as { threads: { id: string }[] };
+          const body = JSON.stringify({ title: "Rivers <b>of</b> Europe" });
+          const headers = { "content-type": "application/json" };
+          await fetch(`${url}/api/threads/${threads[0]!.id}`, { method: "PATCH", headers, body });
+          await page.getByRole("cell", { name: "Rivers <b>of</b> Europe" }).first().waitFor();
+        }
         await complete([{ role: "user", content: "Fail." }], null);
         await page
           .getByRole("table")

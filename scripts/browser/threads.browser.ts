@@ -131,6 +131,8 @@ test("a thread is listed with its id, and the palette finds it by id and by titl
       await page.keyboard.press("Enter");
       await page.waitForURL(place);
     }
+    // The browser's own list of tabs names it, too.
+    while ((await page.title()) !== "A garden · Palimpsest") await page.waitForTimeout(50);
   });
 });
 
@@ -141,13 +143,33 @@ test("the palette acts on the list of threads, and searches everything for what 
     await page.getByRole("option", { name: "A garden" }).click();
     await page.keyboard.press("Control+k");
     await page.getByRole("option", { name: "Rename the chosen thread" }).waitFor();
-    await page.getByRole("combobox", { name: "Do or go" }).fill("cardamom");
+    await page.getByRole("combobox", { name: "Jump to" }).fill("cardamom");
     await page.getByRole("option", { name: "Search everything ever said for “cardamom”" }).click();
     await page.getByText(/^\d+ hits? in 1 thread/).waitFor();
     await page.keyboard.press("Control+k");
-    await page.getByRole("combobox", { name: "Do or go" }).fill("start");
+    await page.getByRole("combobox", { name: "Jump to" }).fill("start");
     await page.keyboard.press("Enter");
     await page.waitForURL(/\/chat$/);
+  });
+});
+
+test("what is typed right after the key of a field reaches it, before anything is drawn", async (t) => {
+  await inspect(t, { width: 1000 }, async ({ page, url }) => {
+    await talked(url);
+    await page.goto("/threads");
+    await page.getByRole("option", { name: "A garden" }).click();
+    for (const [key, field] of [
+      ["{ key: 'e' }", "title"],
+      ["{ key: 'k', ctrlKey: true }", "palette-field"],
+    ] as const) {
+      const focused = await page.evaluate<string>(`(async () => {
+        document.querySelector("main").dispatchEvent(new KeyboardEvent("keydown", { ...${key}, bubbles: true }));
+        for (let turn = 0; turn < 50; turn += 1) await null;
+        return document.activeElement.id;
+      })()`);
+      assert.equal(focused, field);
+      await page.keyboard.press("Escape");
+    }
   });
 });
 

@@ -24,14 +24,24 @@ section > h2 { font-size: 1.15rem; opacity: 1; margin: 1.5rem 0 .5rem; }
 table { border-collapse: collapse; width: 100%; font-size: .85rem; font-variant-numeric: tabular-nums; }
 td, th { text-align: start; vertical-align: top; padding: .2rem .6rem .2rem 0; border-bottom: 1px solid color-mix(in srgb, currentColor 12%, transparent); overflow-wrap: anywhere; }
 .n { text-align: end; white-space: nowrap; }
-.bar { display: flex; height: 1.6rem; border-radius: .3rem; overflow: hidden; background: color-mix(in srgb, currentColor 10%, transparent); }
+.about { opacity: .7; }
+strong { color: light-dark(#b91c1c, #f87171); }
+.bar { display: flex; position: relative; height: 1.6rem; border-radius: .3rem; overflow: hidden; background: color-mix(in srgb, currentColor 10%, transparent); }
 .bar i { min-width: 1px; }
+.beyond { position: absolute; inset: 0; border-left: 2px solid light-dark(#1d1f24, #e7e7e2); background: repeating-linear-gradient(-45deg, rgb(185 28 28 / .6) 0 3px, transparent 3px 12px); }
+.curve { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: .6rem; }
+.axis { display: flex; flex-direction: column; justify-content: space-between; margin: 0; text-align: end; line-height: 1; }
+.axis, .times { font-size: .75rem; font-variant-numeric: tabular-nums; opacity: .75; }
+.times { display: flex; justify-content: space-between; }
 .key i { display: inline-block; width: .6rem; height: .6rem; border-radius: .1rem; margin-right: .35rem; }
 .key span { margin-right: 1rem; white-space: nowrap; display: inline-block; }
 details { margin: .3rem 0; }
 summary { cursor: pointer; }
 time { white-space: nowrap; }
-svg { width: 100%; height: auto; color: light-dark(#b83b0a, #f07a45); }
+svg { width: 100%; height: 10rem; color: light-dark(#b83b0a, #f07a45); border-bottom: 1px solid color-mix(in srgb, currentColor 40%, transparent); }
+polyline, line { fill: none; vector-effect: non-scaling-stroke; }
+polyline { stroke-width: 2; stroke: light-dark(#4f6bb8, #6d88d6); }
+.dot { stroke-width: 10; stroke-linecap: round; }
 </style>
 </head>
 <body>

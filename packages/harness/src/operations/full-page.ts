@@ -24,6 +24,7 @@ export async function* fullPage(home: Home, threadId: string, options: Operation
     yield piece;
     if (!isHead) continue;
     isHead = false;
+    yield aboutHtml(now, course);
     yield `<nav><a href="#window">Window</a> · <a href="#requests">Requests</a> · <a href="#compactions">Compactions</a> · <a href="#said">What was said</a></nav>\n`;
     yield windowHtml(now);
     yield curveHtml(course);
@@ -31,6 +32,11 @@ export async function* fullPage(home: Home, threadId: string, options: Operation
     yield* compactionsHtml(home, threadId);
     yield `<section id="said"><h2>What was said</h2></section>\n`;
   }
+}
+
+function aboutHtml({ thread, messages }: WindowNow, { requests }: OverTime): string {
+  const facts = [`Thread ${escaped(thread)}`, counted(messages, "message"), counted(requests.length, "request")];
+  return `<p class="about">${facts.join(" · ")}</p>\n`;
 }
 
 function windowHtml({ at, total, window: size, parts, entries, compaction }: WindowNow): string {
@@ -48,9 +54,14 @@ function windowHtml({ at, total, window: size, parts, entries, compaction }: Win
       `<tr><td>${seq === null ? "" : messageLink(seq)}</td><td>${escaped(role)}</td><td>${escaped(whyWords({ source, shortened, pinned }))}</td><td class="n">${figure(tokens)}</td></tr>`,
   );
   const hidden = compaction === null ? "" : ` Everything up to #${compaction.hiddenThrough} is behind one summary.`;
+  const isOver = total > size;
+  const words = isOver
+    ? ` <strong>${figure(total - size)} tokens do not fit.</strong> The line is the end of the window.`
+    : "";
+  const beyond = isOver ? `<b class="beyond" style="left:${((size / whole) * 100).toFixed(2)}%"></b>` : "";
   return `<section id="window"><h2>The window at #${at}</h2>
-<p>${figure(total)} of ${figure(size)} tokens.${hidden}</p>
-<div class="bar">${bar.join("")}</div>
+<p>${figure(total)} of ${figure(size)} tokens.${words}${hidden}</p>
+<div class="bar">${bar.join("")}${beyond}</div>
 <p class="key">${key.join("")}</p>
 <details><summary>${figure(entries.length)} entries</summary>
 <table><tr><th>record</th><th>who</th><th>why it is there</th><th class="n">tokens</th></tr>
@@ -59,20 +70,20 @@ ${rows.join("\n")}
 `;
 }
 
-/** The inspector's colors, between its light and its dark ones. */
+/** The inspector's colors. */
 const COLORS: Readonly<Record<string, string>> = {
-  base: "#64748b",
-  memory: "#8b5cb8",
-  instructions: "#8b5cb8",
-  summary: "#c2410c",
-  acknowledgement: "#e08a5b",
-  rules: "#b91c5c",
-  evidence: "#a2457e",
-  user: "#0f766e",
-  assistant: "#4f6bb8",
-  tool: "#8a7420",
-  images: "#b4506a",
-  definitions: "#475569",
+  base: "light-dark(#64748b,#7b8aa0)",
+  memory: "light-dark(#8b5cb8,#a980d6)",
+  instructions: "light-dark(#64748b,#7b8aa0)",
+  summary: "light-dark(#c2410c,#e0632f)",
+  acknowledgement: "light-dark(#e08a5b,#c9744a)",
+  rules: "light-dark(#b91c5c,#e2588d)",
+  evidence: "light-dark(#a2457e,#c766a2)",
+  user: "light-dark(#0f766e,#1d9a8f)",
+  assistant: "light-dark(#4f6bb8,#6d88d6)",
+  tool: "light-dark(#8a7420,#b0953a)",
+  images: "light-dark(#b4506a,#d0708a)",
+  definitions: "light-dark(#475569,#98a8be)",
 };
 const OTHER_COLOR = "#94a3b8";
 
@@ -81,6 +92,7 @@ const PARTS: Readonly<Record<string, string>> = {
   base: "system prompt",
   tool: "tool results",
   definitions: "definitions of tools",
+  unseen: "not in the file",
 };
 
 function whyWords({
@@ -92,14 +104,18 @@ function whyWords({
   return [source === "message" ? "verbatim" : source, ...more].join(", ");
 }
 
-/** The tokens of every request, with a line for the window and one for each compaction. */
+/** The tokens of every request, with figures beside it, a line for the window and one for each compaction. */
 function curveHtml({ requests, marks }: OverTime): string {
   const [first, last] = [requests[0], requests.at(-1)];
   if (first === undefined || last === undefined) return "";
   const [width, height] = [1000, 160];
-  const most = requests.reduce((sum, { input, window: size }) => Math.max(sum, input, size ?? 0), 1) * 1.05;
+  const largest = requests.reduce((most, { input }) => Math.max(most, input), 1);
+  const size = last.window;
+  // Where the window is far larger, the curve would be a flat line at its foot.
+  const isNear = size !== null && size <= largest * 3;
+  const step = halfOf(isNear ? Math.max(largest, size) : largest);
   const x = (index: number) => (requests.length === 1 ? width / 2 : (index / (requests.length - 1)) * width).toFixed(1);
-  const y = (tokens: number) => (height - (tokens / most) * height).toFixed(1);
+  const y = (tokens: number) => (height - (tokens / (2 * step)) * height).toFixed(1);
   const points = requests.map(({ input }, index) => `${x(index)},${y(input)}`).join(" ");
   const cuts = marks
     .filter(({ kind }) => kind === "compaction")
@@ -108,16 +124,26 @@ function curveHtml({ requests, marks }: OverTime): string {
     .map(
       (index) => `<line x1="${x(index)}" x2="${x(index)}" y1="0" y2="${height}" stroke="currentColor" opacity=".6"/>`,
     );
-  const only = requests.length === 1 ? `<circle cx="${x(0)}" cy="${y(first.input)}" r="5" fill="#4f6bb8"/>` : "";
-  const size = last.window;
-  const limit =
+  const only = requests.length === 1 ? `<polyline class="dot" points="${points} ${points}"/>` : "";
+  const limit = isNear
+    ? `<line x1="0" x2="${width}" y1="${y(size)}" y2="${y(size)}" stroke="currentColor" stroke-dasharray="5 4"/>`
+    : "";
+  const window =
     size === null
       ? ""
-      : `<line x1="0" x2="${width}" y1="${y(size)}" y2="${y(size)}" stroke="currentColor" stroke-dasharray="5 4"/>`;
+      : ` ${isNear ? "The dashed line is the window of" : "The window is far above it:"} ${figure(size)}.`;
   return `<section><h2>Tokens of every request</h2>
-<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${figure(requests.length)} requests">${cuts.join("")}${limit}<polyline points="${points}" fill="none" stroke="#4f6bb8" stroke-width="2"/>${only}</svg>
-<p>${only === "" ? `From ${figure(first.input)} to ${figure(last.input)}` : figure(first.input)} tokens.${size === null ? "" : ` The dashed line is the window of ${figure(size)}.`}${cuts.length === 0 ? "" : " Each upright line is a compaction."}</p></section>
+<div class="curve"><p class="axis">${[2 * step, step, 0].map((tokens) => `<span>${figure(tokens)}</span>`).join("")}</p>
+<svg viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" role="img" aria-label="${counted(requests.length, "request")}">${cuts.join("")}${limit}<polyline points="${points}"/>${only}</svg></div>
+<p class="times">${timeHtml(first.at)}${only === "" ? ` ${timeHtml(last.at)}` : ""}</p>
+<p>${only === "" ? `From ${figure(first.input)} to ${figure(last.input)}` : figure(first.input)} tokens.${window}${cuts.length === 0 ? "" : " Each upright line is a compaction."}</p></section>
 `;
+}
+
+/** A round figure, twice of which is enough. */
+function halfOf(most: number): number {
+  const unit = 10 ** Math.floor(Math.log10(most / 2));
+  return ([1, 2, 2.5, 5].find((times) => 2 * times * unit >= most) ?? 10) * unit;
 }
 
 async function* requestsHtml(
@@ -207,6 +233,10 @@ function timeHtml(at: string): string {
 
 function messageLink(seq: number): string {
   return `<a href="#m${seq}">#${seq}</a>`;
+}
+
+function counted(count: number, noun: string): string {
+  return `${figure(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 function figure(count: number): string {

@@ -6,8 +6,8 @@ import { followThreads, stopFollowing } from "../api/threads.ts";
 import { isTyping, offered } from "../keyboard/actions.ts";
 import { Empty } from "../parts/empty.tsx";
 import { go, place } from "../router/navigate.ts";
-import { addressOf, isOfThread, type PageView, VIEWS } from "../router/place.ts";
-import { visible } from "../text/format.ts";
+import { addressOf, isOfThread, type PageView, SHOWS, VIEWS } from "../router/place.ts";
+import { threadName } from "../views/thread-name.ts";
 import { views } from "../views/views.tsx";
 import { isPaletteOpen, moves, Palette } from "./palette.tsx";
 import { Rail } from "./rail.tsx";
@@ -21,9 +21,10 @@ export function Frame() {
   // Sent together with the request for the session, so that the threads arrive one round trip earlier.
   useEffect(followThreads, [user.value?.user]);
   const { view, id } = place.value;
+  const name = view === "nowhere" ? "" : `${id === null ? views[view].title : threadName(id)} · `;
   useEffect(() => {
-    document.title = view === "nowhere" ? "Palimpsest" : `${visible(id ?? views[view].title)} · Palimpsest`;
-  }, [view, id]);
+    document.title = `${name}Palimpsest`;
+  }, [name]);
   return (
     <div class="frame">
       <button type="button" class="button skip" onClick={() => main.current?.focus()}>
@@ -58,7 +59,7 @@ function Top({ user, onLeave }: { readonly user: Person | null; readonly onLeave
         ))}
       </nav>
       <button type="button" class="button find push" onClick={openPalette} aria-keyshortcuts="Control+K">
-        <span class="cut">Do or go</span> <kbd>Ctrl K</kbd>
+        <span class="cut">Jump to…</span> <kbd>Ctrl K</kbd>
       </button>
       <button type="button" class="button plain" onClick={nextTheme} title="Light, dark or as the system">
         ◐<span class="hidden">Change the theme</span>
@@ -89,11 +90,14 @@ function NavLink({ view }: { readonly view: PageView }) {
   const link = useRef<HTMLAnchorElement>(null);
   const isCurrent = current.view === view;
   useEffect(() => {
-    // Where the row of views is wider than the screen.
-    if (isCurrent) link.current?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    if (!isCurrent) return;
+    // Where the row of views is wider than the screen, also after the screen was turned.
+    const observer = new ResizeObserver(() => link.current?.scrollIntoView({ block: "nearest", inline: "nearest" }));
+    observer.observe(link.current!.parentElement!);
+    return () => observer.disconnect();
   }, [isCurrent]);
   return (
-    <a ref={link} href={addressOf(view, id)} aria-current={isCurrent ? "page" : undefined}>
+    <a ref={link} href={addressOf(view, id)} aria-current={isCurrent ? "page" : undefined} title={SHOWS[view]}>
       {views[view].title}
     </a>
   );

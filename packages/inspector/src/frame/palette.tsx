@@ -1,6 +1,6 @@
 /** Everything that can be done from here, found by typing: views, actions of the view, and what others offer. */
 import { signal } from "@preact/signals";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { threads } from "../api/threads.ts";
 import { type Action, offered } from "../keyboard/actions.ts";
 import { go, place } from "../router/navigate.ts";
@@ -15,7 +15,8 @@ export function Palette() {
   const dialog = useRef<HTMLDialogElement>(null);
   const [text, setText] = useState("");
   const [chosen, setChosen] = useState(0);
-  useEffect(() => dialog.current?.showModal(), []);
+  // Before the next key comes: it is meant for the field.
+  useLayoutEffect(() => dialog.current?.showModal(), []);
   const said = text.trim();
   const actions = [
     ...matching([...offered.value, ...moves(), THEME], text),
@@ -30,14 +31,15 @@ export function Palette() {
     action?.run();
   };
   return (
-    <dialog ref={dialog} class="palette" aria-label="Do or go" onClose={close}>
+    <dialog ref={dialog} class="palette" aria-label="Jump to" onClose={close}>
       <input
+        id="palette-field"
         role="combobox"
         aria-expanded="true"
         aria-controls="palette-list"
         aria-activedescendant={`palette-${index}`}
-        aria-label="Do or go"
-        placeholder="Do or go…"
+        aria-label="Jump to"
+        placeholder="A view, an action, a thread, or words to search for"
         value={text}
         onInput={(event) => {
           setText(event.currentTarget.value);

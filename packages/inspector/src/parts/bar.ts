@@ -32,7 +32,7 @@ const ORDER: readonly (readonly [part: string, color: string])[] = [
   ["images", "images"],
 ];
 
-const LABELS: Readonly<Record<string, string>> = { base: "system", tool: "tool results" };
+const LABELS: Readonly<Record<string, string>> = { base: "system", tool: "tool results", unseen: "not in the file" };
 
 /** The prompt from the left, then what is free, then the tools' definitions and what is kept for the answer. */
 export function segmentsOf({ window, total, parts, groups }: ContextFacts): readonly BarSegment[] {

@@ -1,6 +1,6 @@
 /** A question or a small form above the page: the browser's own dialog, which keeps the focus inside and gives it back. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { Form } from "./form.tsx";
 
 interface DialogProps {
@@ -12,7 +12,8 @@ interface DialogProps {
 function Dialog({ title, onClose, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const titleId = useId();
-  useEffect(() => {
+  // Before the next key comes: it is meant for the dialog.
+  useLayoutEffect(() => {
     const dialog = element.current;
     dialog?.showModal();
     return () => dialog?.close();

@@ -52,11 +52,11 @@ export function ThreadList({ facts, onSight, branches, chosen, now, onChoose, on
 
 const HEADS = 29;
 const FRAME = 2;
-const LEAST_ROWS = 2;
+const NONE_ROWS = 2;
 
-/** Of the list with facts, its heads and its frame: it needs no more room than its rows. */
+/** Of the list with facts, its heads and its frame: it needs no more room than its rows, or what says that there are none. */
 export function heightOfThreads(count: number): number {
-  return HEADS + FRAME + FULL_ROW * Math.max(LEAST_ROWS, count);
+  return HEADS + FRAME + FULL_ROW * (count || NONE_ROWS);
 }
 
 /** Above the list with facts; the rows say the same to screen readers. */
@@ -85,7 +85,7 @@ interface ThreadItemProps {
 
 function ThreadItem({ branch: { thread, depth }, now, children }: ThreadItemProps) {
   return (
-    <div class="thread" style={{ paddingLeft: `${8 + depth * 16}px` }}>
+    <div class="thread" style={{ paddingLeft: `${12 + depth * 16}px` }}>
       <span class="cut" dir="auto">
         {visible(nameOf(thread))}
       </span>

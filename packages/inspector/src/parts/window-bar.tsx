@@ -30,7 +30,7 @@ export function WindowBar({ context, size, label }: WindowBarProps) {
             style={{ width: `${share * 100}%` }}
             title={`${name}: ${grouped(tokens)} tokens, ${percent(share)}`}
           >
-            {size === "large" && share > NAMED_SHARE ? name : ""}
+            {size === "large" && share > NAMED_SHARE && <b>{name}</b>}
           </span>
         ))}
       </div>

@@ -6,6 +6,19 @@ export const VIEWS = ["threads", "window", "timeline", "chat", "map", "rules", "
 
 export type PageView = (typeof VIEWS)[number];
 
+/** What each view is for, in one sentence. */
+export const SHOWS: Readonly<Record<PageView, string>> = {
+  threads: "All threads, and a search of everything ever said.",
+  window: "What fills the prompt of a thread, and why.",
+  timeline: "How the prompt grew and was compacted, request by request.",
+  chat: "Talk to a thread.",
+  map: "What was talked about in a thread, day by day.",
+  rules: "What always stands in the prompt of a thread: standing rules, and the model's notes.",
+  memory: "What is remembered about you, in every thread.",
+  requests: "What clients sent to /v1, and what the provider got of it.",
+  lab: "What other compaction policies would have made of a conversation.",
+};
+
 export interface PagePlace {
   readonly view: PageView | "nowhere";
   /** The thread, or in `requests` the request; null: none is chosen. */

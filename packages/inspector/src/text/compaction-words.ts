@@ -23,7 +23,7 @@ function whyOf(reason: string): string {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  manual: "Somebody asked for it",
+  manual: "It was asked for",
   overflow: "The provider said that the prompt is too long",
   window: "The prompt would not have fitted into the window",
   price: "Going on would have cost more than a smaller prompt",

@@ -6,7 +6,7 @@ import { Empty } from "../parts/empty.tsx";
 import { ProblemNote } from "../parts/problem.tsx";
 import { nameOf } from "../parts/tree.ts";
 import { place } from "../router/navigate.ts";
-import { addressOf } from "../router/place.ts";
+import { addressOf, SHOWS } from "../router/place.ts";
 import { ago, visible } from "../text/format.ts";
 import { Beginnings } from "./threads/beginnings.tsx";
 
@@ -21,10 +21,12 @@ const MOST = 8;
 /** The newest to choose from, or how to get a first one. */
 function NoThread() {
   const { view } = place.value;
+  const lead = view === "nowhere" ? "" : SHOWS[view];
   const newest = [...threads.value.values()].toSorted((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1)).slice(0, MOST);
-  if (newest.length === 0 && isEveryThread.value) return <Beginnings of="view" />;
+  if (newest.length === 0 && isEveryThread.value) return <Beginnings of="view" lead={lead} />;
   return (
     <Empty of="view" title="Choose a thread">
+      <p>{lead}</p>
       <ul class="card flush choices">
         {newest.map((thread) => (
           <li key={thread.id}>

@@ -31,7 +31,9 @@ export function Act({ entry, threadId, acts, undone }: ActProps) {
     <div class={`act act-${act} ${isOpen ? "is-open" : ""}`}>
       <span class="act-text">{brought === undefined ? text : `Brought back #${brought}`}</span>
       {isUndone && <span class="pill">taken back</span>}
-      {detail !== "" && <span class="dim small cut">{line(detail.replace(/^<\w+>\s*/, ""), 160)}</span>}
+      {detail !== "" && (
+        <span class="dim small cut">{line(detail.replace(/^<\w+>\s*(?:Looked up in memory.*\n)?/, ""), 160)}</span>
+      )}
       {canUndo && (
         <span class="row push">
           <a class="button plain" href={addressOf("window", threadId)}>

@@ -46,6 +46,7 @@ function NewChat() {
       <div class="chat-log">
         <Empty title="A new conversation">
           <p>Say something below. The thread is made with your first message, and everything in it can be inspected.</p>
+          {recent.length > 0 && <p>Or go on with:</p>}
           {recent.length > 0 && (
             <ul class="recent" aria-label="Recent threads">
               {recent.map(({ id, title, updatedAt }) => (

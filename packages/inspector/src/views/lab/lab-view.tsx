@@ -9,6 +9,7 @@ import { useFileDrop } from "../../parts/file-drop.ts";
 import { ProblemNote } from "../../parts/problem.tsx";
 import { place } from "../../router/navigate.ts";
 import { line, percent } from "../../text/format.ts";
+import { threadName } from "../thread-name.ts";
 import { exampleSession } from "../threads/example.ts";
 import { type PlayReport, playLab } from "./play.ts";
 import { Report } from "./report.tsx";
@@ -16,6 +17,8 @@ import { Report } from "./report.tsx";
 interface Play {
   readonly id: number;
   readonly name: string;
+  /** What is played; null: a file. */
+  readonly thread: string | null;
   readonly done: number;
   readonly policy: string;
   readonly outcome: ApiOutcome<PlayReport> | null;
@@ -36,8 +39,8 @@ export function LabView() {
   const play = async (name: string, file: string | Blob, threadId: string | null, size = window) => {
     const id = next.current++;
     const leaving = new AbortController();
-    const stop = () => leaving.abort();
-    setPlays((all) => [{ id, name, done: 0, policy: "", outcome: null, stop }, ...all]);
+    const begun = { id, name, thread: threadId, stop: () => leaving.abort() };
+    setPlays((all) => [{ ...begun, done: 0, policy: "", outcome: null }, ...all]);
     setShown(id);
     const onProgress = (done: number, policy: string) => change(id, { done, policy });
     change(id, {
@@ -121,10 +124,10 @@ export function LabView() {
       {plays.length === 0 && <Nothing onExample={() => void example()} />}
       {plays.length > 0 && (
         <ul class="row wrap" aria-label="Plays">
-          {plays.map(({ id, name, outcome }) => (
+          {plays.map(({ id, name, thread, outcome }) => (
             <li key={id}>
               <button type="button" class="chip" aria-pressed={id === shown} onClick={() => setShown(id)}>
-                {line(name, 40)}
+                {line(thread === null ? name : threadName(thread), 40)}
                 {outcome === null ? " …" : outcome.kind === "failed" ? " ✕" : ""}
               </button>
             </li>

@@ -21,18 +21,20 @@ export function Report({ report }: { readonly report: PlayReport }) {
         </p>
       ))}
       <VerdictLine report={report} />
-      <Table report={report} />
-      <div class="plots">
-        {isKnown && (
+      <div class={`lab-figures ${isKnown ? "" : "beside-chart"}`}>
+        <Table report={report} />
+        <div class="plots">
+          {isKnown && (
+            <figure class="card">
+              <figcaption>Knowledge against tokens: up and to the left is better</figcaption>
+              <Drawn drawing={scatter(policies)} label="Knowledge against tokens, by policy" />
+            </figure>
+          )}
           <figure class="card">
-            <figcaption>Knowledge against tokens: up and to the left is better</figcaption>
-            <Drawn drawing={scatter(policies)} label="Knowledge against tokens, by policy" />
+            <figcaption>Cost, as a share of never pruning</figcaption>
+            <Drawn drawing={bars(policies)} label="Cost, by policy" />
           </figure>
-        )}
-        <figure class="card">
-          <figcaption>Cost, as a share of never pruning</figcaption>
-          <Drawn drawing={bars(policies)} label="Cost, by policy" />
-        </figure>
+        </div>
       </div>
       <div class="row wrap">
         <h2>Size of the context over time</h2>
@@ -94,6 +96,7 @@ function VerdictLine({ report: { policies, window } }: { readonly report: PlayRe
 
 function Table({ report }: { readonly report: PlayReport }) {
   const { titles, lines } = reportTable(report.policies as never);
+  const meanings = new Map(wordsOf(report as never));
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard
     <section class="scroll-x" tabIndex={0} aria-label="Policies side by side">
@@ -102,7 +105,7 @@ function Table({ report }: { readonly report: PlayReport }) {
           <tr>
             <th scope="col">policy</th>
             {titles.map((title) => (
-              <th key={title} scope="col">
+              <th key={title} scope="col" title={meanings.get(title)}>
                 {title}
               </th>
             ))}

@@ -2,14 +2,14 @@
 import { useState } from "preact/hooks";
 import { useAnswer } from "../../api/answer.ts";
 import { type AskAnswer, ask } from "../../api/ask.ts";
-import { threads, useThreadChange } from "../../api/threads.ts";
+import { useThreadChange } from "../../api/threads.ts";
 import { Empty } from "../../parts/empty.tsx";
 import { ProblemNote } from "../../parts/problem.tsx";
-import { nameOf } from "../../parts/tree.ts";
 import { addressOf } from "../../router/place.ts";
 import { grouped, visible } from "../../text/format.ts";
 import { plainText } from "../../text/markdown-inline.ts";
 import { OfThread, Unread } from "../of-thread.tsx";
+import { threadName } from "../thread-name.ts";
 
 /** Enough for a thread of some thousand messages; of a longer one the newest stretches. */
 const TOKENS = 20_000;
@@ -33,7 +33,7 @@ function ThreadMap({ id }: { readonly id: string }) {
     <div class="rules-view">
       <header class="row wrap">
         <h1 class="cut" dir="auto">
-          {visible(nameOf({ id, title: threads.value.get(id)?.title ?? null }))}
+          {threadName(id)}
         </h1>
         <span class="dim number" role="status">
           {value === null ? "" : countWords(value, lines.length)}
@@ -111,12 +111,12 @@ function StretchRow({ id, line: { from, to, label, files, result }, share }: Str
           <i style={{ width: `${share * 100}%` }} />
         </span>
       </div>
-      <div>
-        <a class="stretch-label" dir="auto" href={addressOf("window", id, { seq: String(from) })}>
-          {visible(plainText(label)) || `#${from}`}
-        </a>
+      <a class="stretch-label" dir="auto" href={addressOf("window", id, { seq: String(from) })}>
+        {visible(plainText(label)) || `#${from}`}
+      </a>
+      <div class="stretch-outcome">
         {result !== "" && (
-          <p class="dim stretch-result" dir="auto">
+          <p class="dim" dir="auto">
             <span aria-hidden="true">→ </span>
             {visible(plainText(result))}
           </p>

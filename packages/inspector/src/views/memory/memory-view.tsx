@@ -205,7 +205,7 @@ interface ChipProps {
 function Chip({ name, count, isOn, onChoose }: ChipProps) {
   return (
     <button type="button" class="chip" aria-pressed={isOn} onClick={onChoose}>
-      {line(name, 30)} <span class="number dim">{grouped(count)}</span>
+      <bdi>{line(name, 30)}</bdi> <span class="number dim">{grouped(count)}</span>
     </button>
   );
 }

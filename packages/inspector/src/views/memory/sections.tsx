@@ -15,7 +15,7 @@ export function Sections({ memory, change }: { readonly memory: ShownMemory; rea
   const unwritten = sections.filter(({ path, text }) => text === "" && path !== edited);
   return (
     <section class="card" aria-labelledby="sections-title">
-      <h2 id="sections-title">In paragraphs</h2>
+      <h2 id="sections-title">About you, in paragraphs</h2>
       {sections
         .filter((section) => !unwritten.includes(section))
         .map(({ path, title, text }) =>
@@ -40,7 +40,7 @@ export function Sections({ memory, change }: { readonly memory: ShownMemory; rea
         )}
       {unwritten.length > 0 && (
         <div class="row wrap unwritten">
-          <span class="dim small">Not written yet</span>
+          <span class="dim small">Write about</span>
           {unwritten.map(({ path, title }) => (
             <button key={path} type="button" class="pill" onClick={() => setEdited(path)}>
               <span class="hidden">Edit </span>

@@ -24,11 +24,12 @@ for (const [words, ids] of [
   ["502", ["b"]],
   ["chat", ["b"]],
   ["work", ["a"]],
+  ["lighthouse", ["a"]],
   ["nothing", []],
 ] as const)
   test(`requests are found by "${words}"`, () =>
     assert.deepEqual(
-      matching(ALL, words).map(({ id }) => id),
+      matching(ALL, words, (id) => `Lighthouse ${id}`).map(({ id }) => id),
       ids,
     ));
 

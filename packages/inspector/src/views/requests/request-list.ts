@@ -3,13 +3,24 @@ import type { AskAnswer } from "../../api/ask.ts";
 
 export type ClientRequest = AskAnswer<"GET /api/requests">["requests"][number];
 
-/** Every word stands somewhere in what is shown of the request: `forked`, `gpt`, a thread, `500`. */
-export function matching(requests: readonly ClientRequest[], words: string): readonly ClientRequest[] {
+/** Every word stands somewhere in what is shown of the request: `forked`, `gpt`, a thread's id or name, `500`. */
+export function matching(
+  requests: readonly ClientRequest[],
+  words: string,
+  nameOf: (thread: string) => string,
+): readonly ClientRequest[] {
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
   if (wanted.length === 0) return requests;
   return requests.filter((one) => {
     const text = [one.path, one.model, one.upstreamModel, one.provider, one.match, one.view, one.mode]
-      .concat(one.end, one.thread ?? "", String(one.status), one.id, one.compaction ?? "")
+      .concat(
+        one.end,
+        one.thread ?? "",
+        one.thread === null ? "" : nameOf(one.thread),
+        String(one.status),
+        one.id,
+        one.compaction ?? "",
+      )
       .join(" ")
       .toLowerCase();
     return wanted.every((word) => text.includes(word));

@@ -7,6 +7,7 @@ import { ProblemNote } from "../../parts/problem.tsx";
 import { go, place } from "../../router/navigate.ts";
 import { addressOf } from "../../router/place.ts";
 import { ago, dollars, grouped, percent, short } from "../../text/format.ts";
+import { threadName } from "../thread-name.ts";
 import { RequestDetail } from "./request-detail.tsx";
 import { type ClientRequest, matching, totalsOf } from "./request-list.ts";
 
@@ -23,7 +24,7 @@ export function RequestsView() {
     return () => clearInterval(timer);
   }, []);
   const all: readonly ClientRequest[] = list.value?.requests ?? [];
-  const shown = matching(all, words);
+  const shown = matching(all, words, threadName);
   return (
     <div class={`requests ${id === null ? "" : "has-detail"}`}>
       <section class="requests-list" aria-labelledby="requests-title">
@@ -92,8 +93,8 @@ function Table({ requests, chosen }: { readonly requests: readonly ClientRequest
       <table class="request-table">
         <thead>
           <tr>
-            {["when", "model", "matched", "sent of whole", "cache", "cost", "saved"].map((title) => (
-              <th key={title} scope="col">
+            {COLUMNS.map(([title, meaning]) => (
+              <th key={title} scope="col" title={meaning}>
                 {title}
               </th>
             ))}
@@ -109,6 +110,17 @@ function Table({ requests, chosen }: { readonly requests: readonly ClientRequest
   );
 }
 
+const COLUMNS = [
+  ["when", undefined],
+  ["thread", "The thread that the request belongs to"],
+  ["model", undefined],
+  ["matched", "How that thread was found: new, extended or forked"],
+  ["tokens sent", "What the provider got, of what the client sent"],
+  ["cache", "The share of the prompt that the provider's cache held"],
+  ["cost", undefined],
+  ["saved", "Tokens that the provider did not get"],
+] as const;
+
 interface RowProps {
   readonly request: ClientRequest;
   /** Tokens of the largest history, which fills its bar. */
@@ -118,6 +130,7 @@ interface RowProps {
 
 function Row({ request, most, isChosen }: RowProps) {
   const { id, at, model, match, view, upstream, cacheShare, cost, saved, end, status } = request;
+  const { thread } = request;
   const isBad = end === "failed" || end === "refused";
   return (
     <tr class={isChosen ? "is-chosen" : ""} onClick={() => go("requests", id)}>
@@ -127,6 +140,9 @@ function Row({ request, most, isChosen }: RowProps) {
           <span class="hidden"> {model}</span>
         </a>
       </th>
+      <td class="cut" dir="auto">
+        {thread === null ? "-" : threadName(thread)}
+      </td>
       <td>{model}</td>
       <td>
         <span class={`pill ${isBad || view === "compacted" ? "hot" : ""}`}>{isBad ? `${end} ${status}` : match}</span>

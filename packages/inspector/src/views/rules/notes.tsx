@@ -130,7 +130,7 @@ function NoteForm({ id, note, onDone, onCancel }: NoteFormProps) {
           ref={focusNew}
           class="field"
           aria-label="Name of the note"
-          placeholder="plan"
+          placeholder="A name, such as: plan"
           required
           maxLength={40}
           value={name}
@@ -141,6 +141,7 @@ function NoteForm({ id, note, onDone, onCancel }: NoteFormProps) {
         ref={note === null ? null : focusNew}
         class="field"
         aria-label="Text of the note"
+        placeholder="Text, as Markdown"
         rows={6}
         required
         maxLength={16_384}

@@ -2,14 +2,14 @@
 import { useState } from "preact/hooks";
 import { useAnswer } from "../../api/answer.ts";
 import { type ApiOutcome, type ApiProblem, type AskAnswer, ask } from "../../api/ask.ts";
-import { threads, useThreadChange } from "../../api/threads.ts";
+import { useThreadChange } from "../../api/threads.ts";
 import { Empty } from "../../parts/empty.tsx";
 import { Form, focusNew } from "../../parts/form.tsx";
 import { ProblemNote } from "../../parts/problem.tsx";
-import { nameOf } from "../../parts/tree.ts";
 import { addressOf } from "../../router/place.ts";
 import { ago, grouped, visible } from "../../text/format.ts";
 import { OfThread, Unread } from "../of-thread.tsx";
+import { threadName } from "../thread-name.ts";
 import { NotesCard } from "./notes.tsx";
 
 export function RulesView() {
@@ -27,7 +27,7 @@ function ThreadRules({ id }: { readonly id: string }) {
     <div class="rules-view">
       <header class="row wrap">
         <h1 class="cut" dir="auto">
-          {visible(nameOf({ id, title: threads.value.get(id)?.title ?? null }))}
+          {threadName(id)}
         </h1>
         <span class="dim">always in the prompt</span>
       </header>

@@ -7,7 +7,13 @@ import { go } from "../../router/navigate.ts";
 import { addressOf } from "../../router/place.ts";
 import { exampleSession } from "./example.ts";
 
-export function Beginnings({ of = "part" }: { readonly of?: "view" | "part" }) {
+interface BeginningsProps {
+  readonly of?: "view" | "part";
+  /** What a first thread would be seen for. */
+  readonly lead?: string;
+}
+
+export function Beginnings({ of = "part", lead }: BeginningsProps) {
   const [problem, setProblem] = useState<ApiProblem | null>(null);
   const example = async () => {
     // It is fiction: no other thread may take it for something that was said.
@@ -24,6 +30,7 @@ export function Beginnings({ of = "part" }: { readonly of?: "view" | "part" }) {
   };
   return (
     <Empty of={of} title="No threads yet">
+      {lead !== undefined && <p>{lead}</p>}
       {problem !== null && <ProblemNote problem={problem} />}
       <ul class="ways">
         <li class="card">

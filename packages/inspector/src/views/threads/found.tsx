@@ -2,13 +2,12 @@
 import { useEffect, useState } from "preact/hooks";
 import { useAnswer } from "../../api/answer.ts";
 import { ask } from "../../api/ask.ts";
-import { threads } from "../../api/threads.ts";
 import { Marked } from "../../parts/marked.tsx";
 import { ProblemNote } from "../../parts/problem.tsx";
-import { nameOf } from "../../parts/tree.ts";
 import { addressOf } from "../../router/place.ts";
 import { coverWords } from "../../text/cover-words.ts";
 import { ago, grouped, visible } from "../../text/format.ts";
+import { threadName } from "../thread-name.ts";
 import { MissingWords, WhyNothing } from "./why-not.tsx";
 
 /** Waits until typing pauses, so that half a word isn't searched. */
@@ -48,7 +47,6 @@ export function Found({ question }: { readonly question: string }) {
       (only.days === "" || Date.now() - Date.parse(at) < Number(only.days) * 86_400_000),
   );
   const threadIds = [...new Set(value.hits.map(({ thread = "" }) => thread))];
-  const nameOfId = (id: string) => visible(nameOf(threads.value.get(id) ?? { id, title: null }));
   return (
     <ul class="found fill" aria-label="Hits">
       <li class="row wrap">
@@ -62,7 +60,7 @@ export function Found({ question }: { readonly question: string }) {
           <Choice
             label="Thread"
             value={only.thread}
-            options={threadIds.map((id) => [id, nameOfId(id)])}
+            options={threadIds.map((id) => [id, threadName(id)])}
             onChoose={(thread) => setOnly({ ...only, thread })}
           />
           <Choice
@@ -82,7 +80,7 @@ export function Found({ question }: { readonly question: string }) {
         <li key={`${thread}#${seq}`}>
           <a class="card hit" href={addressOf("window", thread, { seq: String(seq) })}>
             <span class="row dim small">
-              <span class="cut">{nameOfId(thread)}</span>
+              <span class="cut">{threadName(thread)}</span>
               <span class="mono">#{seq}</span>
               <span>{speaker}</span>
               <span class="push">{ago(at, new Date())}</span>

@@ -61,7 +61,7 @@ export function ThreadsView() {
       <div class="row wrap">
         <h1>Threads</h1>
         <span class="dim number grow">{isEveryThread.value ? grouped(threads.value.size) : ""}</span>
-        {!isEmpty && <Filter value={filter} onInput={setFilter} />}
+        {!isEmpty && !find && <Filter value={filter} onInput={setFilter} />}
         <input
           ref={field}
           class="field search"

@@ -3,10 +3,11 @@ import { useAnswer } from "../../api/answer.ts";
 import { type ApiOutcome, ask } from "../../api/ask.ts";
 import { isEveryThread, threads } from "../../api/threads.ts";
 import { Empty } from "../../parts/empty.tsx";
-import { filtered, nameOf } from "../../parts/tree.ts";
+import { filtered } from "../../parts/tree.ts";
 import { addressOf } from "../../router/place.ts";
 import { grouped, visible } from "../../text/format.ts";
 import { unmarkedWords } from "../../text/search-words.ts";
+import { threadName } from "../thread-name.ts";
 
 interface WhyNothingProps {
   readonly question: string;
@@ -32,11 +33,11 @@ export function WhyNothing({ question, reason, cover }: WhyNothingProps) {
         <li>Redacted words are gone; hidden and folded ones are found.</li>
       </ul>
       {named.length > 0 && (
-        <p>
-          Threads of this name:{" "}
-          {named.map(({ thread }) => (
-            <a key={thread.id} class="link" href={addressOf("window", thread.id)}>
-              {visible(nameOf(thread))}
+        <p class="row wrap">
+          Threads of this name:
+          {named.map(({ thread: { id } }) => (
+            <a key={id} class="link" href={addressOf("window", id)}>
+              {threadName(id)}
             </a>
           ))}
         </p>

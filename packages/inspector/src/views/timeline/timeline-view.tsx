@@ -5,11 +5,11 @@ import { type AskAnswer, ask, notAsked } from "../../api/ask.ts";
 import { threads, useThreadChange } from "../../api/threads.ts";
 import { useActions } from "../../keyboard/actions.ts";
 import { Empty } from "../../parts/empty.tsx";
-import { nameOf } from "../../parts/tree.ts";
 import { place, select } from "../../router/navigate.ts";
 import { addressOf } from "../../router/place.ts";
-import { counted, dollars, visible } from "../../text/format.ts";
+import { counted, dollars } from "../../text/format.ts";
 import { OfThread, Unread } from "../of-thread.tsx";
+import { threadName } from "../thread-name.ts";
 import { Chart, KindLegend } from "./chart.tsx";
 import { type MarkFacts, requestFrom } from "./curve.ts";
 import { Moment } from "./moment.tsx";
@@ -37,12 +37,11 @@ function ThreadTimeline({ id }: { readonly id: string }) {
   const held = useAnswer(`timeline ${id}`, () => ask("GET /api/threads/{id}/timeline", { params: { id } }));
   useThreadChange(id, held.reload);
   if (held.value === null) return <Unread id={id} what="the timeline" held={held} />;
-  const title = threads.value.get(id)?.title ?? null;
   return (
     <div class="timeline-view">
       {held.value.requests.length === 0 ? (
         <>
-          <h1 dir="auto">{visible(nameOf({ id, title }))}</h1>
+          <h1 dir="auto">{threadName(id)}</h1>
           <Empty title="No model has answered here yet">
             <p>
               Each request becomes a point of a curve once a provider has reported its tokens. Imported threads have
@@ -55,7 +54,7 @@ function ThreadTimeline({ id }: { readonly id: string }) {
           </Empty>
         </>
       ) : (
-        <Played id={id} title={title} timeline={held.value} />
+        <Played id={id} timeline={held.value} />
       )}
     </div>
   );
@@ -63,11 +62,10 @@ function ThreadTimeline({ id }: { readonly id: string }) {
 
 interface PlayedProps {
   readonly id: string;
-  readonly title: string | null;
   readonly timeline: Timeline;
 }
 
-function Played({ id, title, timeline }: PlayedProps) {
+function Played({ id, timeline }: PlayedProps) {
   const { requests } = timeline;
   const count = requests.length;
   const marks = marksOf(id, timeline);
@@ -123,7 +121,7 @@ function Played({ id, title, timeline }: PlayedProps) {
     <>
       <header class="row wrap">
         <h1 class="cut" dir="auto">
-          {visible(nameOf({ id, title }))}
+          {threadName(id)}
         </h1>
         <span class="dim number">
           {counted(count, "request")} · {counted(compactions.length, "compaction")}

@@ -4,7 +4,8 @@ import { useActions } from "../../keyboard/actions.ts";
 import { Question } from "../../parts/dialog.tsx";
 import { grouped } from "../../text/format.ts";
 import { pin, underWay } from "./acts.ts";
-import { type CutTarget, cut, draggedTarget, propose, proposed, showAgain } from "./cuts.ts";
+import type { CutTarget } from "./cut-target.ts";
+import { cut, draggedTarget, propose, proposed, showAgain } from "./cuts.ts";
 
 interface CutBarProps {
   readonly id: string;
@@ -36,7 +37,7 @@ export function CutBar({ id, target }: CutBarProps) {
     <div class={`cut-bar row wrap ${draggedTarget.value === null ? "" : "dropping"}`}>
       <span class="dim small number cut-words">
         {subject === null
-          ? "Drag messages here, or choose some with Shift, to pin, hide or fold them"
+          ? "Choose a message, or several with Shift, or drag them here: to pin, hide or fold them"
           : `${rangeWords(subject)} · ${grouped(subject.tokens)} tokens`}
       </span>
       {subject !== null && (

@@ -1,38 +1,12 @@
 /** What a person takes out of the prompt or keeps in it: which messages are meant, and what it comes to before it is done. */
 import { signal } from "@preact/signals";
 import { type AskAnswer, ask } from "../../api/ask.ts";
+import { grouped } from "../../text/format.ts";
 import { act } from "./acts.ts";
-import type { ShownEntry } from "./entry-list.tsx";
-
-export interface CutTarget {
-  /** The first and the last record. */
-  readonly from: number;
-  readonly until: number;
-  readonly messages: number;
-  readonly tokens: number;
-  /** `shown`: as it was said. `hidden` by hand or by a fold: it can be shown again. `summarized`: behind the summary. */
-  readonly state: "shown" | "hidden" | "summarized";
-  readonly isPinned: boolean;
-}
+import type { CutTarget } from "./cut-target.ts";
 
 /** What is dragged now. */
 export const draggedTarget = signal<CutTarget | null>(null);
-
-/** Of the rows that are chosen; null: nothing in them can be cut. Pure. */
-export function targetOf(rows: readonly ShownEntry[], pins: readonly number[]): CutTarget | null {
-  const seqs = rows.flatMap(({ seq, folded }) => (seq === null ? (folded ?? []) : [seq]));
-  const [from, until] = [Math.min(...seqs), Math.max(...seqs)];
-  if (seqs.length === 0) return null;
-  const isHidden = rows.length === 1 && rows.some(({ isCut }) => isCut);
-  return {
-    from,
-    until,
-    messages: rows.filter(({ seq, folded }) => seq !== null || folded !== undefined).length,
-    tokens: rows.reduce((sum, { tokens }) => sum + tokens, 0),
-    state: isHidden ? "hidden" : "shown",
-    isPinned: from === until && pins.includes(from),
-  };
-}
 
 export type CutKind = "hide" | "fold";
 
@@ -61,7 +35,7 @@ export async function cut(id: string, kind: CutKind, target: CutTarget, report: 
     kind,
     () => sendCut(id, kind, target, words),
     ({ seq, tokensBefore, tokensAfter }) =>
-      `${kind === "hide" ? "Hidden" : "Folded"}: ${tokensBefore - tokensAfter} tokens less. Undo #${seq} takes it back.`,
+      `${kind === "hide" ? "Hidden" : "Folded"}: ${grouped(tokensBefore - tokensAfter)} tokens less. Undo #${seq} takes it back.`,
   );
 }
 

@@ -3,7 +3,8 @@ import { useState } from "preact/hooks";
 import { compactionWords } from "../../text/compaction-words.ts";
 import { ago, grouped, visible } from "../../text/format.ts";
 import { summarySections } from "../../text/summary-items.ts";
-import { type CutTarget, draggedTarget } from "./cuts.ts";
+import type { CutTarget } from "./cut-target.ts";
+import { draggedTarget } from "./cuts.ts";
 import { MessageDetail } from "./message-detail.tsx";
 import { Originals } from "./originals.tsx";
 

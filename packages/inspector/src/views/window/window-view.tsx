@@ -19,7 +19,8 @@ import { OfThread, Unread } from "../of-thread.tsx";
 import { closePreview, compact, planned, preview, redo, told, underWay, undo } from "./acts.ts";
 import { CompactDialog } from "./compact-dialog.tsx";
 import { CutBar } from "./cut-bar.tsx";
-import { draggedTarget, targetOf } from "./cuts.ts";
+import { targetOf } from "./cut-target.ts";
+import { draggedTarget } from "./cuts.ts";
 import { EntryDetail } from "./entry-detail.tsx";
 import { EntryList, type ShownEntry, shownEntry } from "./entry-list.tsx";
 import { type Planned, Preview } from "./preview.tsx";
@@ -81,7 +82,8 @@ function Head({ id, window }: { readonly id: string; readonly window: WindowFact
           {visible(nameOf({ id, title }))}
         </h1>
         <span class={`number cut ${total > size ? "bad" : "dim"}`}>
-          {grouped(total)} of {grouped(size)} tokens · {fullnessWords(total, size)} · {source}
+          {grouped(total)} of {grouped(size)} tokens · {fullnessWords(total, size)} ·{" "}
+          <span title={SOURCES[source]}>{source}</span>
         </span>
         <div class="row push acts">
           <button type="button" class="button" disabled={isBusy} onClick={() => void preview(id)}>
@@ -122,6 +124,14 @@ function Head({ id, window }: { readonly id: string; readonly window: WindowFact
     </header>
   );
 }
+
+/** Where the count comes from. */
+const SOURCES: Readonly<Record<string, string>> = {
+  reported: "The provider counted exactly this prompt",
+  anchored: "The provider's last count, and an estimate of what came since",
+  adjusted: "The provider's last count, less what was hidden since, and an estimate of what came",
+  estimated: "No provider has counted this thread yet",
+};
 
 /** A window of the past is looked at; what can be done is done to the thread as it stands now. */
 function PastHead({ id, window }: { readonly id: string; readonly window: WindowFacts }) {
@@ -222,8 +232,13 @@ function Request({ id, window, isPast }: PastProps) {
   const first = entries.findIndex(({ key }) => key === from);
   const anchor = first === -1 || found === -1 ? null : first;
   const targetFrom = (row: number) => {
+    const through = window.compaction?.hiddenThrough ?? 0;
     const [one, two] = [Math.min(anchor ?? found, found), Math.max(anchor ?? found, found)];
-    return targetOf(row >= one && row <= two ? entries.slice(one, two + 1) : entries.slice(row, row + 1), window.pins);
+    return targetOf(
+      row >= one && row <= two ? entries.slice(one, two + 1) : entries.slice(row, row + 1),
+      window.pins,
+      through,
+    );
   };
   const keyAt = (row: number) => entries[row]?.key ?? "";
   const hidden =
