@@ -112,6 +112,14 @@ test("the keyboard reaches everything: the palette, the views by number, the lis
     await page.waitForURL(/\/window/);
     await page.keyboard.press("3");
     await page.waitForURL(/\/timeline/);
+    // A view without a thread keeps the way back to the one that was open.
+    await page.keyboard.press("7");
+    await page.waitForURL(/\/memory$/);
+    await page.keyboard.press("2");
+    await page.waitForURL(/\/threads\/garden\/window/);
+    await page.getByRole("link", { name: "Lab" }).click();
+    await page.getByRole("link", { name: "Timeline" }).click();
+    await page.waitForURL(/\/threads\/garden\/timeline/);
   });
 });
 

@@ -9,7 +9,7 @@ import { go, place } from "../router/navigate.ts";
 import { addressOf, isOfThread, type PageView, SHOWS, VIEWS } from "../router/place.ts";
 import { threadName } from "../views/thread-name.ts";
 import { views } from "../views/views.tsx";
-import { isPaletteOpen, moves, Palette } from "./palette.tsx";
+import { isPaletteOpen, moves, Palette, threadOfLinks } from "./palette.tsx";
 import { Rail } from "./rail.tsx";
 import { SignIn } from "./sign-in.tsx";
 import { nextTheme } from "./theme.ts";
@@ -86,7 +86,7 @@ function Leave({ onLeave }: { readonly onLeave: () => void }) {
 
 function NavLink({ view }: { readonly view: PageView }) {
   const current = place.value;
-  const id = isOfThread(view) && current.view !== "requests" ? current.id : null;
+  const id = isOfThread(view) ? threadOfLinks() : null;
   const link = useRef<HTMLAnchorElement>(null);
   const isCurrent = current.view === view;
   useEffect(() => {

@@ -3,7 +3,7 @@ import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { threads } from "../api/threads.ts";
 import { type Action, offered } from "../keyboard/actions.ts";
-import { go, place } from "../router/navigate.ts";
+import { go, lastThread, place } from "../router/navigate.ts";
 import { isOfThread, VIEWS } from "../router/place.ts";
 import { visible } from "../text/format.ts";
 import { views } from "../views/views.tsx";
@@ -74,10 +74,17 @@ export function Palette() {
   );
 }
 
-/** The views by their numbers; those of a thread lead to the one that is open. */
-export function moves(): readonly Action[] {
+/** Where links to the views of a thread lead: to the one that is open, or was before a view without one. Null: it is to be chosen. */
+export function threadOfLinks(): string | null {
   const { view, id } = place.value;
-  const threadId = view === "requests" ? null : id;
+  if (isOfThread(view)) return id;
+  const last = lastThread.value;
+  return last !== null && threads.value.has(last) ? last : null;
+}
+
+/** The views by their numbers. */
+export function moves(): readonly Action[] {
+  const threadId = threadOfLinks();
   return VIEWS.map((name, index) => ({
     name: `Go to ${views[name].title.toLowerCase()}`,
     key: String(index + 1),

@@ -1,8 +1,16 @@
 /** The place one is at, as a signal, moved by links, the back button and `go`. The only file that touches the history. */
-import { signal } from "@preact/signals";
-import { addressOf, type PagePlace, type PageView, placeOf } from "./place.ts";
+import { effect, signal } from "@preact/signals";
+import { addressOf, isOfThread, type PagePlace, type PageView, placeOf } from "./place.ts";
 
 export const place = signal<PagePlace>(placeOf(location.pathname, location.search));
+
+/** The thread that is open, or was last; null: none was yet. */
+export const lastThread = signal<string | null>(null);
+
+effect(() => {
+  const { view, id } = place.value;
+  if (isOfThread(view) && id !== null) lastThread.value = id;
+});
 
 addEventListener("popstate", () => {
   place.value = placeOf(location.pathname, location.search);
