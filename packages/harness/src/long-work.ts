@@ -154,35 +154,50 @@ export async function inTurns<T>(work: Generator<unknown, T>, signal?: AbortSign
   }
 }
 
-/** Characters of a text that are written as JSON in one step. */
+/** Characters of a text that are written in one step. */
 const STEP = 1_000_000;
 
 /** What `JSON.stringify` gives for a plain value, a long text piece by piece. Plain: nothing in it has a `toJSON`. */
 export function* jsonSteps(value: unknown): Generator<void, string | undefined> {
-  if (typeof value === "string") return value.length > STEP ? yield* textSteps(value) : JSON.stringify(value);
-  if (typeof value !== "object" || value === null || !holdsLong(value)) return JSON.stringify(value);
+  if (value === undefined) return undefined;
   let json = "";
-  for (const [name, member] of Object.entries(value)) {
-    const text = yield* jsonSteps(member);
-    const comma = json === "" ? "" : ",";
-    if (Array.isArray(value)) json += `${comma}${text ?? "null"}`;
-    else if (text !== undefined) json += `${comma}${JSON.stringify(name)}:${text}`;
+  for (const piece of jsonPieces(value)) {
+    json += piece;
+    if (json.length > STEP) yield;
   }
-  return Array.isArray(value) ? `[${json}]` : `{${json}}`;
+  return json;
 }
 
-function* textSteps(text: string): Generator<void, string> {
-  let json = "";
+/** The same in pieces that are short, one after the other. Nothing is written as null. */
+export function* jsonPieces(value: unknown): Generator<string, void> {
+  if (typeof value === "string" && value.length > STEP) return yield* textPieces(value);
+  if (typeof value !== "object" || value === null || !holdsLong(value)) return yield JSON.stringify(value ?? null);
+  const isList = Array.isArray(value);
+  let before = isList ? "[" : "{";
+  for (const [name, member] of Object.entries(value)) {
+    if (member === undefined && !isList) continue;
+    yield isList ? before : `${before}${JSON.stringify(name)}:`;
+    yield* jsonPieces(member);
+    before = ",";
+  }
+  yield isList ? "]" : "}";
+}
+
+function* textPieces(text: string): Generator<string, void> {
+  yield '"';
+  for (const slice of slices(text)) yield JSON.stringify(slice).slice(1, -1);
+  yield '"';
+}
+
+/** A long text in slices; no character is cut in half, since half of one can't be written. */
+export function* slices(text: string): Generator<string> {
   for (let from = 0; from < text.length; ) {
     const end = from + STEP;
-    // Half of a character would be written as an escape.
     const isPair = (text.charCodeAt(end - 1) & 0xfc00) === 0xd800;
     const to = isPair ? end + 1 : end;
-    json += JSON.stringify(text.slice(from, to)).slice(1, -1);
+    yield text.slice(from, to);
     from = to;
-    yield;
   }
-  return `"${json}"`;
 }
 
 function holdsLong(value: unknown): boolean {

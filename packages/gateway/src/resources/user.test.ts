@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { globSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { say, writeThread } from "@palimpsest/testing/internal/thread-writer";
 import { runMemoryCommand, userMemoryFiles } from "palimpsest/internal/memory-tool";
+import { exportUser } from "palimpsest/internal/user-operations";
 import { world } from "../../test/examples.ts";
 import { keyed } from "../../test/keyed.ts";
 
@@ -28,6 +30,19 @@ test("a user's memory files are exported, and gone with everything else of their
     path: "/memories/notes/birds.md",
   });
   assert.match(bobs, /bob: a bittern/);
+});
+
+test("a long message is exported in short pieces, so that others are served between them", async (t) => {
+  const { home } = await world(t);
+  const text = 'a "quoted" word '.repeat(400_000);
+  await say(await writeThread(home.store, "long"), text);
+  const { pieces } = await exportUser.run(home, {}, { signal: t.signal });
+  const texts: string[] = [];
+  for await (const piece of pieces) texts.push(piece);
+  assert.ok(Math.max(...texts.map(({ length }) => length)) < 3_000_000);
+  const lines = texts.join("").trim().split("\n");
+  const said = lines.map((line) => JSON.parse(line).record).find((record) => record?.kind === "message");
+  assert.ok(JSON.parse(said.body).content === text);
 });
 
 test("a key ends no key of a higher role by deleting its user", async (t) => {

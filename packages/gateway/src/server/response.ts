@@ -1,6 +1,6 @@
 /** What a route gives as a response, which keeps its request under way until it is read, or nobody reads it any more. */
 
-import { pace } from "palimpsest/internal/threads";
+import { pace, slices } from "palimpsest/internal/threads";
 import { Download } from "../http/download.ts";
 import { type BodyOptions, EVENT_STREAM_HEADERS, EventStream, eventStreamBody } from "../http/event-stream.ts";
 import { Headed, NOTHING, type Route, Stream } from "../http/route.ts";
@@ -62,11 +62,13 @@ async function* encoded(pieces: Stream["pieces"], release: () => void): AsyncGen
   let waiting = "";
   try {
     for await (const piece of pieces) {
-      if (steps.isDue()) await steps.turn();
-      waiting += piece;
-      if (waiting.length < PIECE) continue;
-      yield encoder.encode(waiting);
-      waiting = "";
+      for (const slice of slices(piece)) {
+        if (steps.isDue()) await steps.turn();
+        waiting += slice;
+        if (waiting.length < PIECE) continue;
+        yield encoder.encode(waiting);
+        waiting = "";
+      }
     }
     if (waiting !== "") yield encoder.encode(waiting);
   } finally {

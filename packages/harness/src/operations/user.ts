@@ -5,6 +5,7 @@ import type { MemoryScope, Repository } from "../features/memory/repository.ts";
 import { eraseMemoryFiles, everyMemoryFile, userMemoryFiles } from "../features/memory-tool/create-memory-tool.ts";
 import { deleteInHome } from "../home/home-acts.ts";
 import type { Home } from "../home/open-home.ts";
+import { jsonPieces } from "../long-work.ts";
 import { everyThread } from "../stores/driver-rules.ts";
 import { exportedFiles } from "./files.ts";
 import { type ListedKey, listKeys } from "./keys.ts";
@@ -66,23 +67,24 @@ async function keysOf({ store: { keys }, userId }: Home): Promise<readonly Liste
 }
 
 async function* everything(home: Home): AsyncGenerator<string> {
-  yield line({ kind: "user", user: home.userId, at: home.clock().toISOString() });
+  yield* line({ kind: "user", user: home.userId, at: home.clock().toISOString() });
   for await (const summary of everyThread(home.store)) {
     const { id } = summary.header;
-    yield line({ kind: "thread", thread: threadRow(summary) });
-    for await (const { record } of home.store.records(id)) yield line({ kind: "record", thread: id, record });
-    for await (const piece of exportedFiles(home, id)) yield line(piece);
+    yield* line({ kind: "thread", thread: threadRow(summary) });
+    for await (const { record } of home.store.records(id)) yield* line({ kind: "record", thread: id, record });
+    for await (const piece of exportedFiles(home, id)) yield* line(piece);
   }
   const repository = await home.memory(home.store);
   for (const scope of await scopesOf(repository, home.userId))
-    yield line({ kind: "memory", agent: scope.agentName, document: await repository.read(scope) });
+    yield* line({ kind: "memory", agent: scope.agentName, document: await repository.read(scope) });
   for await (const file of everyMemoryFile(userMemoryFiles(home.directory, home.userId)))
-    yield line({ kind: "memory-file", ...file });
-  for (const key of await keysOf(home)) yield line({ kind: "key", key });
+    yield* line({ kind: "memory-file", ...file });
+  for (const key of await keysOf(home)) yield* line({ kind: "key", key });
 }
 
-function line(value: object): string {
-  return `${JSON.stringify(value)}\n`;
+function* line(value: object): Generator<string> {
+  yield* jsonPieces(value);
+  yield "\n";
 }
 
 /** A sub-agent's thread goes with its parent's, or by itself where that is gone already. */

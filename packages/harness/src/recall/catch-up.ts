@@ -9,7 +9,7 @@ import type { CallPart, Dialect, FindToolFacts, Shape, ToolFacts } from "@palimp
 import { shapeOf, withToolFacts } from "@palimpsest/core/internal/message";
 import type { IndexEntry, Placement } from "@palimpsest/core/internal/recall";
 import { formsCompiled, indexableText, indexEntry, place } from "@palimpsest/core/internal/recall";
-import { inTurns } from "../long-work.ts";
+import { inTurns, pace } from "../long-work.ts";
 import type { NewJob } from "../stores/outbox.ts";
 import { partWriter, postingWriter } from "../stores/posting-text.ts";
 import type { BlockMerging, IndexBatch, IndexedSegment, SearchableStore, Slot } from "../stores/search-tables.ts";
@@ -32,7 +32,7 @@ const BATCH_CHARACTERS = 4_000_000;
 const PART_CHARACTERS = 16_000_000;
 /** Terms of the entries of a batch, and rows that they come to: writing them is one transaction. Text without blanks has a row for each character. */
 const BATCH_TERMS = 250_000;
-const BATCH_ROWS = 12_000;
+const BATCH_ROWS = 8_000;
 const PART_ROWS = 50_000;
 
 export interface IndexDeps {
@@ -88,6 +88,7 @@ export async function catchUp(
   { tools, most = Number.MAX_SAFE_INTEGER, leave = 0, onStep, known, by, pause }: CatchUpOptions = {},
 ): Promise<readonly IndexedSegment[]> {
   let segments = known ?? (await store.search.lineage(threadId));
+  const steps = pace();
   for (let left = most; ; segments = await store.search.lineage(threadId)) {
     const own = segments.at(-1);
     if (own !== undefined) onStep?.({ indexed: own.indexed, records: own.through });
@@ -97,6 +98,7 @@ export async function catchUp(
     if (step.kind === "fill") left -= await advance({ store, tools }, segments, step.at, left);
     else if ((await store.search.merging?.merge(step.threadId)) === "nothing") left = 0;
     await pause?.();
+    if (steps.isDue()) await steps.turn();
   }
 }
 

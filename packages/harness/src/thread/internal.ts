@@ -1,5 +1,5 @@
 /** What our own packages use of this folder beyond its public names. No promise is made about it. */
-export { inTurns, jsonSteps, pace } from "../long-work.ts";
+export { inTurns, jsonSteps, pace, slices } from "../long-work.ts";
 export { appendUsage, fork, pin, redo, undo, withWriter } from "./acts.ts";
 export { LeftOpen } from "./asked-model.ts";
 export { rebuildHead, replay } from "./audit.ts";
