@@ -314,9 +314,11 @@ const KEEP = [
   "merk(?:e)? dir(?: bitte)?(?: das)?|denk(?:e)? bitte daran|retiens(?: bien)?(?: ceci| \u00e7a)?|n'oublie pas(?: ceci)?|recuerda(?: esto)?|ten en cuenta(?: esto)?|onthoud?(?: dit)?|ricorda(?:ti)?(?: questo)?",
 ].join("|");
 
+const TAKES_BACK = "(?:forget|ignore|disregard|scrap|never mind) [^,;:.!?]{2,60}|i(?:'ve| have)? changed my mind";
+
 /** What may stand before a sentence and changes nothing. */
 export const OPENERS = new RegExp(
-  `^(?:(?:(?:${KEEP})(?:\\s?[,:;!.\u2014-]+| that(?= you\\b))|from now on:|(?:oh|ok(?:ay)?|so|and|but|also|again|now|right|thanks|thank you|great|perfect|got it|sure|yes|no(?=[,:;!.])|hey|hi|note|reminder|important|rule(?! for)|one more thing|one thing|another thing|by the way|btw|fyi|just|please|pls|kindly|remember|and remember|for the record|for future reference|bitte|s'il (?:te|vous) pla[i\u00ee]t|por favor)[,:;!.\u2014-]*)\\s+)+`,
+  `^(?:(?:(?:${TAKES_BACK})[,;:\u2014]|(?:${KEEP})(?:\\s?[,:;!.\u2014-]+| that(?= you\\b))|from now on:|(?:oh|ok(?:ay)?|so|and|but|also|again|now|right|thanks|thank you|great|perfect|got it|sure|yes|no(?=[,:;!.])|hey|hi|note|reminder|important|rule(?! for)|one more thing|one thing|another thing|by the way|btw|fyi|just|please|pls|kindly|remember|and remember|for the record|for future reference|bitte|s'il (?:te|vous) pla[i\u00ee]t|por favor)[,:;!.\u2014-]*)\\s+)+`,
   "i",
 );
 
