@@ -47,7 +47,7 @@ export function replaces(next: string, old: string, by: "hand" | "recognized"): 
 const BAN = /(?<!\p{L})(?:never|not|no|don'?t|nie|niemals|nicht|kein\p{L}*|ne|jamais|nunca)(?!\p{L})/iu;
 /** `2 spaces`, `at most 3`: a number that counts something, and no name such as `port 8080`. */
 const QUANTITY =
-  /\d ?%|\d (?!(?:always|as|is|this|unless|was)\b)[a-z]+s\b|(?<!\p{L})(?:above|below|least|less|max\p{L}*|min\p{L}*|most|over|than|under|up to|within|h\u00f6chstens|mindestens|\u00fcber|unter|moins|plus|menos|m\u00e1s)(?!\p{L})/iu;
+  /\d ?%|\d (?!(?:always|as|belongs|contains|gets|goes|has|holds|hosts|is|keeps|needs|owns|requires|runs|says|serves|stays|takes|this|unless|uses|was)\b)[a-z]+s\b|(?<!\p{L})(?:above|below|least|less|max\p{L}*|min\p{L}*|most|over|than|under|up to|within|h\u00f6chstens|mindestens|\u00fcber|unter|moins|plus|menos|m\u00e1s)(?!\p{L})/iu;
 
 function content(words: readonly string[]): string[] {
   return words.filter((word) => !FILLERS.has(word));

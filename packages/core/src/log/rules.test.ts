@@ -58,6 +58,7 @@ test("what can't be done is refused with a reason and changes nothing", () => {
 for (const [next, old, expected] of [
   ["Always answer in English.", "Always answer in German.", true],
   ["Please reply in French from now on.", "From now on answer in German", true],
+  ["Forget what I said about German; answer in English from now on.", "Always answer in German.", true],
   ["You may push to main.", "Never push to main.", false],
   ["Always push to main.", "Never push to main.", true],
   ["Never push to production.", "Never push to main.", false],
@@ -77,6 +78,8 @@ for (const [next, old, expected] of [
 for (const [next, old, expected] of [
   ["Use port 9090 for staging.", "Use port 8080 for staging.", false],
   ["Read chapter 2 before you answer.", "Read chapter 1 before you answer.", false],
+  ["Server 2 hosts the database.", "Server 1 hosts the database.", false],
+  ["Chapter 4 needs a summary.", "Chapter 3 needs a summary.", false],
   ["Indent with 4 spaces.", "Indent with 2 spaces.", true],
   ["Antworte in h\u00f6chstens 5 S\u00e4tzen.", "Antworte in h\u00f6chstens 3 S\u00e4tzen.", true],
   ["Answer in English.", "Answer in German.", true],
