@@ -1,6 +1,7 @@
 /** Questions, in any language: asked of `recall`, and answered by quoting what it found, with its number. */
 
 import { aiSdkShape } from "@palimpsest/core/internal/message";
+import { createSnippets } from "@palimpsest/core/internal/recall";
 import { extractSummary, SECTIONS } from "@palimpsest/core/internal/summary";
 import { analyze, clip, oneLine } from "@palimpsest/core/internal/text";
 import type { CountText } from "@palimpsest/core/internal/tokens";
@@ -31,7 +32,12 @@ export function quoteEarlier({ question, earlier }: Situation): string | null {
   const hits = spokenBefore(earlier).map(({ seq, role, text }) => ({ seq, speaker: role, text }));
   const [best] = matching(hits, question);
   if (best === undefined) return null;
-  return `Earlier the ${best.speaker} said: "${oneLine(best.text, 400)}"`;
+  return `Earlier the ${best.speaker} said: "${quoteFor(question, best.text)}"`;
+}
+
+/** Of a long text the part that holds most of the words asked for. */
+function quoteFor(question: string, text: string): string {
+  return oneLine(createSnippets(queryOf(question), { characters: 360 })(text).text, 400);
 }
 
 const ABOUT_THE_PAST =
@@ -81,7 +87,7 @@ export function quoteHits(answer: ToolAnswer, { question, remembered }: Situatio
   if (best === undefined) return quoteMemory(remembered, question) ?? nothingFound(question);
   const more = others.slice(0, 2).map(({ seq }) => `#${seq}`);
   const also = more.length === 0 ? "" : ` See also ${more.join(" and ")}.`;
-  return `Message #${best.seq}${best.speaker === "" ? "" : ` (${best.speaker})`} says: "${oneLine(best.text, 400)}"${also}`;
+  return `Message #${best.seq}${best.speaker === "" ? "" : ` (${best.speaker})`} says: "${quoteFor(question, best.text)}"${also}`;
 }
 
 /** The first words of a person in what was read; null when there are none. */
