@@ -100,13 +100,14 @@ test("the last message is asked again or changed in a fork, the thread is counte
 });
 
 test("a command says why it does nothing", async (t) => {
-  const lines = ["/hide", "/model offline", "Hello.", "/notes write plan x", "/undo 3"];
+  const lines = ["/hide", "/model offline", "Hello.", "/notes write plan x", "/undo 3", "/export x.pdf"];
   const { stdout } = await desk(t).piped(lines, "chat");
   for (const expected of [
     /> \/hide\nThe prompt shows no message yet that could be hidden\./,
     /> \/model offline\nAnswers come from offline already\./,
     /Nothing done: \/notes takes nothing behind it/,
     /Nothing done: \/undo takes nothing behind it/,
+    /\/export writes \.md, \.html and \.jsonl, not \.pdf\./,
   ])
     assert.match(stdout, expected);
 });

@@ -184,7 +184,9 @@ export async function unfold({ screen, uses }: ChatSession): Promise<void> {
 export async function exportThread({ deps, screen, threadId }: ChatSession, argument: string): Promise<void> {
   if ((await deps.store.header(threadId)) === undefined) return screen.aside("Nothing was said in this thread yet.");
   const file = resolve(argument === "" ? `${threadId}.md` : argument.replace(/^(["'])(.*)\1$/, "$2"));
-  const format = FORMATS[extname(file).toLowerCase()] ?? "markdown";
+  const ending = extname(file).toLowerCase();
+  const format = FORMATS[ending];
+  if (format === undefined) return screen.aside(`/export writes .md, .html and .jsonl, not ${ending}.`);
   const { exportThread: pieces } = await import("palimpsest/import");
   try {
     await writeFile(file, pieces(deps.store, threadId, format), { mode: 0o600, flag: "wx" });
@@ -196,6 +198,10 @@ export async function exportThread({ deps, screen, threadId }: ChatSession, argu
 }
 
 const FORMATS: Readonly<Record<string, ExportFormat>> = {
+  "": "markdown",
+  ".md": "markdown",
+  ".markdown": "markdown",
+  ".txt": "markdown",
   ".html": "html",
   ".htm": "html",
   ".jsonl": "jsonl",

@@ -73,6 +73,7 @@ test("a long paste is one character that is shown as a few words and sent whole;
   assert.equal(after([pasted("a\nb")]).text, "a\nb");
   const again = editLine(taken(state), named("up"));
   assert.equal(wholeText(again), wholeText(state));
+  assert.equal(shownText(after([pasted(`${long}\n`)])), "[pasted 120 lines]");
   assert.equal(shownText(after([pasted("x".repeat(2000))])), "[pasted 2000 characters]");
 });
 

@@ -102,7 +102,7 @@ function fold(text: string, pastes: readonly string[]): { folded: string; pastes
 }
 
 function label(paste: string): string {
-  const lines = paste.split("\n").length;
+  const lines = paste.replace(/\n$/, "").split("\n").length;
   return lines > 1 ? `[pasted ${lines} lines]` : `[pasted ${paste.length} characters]`;
 }
 

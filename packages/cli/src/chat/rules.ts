@@ -130,9 +130,11 @@ export async function summaryItems(session: ChatSession, argument: string): Prom
   if (edited === undefined) return session.screen.aside(SUMMARY_USAGE);
   if (edited !== null)
     await session.screen.aside(
-      `Changed ${edited.item}: ${edited.tokensBefore} -> ${edited.tokensAfter} tokens, ${edited.rereads} read without the cache; /undo takes it back.`,
+      `${EDIT_DONE[act === "add" || act === "delete" ? act : "edit"]} ${edited.item}: ${edited.tokensBefore} -> ${edited.tokensAfter} tokens, ${edited.rereads} read without the cache; /undo takes it back.`,
     );
 }
+
+export const EDIT_DONE = { add: "Added", edit: "Changed", delete: "Deleted" } as const;
 
 /** Its items by section, each with the id that the other commands take. */
 export function summaryLines({ thread, compaction, items }: ResultOf<typeof summary>): string[] {

@@ -71,12 +71,17 @@ const slashCommands: readonly SlashCommand[] = [
   { name: "pin", argument: "[SEQ]", summary: "every summary quotes this message; without SEQ your last one", run: pin },
   {
     name: "rules",
-    argument: "[add|end]",
-    summary: "the standing rules; add TEXT sets one, end ID ends one",
+    argument: "[add]",
+    summary: "the standing rules; add TEXT sets one; also edit, end, restore",
     run: ruleList,
   },
   { name: "notes", argument: "", summary: "the model's notes", run: noteList },
-  { name: "hide", argument: "SEQ", summary: "hide a message from the prompt; the log keeps it", run: hideMessage },
+  {
+    name: "hide",
+    argument: "[SEQ]",
+    summary: "hide a message from the prompt; without SEQ list the newest",
+    run: hideMessage,
+  },
   { name: "show", argument: "SEQ", summary: "show it again", run: showMessage },
   {
     name: "summary",

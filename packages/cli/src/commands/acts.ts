@@ -111,8 +111,15 @@ function redactLines(document: ResultOf<typeof redact>): readonly string[] {
   if (shownIn.length > 0) lines.push(`Erased that where it was shown, in ${shownIn.join(", ")}.`);
   if (copies.length > 0) lines.push(`Deleted memories that could not be read and held it: ${copies.join(", ")}.`);
   if (quotedIn.length > 0)
-    lines.push(`Later messages still quote it: ${quotedIn.join(", ")}. Redact each that must not keep the words.`);
+    lines.push(`Later messages still quote it: ${firstOf(quotedIn)}. Redact each that must not keep the words.`);
   return lines;
+}
+
+const MOST_NAMED = 12;
+
+function firstOf(places: readonly string[]): string {
+  const more = places.length - MOST_NAMED;
+  return `${places.slice(0, MOST_NAMED).join(", ")}${more > 0 ? ` and ${grouped(more)} more (--json names all)` : ""}`;
 }
 
 interface HideOptions {

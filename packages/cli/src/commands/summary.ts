@@ -1,6 +1,6 @@
 import type { ResultOf } from "palimpsest/internal/operation";
 import { summary, summaryEdit } from "palimpsest/internal/shaping";
-import { summaryLines } from "../chat/rules.ts";
+import { EDIT_DONE, summaryLines } from "../chat/rules.ts";
 import type { Input } from "../command/command.ts";
 import { UsageError } from "../command/failure.ts";
 import { performing } from "../home/home.ts";
@@ -29,7 +29,7 @@ export const editing = performing(summaryEdit, {
     text,
     ...mode(options),
   }),
-  show: editLines,
+  show: (document) => editLines(document, "edit"),
 });
 
 export const adding = performing(summaryEdit, {
@@ -40,7 +40,7 @@ export const adding = performing(summaryEdit, {
     section: sectionOf(options.section ?? "facts"),
     ...mode(options),
   }),
-  show: editLines,
+  show: (document) => editLines(document, "add"),
 });
 
 export const deleting = performing(summaryEdit, {
@@ -50,7 +50,7 @@ export const deleting = performing(summaryEdit, {
     item,
     ...mode(options),
   }),
-  show: editLines,
+  show: (document) => editLines(document, "delete"),
 });
 
 const SECTIONS = ["goals", "decisions", "files", "facts", "errors", "now", "next"] as const;
@@ -61,10 +61,10 @@ function sectionOf(name: string): (typeof SECTIONS)[number] {
   return section;
 }
 
-function editLines(document: ResultOf<typeof summaryEdit>): readonly string[] {
+function editLines(document: ResultOf<typeof summaryEdit>, act: keyof typeof EDIT_DONE): readonly string[] {
   const { thread, seq, item, tokensBefore, tokensAfter, rereads } = document;
   return [
-    `${seq === null ? "Would change" : "Changed"} item ${item} of the summary of ${thread}: ` +
+    `${seq === null ? `Would ${act}` : EDIT_DONE[act]} item ${item} of the summary of ${thread}: ` +
       `${grouped(tokensBefore)} -> ${grouped(tokensAfter)} tokens; the next request reads ${grouped(rereads)} tokens without the cache.`,
     ...(seq === null ? [] : [`"palimpsest undo ${thread} ${seq}" takes it back.`]),
   ];

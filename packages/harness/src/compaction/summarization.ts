@@ -284,5 +284,5 @@ export function shortfallOf(goal: PlanGoal): string | null {
 
 const SHORTFALL = {
   less: "there is no room below the trigger for all that keep promises: less of it was kept, or long messages were shortened",
-  window: "the view fits the window, but what must stand is above the low-water mark",
+  window: "the prompt fits the window, but what may not be hidden takes more than a compaction aims at",
 } as const;

@@ -149,7 +149,8 @@ export const request = operation({
 });
 
 const WHY_NONE = {
-  "no-answer": "no model has answered at that record or after it: give the record of an answer",
+  "no-answer":
+    "no model was asked here at that record or after it (an imported answer came without its request): give the record of an answer",
   "not-recorded":
     "that answer came without a recorded request: it was imported, or whoever asked didn't say what it sent beside the messages",
 };

@@ -206,6 +206,8 @@ export const foldRange = operation({
     const head = await home.store.head(id);
     if (head === undefined) throw missingThread(id);
     const range = [from ?? head.hiddenThrough + 1, until ?? (await lastBeforeRequest(home, id, head.version))] as const;
+    if (until === undefined && range[0] > range[1])
+      throw new OperationError("refused", `from ${range[0]} on there is no message before the current request`);
     return chosen(home, id, { kind: "fold", range, report }, dry);
   },
 });

@@ -135,7 +135,7 @@ export function planCut<M>(
   const prune = { kind: "prune", entries, tokensBefore, tokensAfter } as const;
   const records = rules === null ? [prune] : [{ kind: "state", patch: { rules } } as const, prune];
   if (tokensAfter < tokensBefore) return { kind: "cut", range, figures, records };
-  const problem = "what would stand there is as long as what is there";
+  const problem = "it is as short as the line that would stand in its place";
   return { kind: "refused", reason: "nothing-to-hide", problem };
 }
 

@@ -92,9 +92,12 @@ export async function redact(id: string, seq: number): Promise<void> {
   forgetLines(id);
 }
 
+const MOST_NAMED = 12;
+
 function quotedWords(id: string, places: readonly string[]): string {
   const words = places.map((place) => (place.startsWith(`${id}#`) ? place.slice(id.length) : place));
-  return places.length === 0 ? "" : ` Later messages still quote them: ${words.join(", ")}.`;
+  const more = words.length > MOST_NAMED ? ` and ${words.length - MOST_NAMED} more` : "";
+  return words.length === 0 ? "" : ` Later messages still quote them: ${words.slice(0, MOST_NAMED).join(", ")}${more}.`;
 }
 
 function summaryWords({ rebuilt, erased }: { readonly rebuilt: number; readonly erased: number }): string {
