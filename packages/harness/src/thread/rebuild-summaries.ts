@@ -77,7 +77,7 @@ function isRebuilt({ record, redacted }: StoredRecord, { texts }: Erasure): bool
   return texts.length === 0 && redacted && record.kind === "compaction" && record.summary.state !== null;
 }
 
-type OwnWords = Covered<object>["own"];
+type CoveredWords = Covered<object>["own"];
 
 interface RecordSource {
   readonly store: Store;
@@ -134,8 +134,8 @@ async function rebuilt(record: CompactionRecord, context: Rebuilding): Promise<S
 }
 
 /** Calls that stay may name a file or a value that the erased message names, too. */
-function ownLeft(own: OwnWords, { texts }: Erasure): OwnWords {
-  const partsLeft = ({ messages, parts }: OwnWords["work"]) => ({
+function ownLeft(own: CoveredWords, { texts }: Erasure): CoveredWords {
+  const partsLeft = ({ messages, parts }: CoveredWords["work"]) => ({
     messages,
     parts: parts.filter(({ path }) => path === null || !isQuoted(path, texts)),
   });
