@@ -92,7 +92,8 @@ function serverPowers(name: string, { command, args, url }: WrittenFields): Powe
   if (url !== undefined && url !== null)
     return [power("address", `${key}.url`, `give the agent the tools of ${shown(url)}`)];
   const words = [command, ...(Array.isArray(args) ? args : [])].map(String).join(" ");
-  return [power("host", `${key}.command`, `run the program ${shown(words)} on this machine`)];
+  const does = command === undefined ? `start the MCP server ${name}` : `run the program ${shown(words)}`;
+  return [power("host", `${key}.command`, `${does} on this machine`)];
 }
 
 /** Words that a model follows, as it does a skill's; a summary's prompt also decides what is kept. */

@@ -49,13 +49,14 @@ test("an answer's text and images are shown as they are, anything else by what i
 
 test("a configuration that was found and names a server would run a program or reach an address, and says so", () => {
   const written = {
-    mcp_servers: { a: { command: "npx", args: ["-y", "thing"] }, b: { url: "https://u:p@x.example/mcp" } },
+    mcp_servers: { a: { command: "npx", args: ["-y", "thing"] }, b: { url: "https://u:p@x.example/mcp" }, c: {} },
   };
   assert.deepEqual(
     powersOf(written).map(({ kind, key, detail }) => [kind, key, detail]),
     [
       ["host", "mcp_servers.a.command", "run the program npx -y thing on this machine"],
       ["address", "mcp_servers.b.url", "give the agent the tools of https://…@x.example/mcp"],
+      ["host", "mcp_servers.c.command", "start the MCP server c on this machine"],
     ],
   );
 });
