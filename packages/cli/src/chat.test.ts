@@ -45,7 +45,7 @@ test("a chat reads prompts and commands from a pipe, one a line, and prints plai
     /Message 3 is pinned/,
     /The question has no word that could be looked for/,
     /-- compacted · [\d,]+ -> [\d,]+ tokens · extract · [\d.]+ m?s -+\n {3}\d+ messages, .* are behind a summary/,
-    /Record \d+ is taken back/,
+    /The compaction \(record \d+\) is taken back; \/redo brings it back\./,
     /The undo \(record \d+\) is taken back: what it undid is in force again/,
     /The tool read_file answered:\n(?:.*\n)?.*four of oak/,
     /#3 user: The mill has four wheels/,

@@ -34,7 +34,20 @@ export async function compact(session: ChatSession, focus: string): Promise<void
 
 export async function undo(session: ChatSession): Promise<void> {
   const done = await perform(session, undoAct, { thread: session.threadId });
-  if (done !== null) await session.screen.aside(`Record ${done.undone} is taken back; /redo brings it back.`);
+  if (done?.undone === undefined) return;
+  const what = await actAt(session, done.undone);
+  await session.screen.aside(`${what} (record ${done.undone}) is taken back; /redo brings it back.`);
+}
+
+async function actAt({ deps, threadId }: ChatSession, seq: number): Promise<string> {
+  for await (const { record } of deps.store.records(threadId, { range: [seq, seq] })) {
+    if (record.kind !== "prune") continue;
+    const [{ reason, target } = { reason: "clamped", target: seq }] = record.entries;
+    if (reason === "edited") return "The change of the summary";
+    if (reason === "hidden") return `The hiding of message ${target}`;
+    return reason === "folded" || reason === "reported" ? "The fold" : "The shortening of long messages";
+  }
+  return "The compaction";
 }
 
 export async function redo(session: ChatSession): Promise<void> {
