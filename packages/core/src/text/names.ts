@@ -343,8 +343,6 @@ function split(line: string): string[] {
   return pieces;
 }
 
-/** A text made short or flat, for a line of a summary, a log or a screen. Never cuts through a character. */
-
 /** At most `maxChars` UTF-16 units, marked when cut, never through a surrogate pair. */
 export function clip(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
