@@ -214,9 +214,15 @@ const RANGE = z.object({
 });
 
 export function recall({ tokens = 2000, scope = "thread", corrected }: RecallOptions = {}): Middleware {
+  const rooms = new WeakMap<Run, number>();
   return {
     name: "recall",
     brings: ["recall", "recall_read"],
+    // By the request: while a call has no result, the prompt would have to be made valid first.
+    wrapModel(request, next, run) {
+      rooms.set(run, roomIn(run));
+      return next(request);
+    },
     tools: (run) => ({
       recall: tool({
         description:
@@ -225,7 +231,7 @@ export function recall({ tokens = 2000, scope = "thread", corrected }: RecallOpt
         metadata: describeTool(RECALL_FACTS.recall),
         execute: ({ query }) =>
           findText(run.deps, run.threadId, query, {
-            tokens: Math.min(tokens, roomIn(run)),
+            tokens: Math.min(tokens, rooms.get(run) ?? roomIn(run)),
             scope,
             except: run.question,
             corrected: corrected && ((hits) => corrected(hits, run)),
@@ -237,7 +243,12 @@ export function recall({ tokens = 2000, scope = "thread", corrected }: RecallOpt
         inputSchema: RANGE,
         metadata: describeTool(RECALL_FACTS.recall_read),
         execute: ({ from, to = from, offset = 0 }) =>
-          readText(run.deps, run.threadId, { from, to, offset, characters: Math.min(tokens, roomIn(run)) * 4 }),
+          readText(run.deps, run.threadId, {
+            from,
+            to,
+            offset,
+            characters: Math.min(tokens, rooms.get(run) ?? roomIn(run)) * 4,
+          }),
       }),
     }),
   };
