@@ -25,6 +25,7 @@ import type { Shape } from "../message/shape.ts";
 import { considerPrompt, type Prompt } from "../prompt/prompt.ts";
 import { sizesOf } from "../prompt/sizer.ts";
 import { extractSteps } from "../summary/extract.ts";
+import { messageText } from "../summary/gather.ts";
 import {
   type NumberedMessage,
   type Originals,
@@ -51,7 +52,6 @@ import { type Floor, openGroupDigest } from "./collapse.ts";
 import type { Cut } from "./cut.ts";
 import type { CompactPlan, Plan } from "./plan.ts";
 import type { Policy, Window } from "./policy.ts";
-import { messageText } from "./prune.ts";
 
 /** The thread a plan was made for: its live records, the seq of its last one, and how they are folded. */
 export interface PlannedThread<M> {

@@ -6,7 +6,7 @@ import { emptyHead } from "../log/head.ts";
 import { type OpenAiMessage, openaiShape } from "../message/openai.ts";
 import { buildPrompt } from "../prompt/prompt.ts";
 import { createSizer, fixedSize, sizesOf } from "../prompt/sizer.ts";
-import { extractSummary } from "../summary/internal.ts";
+import { extractSummary, messageText } from "../summary/internal.ts";
 import { NOWHERE } from "../summary/render-lines.ts";
 import { NO_QUOTES } from "../summary/work.ts";
 import { charsPerToken, createMeter } from "../tokens/counter.ts";
@@ -14,7 +14,6 @@ import { type Applied, applyUntilFits, NO_OWN_WORDS, renderState } from "./apply
 import { clampEntry } from "./clamp.ts";
 import type { CompactPlan } from "./plan.ts";
 import { lastAct } from "./policy.ts";
-import { messageText } from "./prune.ts";
 
 const message = (content: string): OpenAiMessage => ({ role: "user", content });
 

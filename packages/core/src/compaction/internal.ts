@@ -41,4 +41,4 @@ export {
   usableWindow,
   type Window,
 } from "./policy.ts";
-export { messageText, type PruneRung } from "./prune.ts";
+export type { PruneRung } from "./prune.ts";

@@ -6,10 +6,11 @@
  */
 import { applyPrune } from "../log/apply-prune.ts";
 import type { PruneEntry } from "../log/record.ts";
-import type { Part, Shape } from "../message/shape.ts";
+import type { Part } from "../message/shape.ts";
 import { cheapestHeight, costPerRequest, type Prices, RELATIVE_PRICES } from "../pricing/prices.ts";
 import type { Prompt } from "../prompt/prompt.ts";
 import { sizesOf } from "../prompt/sizer.ts";
+import { partText } from "../summary/gather.ts";
 import { NOWHERE, type Originals } from "../summary/render-lines.ts";
 import { countNames } from "../text/names.ts";
 import { chooseCut, compactPlan } from "./choice.ts";
@@ -311,49 +312,4 @@ function keptTokens<M>({ policy, window }: PlanInput<M>, sizes: CutSizes): numbe
 /** Tokens of each entry's own message. */
 function messageTokens<M>({ entries, factor }: Prompt<M>): readonly number[] {
   return entries.map(({ size }) => Math.ceil((size.text + size.images) * factor));
-}
-
-/*
- * The words of a part, for finding names in it: a call's input without its JSON escapes, so that "\nfoo" isn't read as
- * "nfoo". Only for reading; nothing is ever sent from here.
- */
-
-function partText(part: Part): string {
-  switch (part.kind) {
-    case "text":
-    case "reasoning":
-    case "result":
-      return part.text;
-    case "call":
-      return inputText(part.input);
-    case "image":
-    case "file":
-    case "other":
-      return "";
-  }
-}
-
-export function messageText<M>(message: M, shape: Shape<M>): string {
-  return shape.parts(message).map(partText).join("\n");
-}
-
-/** All keys and values of a JSON text, a line each; the text itself when it is no JSON. */
-function inputText(input: string): string {
-  try {
-    const texts: string[] = [];
-    collect(JSON.parse(input), texts);
-    return texts.join("\n");
-  } catch {
-    return input;
-  }
-}
-
-function collect(value: unknown, texts: string[]): void {
-  if (typeof value === "string" || typeof value === "number") texts.push(String(value));
-  else if (Array.isArray(value)) for (const item of value) collect(item, texts);
-  else if (typeof value === "object" && value !== null)
-    for (const [key, item] of Object.entries(value)) {
-      texts.push(key);
-      collect(item, texts);
-    }
 }

@@ -1,5 +1,6 @@
 /** Which dialects there are: the only place that names them all. A new one is a folder and a line in each list here. */
 
+import type { Origin } from "../log/record.ts";
 import { isRecord } from "../text/names.ts";
 import { type AiSdkMessage, aiSdk } from "./ai-sdk.ts";
 import { type AnthropicMessage, anthropic } from "./anthropic.ts";
@@ -211,6 +212,26 @@ export function readStoredAs<M>(stored: StoredMessage, shape: Shape<M>): readonl
   if (stored.dialect === shape.dialect) return [message as M];
   if (!isDialect(shape.dialect)) throw new TypeError(`${shape.dialect} is no dialect of a log`);
   return convertInto([message], definitionOf(stored.dialect), definitionOf(shape.dialect), shape);
+}
+
+/**
+ * What a person typed in the thread: empty for messages that were imported, injected or read from elsewhere, for those of somebody with a
+ * name of their own, and for those that carry a tool's call or result, as some clients send them in the user's name.
+ */
+export function typedText<M>(message: M, shape: Shape<M>, origin: Origin): string {
+  if (origin !== "user" || shape.role(message) !== "user" || speakerName(message) !== null) return "";
+  const parts = shape.parts(message);
+  if (parts.some(({ kind }) => kind === "call" || kind === "result")) return "";
+  return parts.flatMap((part) => (part.kind === "text" ? [part.text] : [])).join("\n\n");
+}
+
+/** The name of a person, where a message of a user or an assistant has one. */
+export function speakerName(message: unknown): string | null {
+  if (typeof message !== "object" || message === null || !("name" in message) || !("role" in message)) return null;
+  const { name, role } = message;
+  return typeof name === "string" && name.trim() !== "" && (role === "user" || role === "assistant")
+    ? name.trim()
+    : null;
 }
 
 /*

@@ -14,12 +14,6 @@ export interface Prices {
 
 export const RELATIVE_PRICES: Prices = { input: 1, cacheRead: 0.1, cacheWrite: 1.25, output: 5, ttlMs: 5 * 60_000 };
 
-/** Whether a prefix cached at `lastAt` is gone at `now`. A clock that can't be read is taken as warm. */
-export function isCold(lastAt: number | null, now: number, prices: Prices): boolean {
-  if (lastAt === null) return true;
-  return now - lastAt > prices.ttlMs;
-}
-
 /*
  * How far a prompt should grow before it is compacted, where nothing but the price asks for it. A prompt grows by so much
  * with each request and is read from the cache each time; a compaction writes what is left of it anew. Between the two lies

@@ -3,6 +3,7 @@
  * may be found under. Also says where the entry stands: its ordinal, and which session it belongs to.
  */
 import type { Origin } from "../log/record.ts";
+import { speakerName, typedText } from "../message/dialects.ts";
 import type { ToolFacts } from "../message/rules.ts";
 import type { Part, Role, Shape } from "../message/shape.ts";
 import { analyze, eachTerm, fold, QUESTION_WORDS } from "../text/analyze.ts";
@@ -10,7 +11,7 @@ import { membersOf, mentionsFailure } from "../text/names.ts";
 import { stem } from "../text/words.ts";
 import type { IndexEntry, Placement } from "./port.ts";
 import { asksTime, dateWords, namesTime, relativeDates, type StatedDate, statedDates } from "./precedence.ts";
-import { STANDING_TERM, speakerName, standingSentences, TYPED_TERM, typedText } from "./standing.ts";
+import { STANDING_TERM, standingSentences, TYPED_TERM } from "./standing.ts";
 import { splitUnits } from "./units.ts";
 
 export interface EntrySource {

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Origin } from "../log/record.ts";
+import { typedText } from "../message/dialects.ts";
 import { anthropicShape, openaiShape } from "../message/internal.ts";
-import { standingSentences, typedText } from "./standing.ts";
+import { standingSentences } from "./standing.ts";
 
 const INSTRUCTIONS = [
   "Always use type hints.",

@@ -6,7 +6,8 @@
  * left, without the openers of a sentence.
  */
 
-import type { MessageRecord, Origin } from "../log/record.ts";
+import type { MessageRecord } from "../log/record.ts";
+import { typedText } from "../message/dialects.ts";
 import type { Shape } from "../message/shape.ts";
 import { OPENERS, ownWords, sentencesIn } from "../text/words.ts";
 
@@ -53,26 +54,6 @@ export function* typedSteps<M>(records: readonly MessageRecord[], read: (record:
     if (typed !== "") announced = ANNOUNCES.test(typed.slice(-MAX_SENTENCE));
   }
   return stated;
-}
-
-/**
- * What a person typed in this thread: empty for messages that were imported, injected or read from elsewhere, for those of somebody with a
- * name of their own, and for those that carry a tool's call or result, as some clients send them in the user's name.
- */
-export function typedText<M>(message: M, shape: Shape<M>, origin: Origin): string {
-  if (origin !== "user" || shape.role(message) !== "user" || speakerName(message) !== null) return "";
-  const parts = shape.parts(message);
-  if (parts.some(({ kind }) => kind === "call" || kind === "result")) return "";
-  return parts.flatMap((part) => (part.kind === "text" ? [part.text] : [])).join("\n\n");
-}
-
-/** The name of a person, where a message of a user or an assistant has one. */
-export function speakerName(message: unknown): string | null {
-  if (typeof message !== "object" || message === null || !("name" in message) || !("role" in message)) return null;
-  const { name, role } = message;
-  return typeof name === "string" && name.trim() !== "" && (role === "user" || role === "assistant")
-    ? name.trim()
-    : null;
 }
 
 const MAX_SENTENCE = 400;

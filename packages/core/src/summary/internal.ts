@@ -2,7 +2,7 @@
 export { type EditableItem, editableItems, planEdit, type SummaryChange } from "./edit.ts";
 export { extractSummary } from "./extract.ts";
 export type { Locate } from "./gather.ts";
-export { createLocator } from "./gather.ts";
+export { createLocator, messageText } from "./gather.ts";
 export type { NumberedMessage } from "./ledger.ts";
 export { extendLedger } from "./ledger.ts";
 export { LEDGER_FILE, ledgerText } from "./ledger-lines.ts";

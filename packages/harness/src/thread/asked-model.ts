@@ -5,7 +5,7 @@
 
 import type { Head, UsageFlaw, UsageRecord } from "@palimpsest/core/internal/log";
 import { type Dialect, type RuleSet, repair, rulesOf, type Shape } from "@palimpsest/core/internal/message";
-import { isCold, type Prices } from "@palimpsest/core/internal/pricing";
+import type { Prices } from "@palimpsest/core/internal/pricing";
 import { type Prompt, type SizerOptions, sizeOf } from "@palimpsest/core/internal/prompt";
 import { NOWHERE } from "@palimpsest/core/internal/summary";
 import { answerReserve, createMeter, sampled } from "@palimpsest/core/internal/tokens";
@@ -32,7 +32,14 @@ import type { StoredLog } from "./log.ts";
 import type { OpenThreadOptions } from "./open-thread.ts";
 import type { ThreadLog } from "./thread.ts";
 import { countOnReports, livePrompt, type OpenSizer, openSizer, shownAt } from "./thread-view.ts";
-import { cacheTerms, checkedWindow, createModelWindow, type LearnedWindow, type PromptCache } from "./window.ts";
+import {
+  cacheTerms,
+  checkedWindow,
+  createModelWindow,
+  isCold,
+  type LearnedWindow,
+  type PromptCache,
+} from "./window.ts";
 import type { RecordInput, ThreadDeps } from "./writer.ts";
 
 /** Who is asked, and how its prompts are made, counted and compacted. */

@@ -267,6 +267,12 @@ interface CacheTerms {
   readonly marks: (reach: readonly number[]) => readonly number[] | null;
 }
 
+/** Whether a prefix cached at `lastAt` is gone at `now`. A clock that can't be read is taken as warm. */
+export function isCold(lastAt: number | null, now: number, prices: Prices): boolean {
+  if (lastAt === null) return true;
+  return now - lastAt > prices.ttlMs;
+}
+
 export function cacheTerms(promptCache: PromptCache, prices: Prices): CacheTerms {
   switch (promptCache) {
     case "prefix":

@@ -2,8 +2,9 @@
  * Questions with known evidence, asked at the end of a transcript: how much of the evidence a prompt holds word for word,
  * and how much a search over everything said brings back among its first hits. The search doesn't depend on the policy.
  */
-import { messageText } from "@palimpsest/core/internal/compaction";
+
 import { openaiShape } from "@palimpsest/core/internal/message";
+import { messageText } from "@palimpsest/core/internal/summary";
 import type { View } from "./policy.ts";
 import type { EvidenceQuestion, Transcript } from "./transcript.ts";
 import { searchTurns } from "./turn-search.ts";

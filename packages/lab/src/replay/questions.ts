@@ -2,8 +2,9 @@
  * The questions a transcript asks of every policy as it goes on, and the asking: what of it the prompt at hand still
  * holds, what a search over everything said finds among its first hits, and what had to be fetched again.
  */
-import { messageText } from "@palimpsest/core/internal/compaction";
+
 import { type OpenAiMessage, openaiShape } from "@palimpsest/core/internal/message";
+import { messageText } from "@palimpsest/core/internal/summary";
 import { findUses, folded, isVisible, readable, type Use, type UseKind } from "./judge.ts";
 import type { View } from "./policy.ts";
 import type { Transcript } from "./transcript.ts";
