@@ -44,6 +44,39 @@ export function replaces(next: string, old: string, by: "hand" | "recognized"): 
   return namesOld(next, right, left);
 }
 
+/**
+ * The rules that a sentence lifts, of those in force in their order: the one it names by its words, or the newest where it says no
+ * more than "that rule". A permission lifts the rule whose words it repeats.
+ */
+export function liftedBy<R extends { readonly text: string }>(sentence: string, rules: readonly R[]): readonly R[] {
+  const language = answerLanguage(sentence);
+  const [, named, about] = RULE_NAMED.exec(sentence) ?? [];
+  if (named !== undefined && about === undefined) return rules.slice(-1);
+  const said = plainWords(about ?? sentence);
+  return rules.filter(({ text }) => {
+    const before = answerLanguage(text);
+    if (named === undefined && language !== null && before !== null && AGAIN.test(sentence)) return language !== before;
+    const words = content(plainWords(text)).filter((word) => !UNTOLD.has(word));
+    const told = about === undefined ? words : content(said);
+    const among = about === undefined ? said : words;
+    return told.length > 0 && told.every((word) => among.some((one) => one.startsWith(stemOf(word))));
+  });
+}
+
+/** "The rule about emojis": what it is about; "that rule": nothing. */
+const RULE_NAMED =
+  /(?<!\p{L})(rule|instruction|ban|regel|anweisung|r\u00e8gle|consigne|regla|instrucci\u00f3n)(?: (?:about|on|against|for|that|\u00fcber|zu|gegen|sur|sobre|contra) (.+?))?(?: (?:no longer|does|is|gilt|ne s'|ya no).*)?[.!]*$/iu;
+const AGAIN = /(?<!\p{L})(?:again|wieder|from now on)(?!\p{L})/iu;
+/** A permission needn't repeat these. */
+const UNTOLD: ReadonlySet<string> = new Set(
+  "use using to in ab jetzt immer nie niemals auf bitte toujours jamais siempre nunca".split(" "),
+);
+
+/** Endings differ: the beginning is enough. */
+function stemOf(word: string): string {
+  return word.slice(0, Math.max(4, word.length - 3));
+}
+
 const BAN = /(?<!\p{L})(?:never|not|no|don'?t|nie|niemals|nicht|kein\p{L}*|ne|jamais|nunca)(?!\p{L})/iu;
 /** `2 spaces`, `at most 3`: a number that counts something, and no name such as `port 8080`. */
 const QUANTITY =

@@ -4,9 +4,9 @@
  * shows the rules in force (`view.ts`); who may make a rule is decided by the caller.
  */
 import type { Shape } from "../message/shape.ts";
-import { isRecord } from "../text/names.ts";
+import { flatten, isRecord } from "../text/names.ts";
 import type { PruneEntry } from "./record.ts";
-import { plainWords, replaces, sameWords } from "./rule-words.ts";
+import { liftedBy, plainWords, replaces, sameWords } from "./rule-words.ts";
 import type { LiveRecords, ViewEntry } from "./view.ts";
 
 export interface Rule {
@@ -95,11 +95,17 @@ export function addRule(rules: RuleList, given: NewRule, at: string): RuleChange
 /** Recognized rules: those that fit are in force; others, and those a model names, are proposals. The same list if none is new. */
 export function recognizeRules(
   rules: RuleList,
-  found: readonly (NewRule & { readonly source: number })[],
+  found: readonly (NewRule & { readonly source: number; readonly lifts?: boolean })[],
   at: string,
 ): RuleList {
   let list = rules;
-  for (const one of found) {
+  for (const { lifts = false, ...one } of found) {
+    if (lifts) {
+      // What a person set by hand, or in a configuration, ends there.
+      const own = rulesInForce(list).filter(({ scope, by }) => scope === "thread" && by === "recognized");
+      list = endAll(list, liftedBy(one.text, own), "lifted", at);
+      continue;
+    }
     const text = ruleText(one.text);
     if (text === "" || text.length > RULE_LIMITS.characters) continue;
     // One that a person ended stays ended, however often its message is read again.
@@ -269,7 +275,7 @@ export function withRules<M>(
 
 /** A rule is one line. */
 function ruleText(text: string): string {
-  return text.replaceAll(/[\s\p{Cc}]+/gu, " ").trim();
+  return flatten(text).trim();
 }
 
 function added(

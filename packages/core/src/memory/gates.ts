@@ -109,7 +109,7 @@ const BANNING = /\b(?:never|don'?t|do not|must not|may not|not allowed|cannot|ca
 const CONDITION = /\b(?:without|unless|until|ohne|sans|sin)\b/i;
 /** Not to be asked is a consent, too. */
 const UNASKED =
-  /\b(?:never|don'?t|do not|stop|no need to)\b[^.!?]{0,12}\b(?:ask(?:ing)?|confirm(?:ing)?|check(?:ing)? with|warn(?:ing)?) (?:me|us|for|again|before|first)\b/i;
+  /\b(?:never|don'?t|do not|stop|no need to)\b[^.!?]{0,12}\b(?:ask(?:ing)?|confirm(?:ing)?|check(?:ing)? with|warn(?:ing)?) (?:me|us|for|again|before|first)\b|\bfragt?e? (?:mich|uns)\b[^.!?]{0,30}\b(?:nie|niemals|nicht)\b|\bne me (?:re)?demande\w* (?:plus|jamais|pas)\b|\bno me (?:vuelvas a )?(?:pregunt|pid)\w+/i;
 /** Acts that can't be undone or bind others, to be done by themselves from then on. */
 const GRAVE =
   "merg(?:e|es|ed|ing)|approv(?:e|es|ed|ing)|pay|pays|paid|paying|purchas\\w{1,3}|buy|buying|bought|transfer\\w{0,4}|delet(?:e|es|ed|ing)|deploy\\w{0,3}|publish\\w{0,3}|accept\\w{0,3}";

@@ -16,6 +16,13 @@ export interface StandingSentence {
   readonly text: string;
 }
 
+/** What a person typed about later turns: a rule, or that one no longer holds. */
+interface TypedSentence {
+  readonly text: string;
+  readonly source: number;
+  readonly lifts: boolean;
+}
+
 /** Held by every entry of a user with such a sentence. No word begins with such a sign, so no text can hold it by chance. */
 export const STANDING_TERM = "@standing";
 /** Held by those of them that a person typed in this thread: only these are shown as instructions. */
@@ -25,11 +32,15 @@ const MAX_READ = 50_000;
 
 /** In the order they stand. */
 export function standingSentences(text: string): StandingSentence[] {
+  return sentencesOf(text, standingKind);
+}
+
+function sentencesOf<K extends string>(text: string, kindOf: (raw: string) => K | null): { kind: K; text: string }[] {
   const read = text.slice(0, MAX_READ);
-  const plain = ownWords(read, { quotes: "all", paragraphs: "strict", isKnown: (one) => standingKind(one) !== null });
-  const found: StandingSentence[] = [];
+  const plain = ownWords(read, { quotes: "all", paragraphs: "strict", isKnown: (one) => kindOf(one) !== null });
+  const found: { kind: K; text: string }[] = [];
   for (const { start, end } of sentencesIn(plain)) {
-    const kind = standingKind(plain.slice(start, end));
+    const kind = kindOf(plain.slice(start, end));
     if (kind !== null) found.push({ kind, text: read.slice(start, end).replace(LIST_MARK, "").trim() });
   }
   return found;
@@ -42,15 +53,17 @@ export function* formsCompiled(): Generator<void, void> {
   areCompiled = true;
 }
 
-/** The sentences of messages that are a person's own standing instructions and preferences, each with its message. */
+/** The sentences of messages that are a person's own standing instructions and preferences, or lift one, each with its message. */
 export function* typedSteps<M>(records: readonly MessageRecord[], read: (record: MessageRecord) => M, shape: Shape<M>) {
   yield* formsCompiled();
-  const stated: { readonly text: string; readonly source: number }[] = [];
+  const stated: TypedSentence[] = [];
+  const kindOf = (raw: string) => (isLift(raw) ? "lift" : standingKind(raw));
   let announced = false;
   for (const record of records) {
     yield;
     const typed = typedText(read(record), shape, record.origin);
-    if (!announced) stated.push(...standingSentences(typed).map(({ text }) => ({ text, source: record.seq })));
+    const sentences = announced ? [] : sentencesOf(typed, kindOf);
+    stated.push(...sentences.map(({ kind, text }) => ({ text, source: record.seq, lifts: kind === "lift" })));
     if (typed !== "") announced = ANNOUNCES.test(typed.slice(-MAX_SENTENCE));
   }
   return stated;
@@ -70,6 +83,32 @@ function standingKind(raw: string): "instruction" | "preference" | null {
   if (orders && !STATEMENT.test(bare) && !isAdvice(bare)) return "instruction";
   return PREFERENCES.some((form) => form.test(bare)) && !ONCE.test(bare) ? "preference" : null;
 }
+
+/** Whether a person says that something no longer binds. Sure or no: a rule that stays can be ended by hand. */
+function isLift(raw: string): boolean {
+  if (raw.length > MAX_LIFT || /[?\uff1f]["')\]]*\s*$/.test(raw)) return false;
+  const sentence = raw.replace(LIST_MARK, "").trim();
+  return LIFTS.test(sentence.replace(OPENERS, "")) && !TOLD.test(sentence) && !LIMITED.test(sentence);
+}
+
+const MAX_LIFT = 200;
+const LIFTS = new RegExp(
+  [
+    "(?:you can |you may )?(?:forget|drop|cancel|lift|scrap|remove|discard) (?:about )?(?:that|this|the|my)(?: \\w+)? (?:rule|instruction|ban)(?![\\p{L}])",
+    "(?:that|this|the)(?: \\w+)? (?:rule|instruction|ban)(?: (?:about|on|against) .+)? (?:no longer (?:applies|holds|counts|stands)|does(?:n'?t| not) (?:apply|hold|count) any ?more|is (?:off|over|void|lifted|cancel+ed|gone|obsolete))",
+    "(?:you (?:may|can|are allowed to|don'?t (?:have|need) to|do not (?:have|need) to|no longer (?:have|need) to|needn'?t)|it(?:'s| is) (?:fine|ok|okay|all right|allowed)(?: for you)? to|feel free to) .+ (?:again|any ?more|from now on|now)[.!]*$",
+    "you no longer (?:have|need) to .+|[\\p{L} -]{3,60} (?:is|are) (?:allowed|fine|ok|okay|permitted|welcome) (?:again|from now on)[.!]*$",
+    "(?:answer|reply|respond|speak|write) (?:to me )?in \\p{L}+ again[.!]*$",
+    "vergiss (?:bitte )?(?:die|diese|jene)(?: \\p{L}+)? (?:regel|anweisung)(?!\\p{L})|(?:die|diese) (?:regel|anweisung) gilt nicht mehr|du (?:musst|brauchst) .*(?<!\\p{L})nicht mehr(?!\\p{L})|du (?:darfst|kannst) (?:jetzt )?wieder ",
+    "oublie(?:z)? (?:cette|la)(?: \\p{L}+)? (?:r\u00e8gle|consigne)(?!\\p{L})|cette r\u00e8gle ne s'applique plus|tu peux (?:de|\u00e0) nouveau |olvida (?:esa|esta|la)(?: \\p{L}+)? (?:regla|instrucci\u00f3n)(?!\\p{L})|esa regla ya no |ya no (?:tienes|hace falta) que |puedes volver a ",
+  ]
+    .map((form) => `^(?:please |bitte )?(?:${form})`)
+    .join("|"),
+  "iu",
+);
+/** For one case, or on a condition. */
+const LIMITED =
+  /\b(?:once|if|when|unless|until|after|as soon as|only|just|for (?:this|that|today|now)|today|this time|wenn|falls|sobald|nur|heute|diesmal|si|quand|seulement|cuando|solo|hoy)(?!\p{L})/iu;
 
 /** Somebody else's rule, or one that is only spoken about. */
 const TOLD =

@@ -19,6 +19,13 @@ const PASTED: readonly (readonly [way: string, text: string])[] = [
   ["behind a rule of dashes", "Please check.\n---\nMy name is Bob and I live in Paris."],
   ["behind words that point to it", "I got this from a colleague. My name is Bob and I live in Paris."],
   ["in a fence", "Look:\n```\nMy name is Bob and I live in Paris.\n```"],
+  ["as a chat with times in brackets", "bob [10:32 AM]\nmy name is Bob and I live in Paris\n\nwhat does he want?"],
+  ["as a chat with a day", "bob \u2014 Today at 10:32\nmy name is Bob and I live in Paris\n\nwho is right?"],
+  ["as a chat with names over lines", "Is it so?\nBob Miller 10:32 AM\nMy name is Bob.\nI live in Paris."],
+  ["as lines of a log", "why?\n2026-11-18 12:00:01 INFO user=x My name is Bob and I live in Paris."],
+  ["as lines of a relay chat", "10:32 <x> my name is Bob\n[10:33] <x> I live in Paris"],
+  ["as a change", "+ My name is Bob.\n- I live in Paris.\nreview it"],
+  ["as a post", "Posted by u/x 3 hours ago\nMy name is Bob. I live in Paris."],
   ["as a block quote", "Look:\n> My name is Bob and I live in Paris."],
 ];
 
@@ -32,6 +39,8 @@ test("what users tell of themselves stays, in several paragraphs and with quoted
     'I live in Paris.\n\nMy cat is called "Tom".',
     "Hi!\n\nI'm Bob, a baker.\n\nMy shop opens at six.",
     "My rules for you: I want short answers.",
+    "Meet me at 10:30\nI am never late.",
+    "I get up at 6:30.\nMy train leaves at 7:10.\n- I like trains\n- I like tea",
     `My name is Bob. ${"I bake bread every day. ".repeat(30)}\n\nI live in Paris.`,
   ])
     assert.equal(ownWords(text, TELLING), text);

@@ -327,7 +327,7 @@ const TEXTS =
 const INTRODUCES: readonly RegExp[] = [
   "^(?:(?:can|could|would|will) you )?(?:please )?(?:translate|summari[sz]e|sum up|rewrite|rephrase|reword|paraphrase|proofread|shorten|polish|transcribe|\u00fcbersetz\\w*|traduis\\w*|traduc\\w*|r\u00e9sume\\w*|resume)(?!\\p{L})",
   `\\b(?:this|these|that|those|following) (?:\\w+ )?${TEXTS}\\b`,
-  "\\b(?:the following|below|pasted|copied|forwarded)\\b",
+  "\\b(?:the following|below|pasted|copied|forwarded|posted by)\\b",
   "\\b(?:tool|function|command|search|shell|api)[ _-](?:results?|outputs?|responses?|returned|said|says)\\b",
   "\\b(?:linter|compiler|build|ci|console|terminal|log|script|program|server) (?:printed|prints|says|said|shows|showed|reports?|reported|logged|gave|returned)\\b",
   "^\\[[^\\]\\n]{1,80}\\]$",
@@ -369,12 +369,15 @@ const CLOSING =
   /^[ \t]*(?:best(?: regards| wishes)?|(?:kind |warm |with )?regards|cheers|sincerely|yours(?: \p{L}{1,12})?|thanks|love|lg|vg|mfg|viele gr\u00fc\u00dfe|cordialement|saludos)[,.!]?[ \t]*(?:\n[ \t]*)?\p{Lu}[\p{L}.' -]{0,40}$/imu;
 
 function masked(text: string, quotes: OwnWordsOptions["quotes"]): string {
-  const rest = hideLetter(text.replace(/\r(?!\n)|[\u2028\u2029\u0085\v\f]/g, "\n"))
+  const read = hideLetter(text.replace(/\r(?!\n)|[\u2028\u2029\u0085\v\f]/g, "\n"))
     .replace(/(?:^|\n)[ \t]*(```|~~~)[\s\S]*?(?:\n[ \t]*\1|$)/g, hide)
     .replace(/(?:^|\n)(?:[ \t]*>| {4}|\t)[^\n]*/g, hide)
     .replace(SHELL, hide)
     .replace(LOGGED, hide)
+    .replace(CHAT, hide)
     .replace(/(?<!\w)<([a-z][\w:-]{0,40})\b[^<>\n]{0,200}>[\s\S]*?(?:<\/\1>|$)/gi, hide);
+  // A change has lines with both signs, a list marks of one kind.
+  const rest = /^\+/m.test(read) && /^-/m.test(read) ? read.replace(/^[+-][^\n]*/gm, hide) : read;
   if (quotes === "reported") return rest.replace(/(```|~~~)[\s\S]*?(?:\1|$)/g, hide).replace(REPORTED, hide);
   return rest
     .replace(/`[^`\n]+`/g, hide)
@@ -387,8 +390,11 @@ function masked(text: string, quotes: OwnWordsOptions["quotes"]): string {
 const SHELL =
   /(?:^|\n)[ \t]*(?:[\w.[-]{1,40}@[^\s$#%]{1,80} ?[^\s$#%]{0,80}[$#%]|\$|PS [^\n>]{1,100}>) (?=[\p{L}./~])[\s\S]*/u;
 
-/** A line that a program wrote. */
-const LOGGED = /(?:^|\n)[ \t]*(?:npm|pnpm|yarn) (?:ERR!|WARN|error|warn|notice)[^\n]*/gi;
-
+/** A line that a program wrote: it begins with a time, or with a program's mark. */
+const LOGGED =
+  /(?:^|\n)[ \t]*(?:(?:npm|pnpm|yarn) (?:ERR!|WARN|error|warn|notice)|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d(?::\d\d)?\]? <)[^\n]*/gi;
+/** A line of a chat that says who spoke and when, and the lines below it. */
+const CHAT =
+  /(?:^|\n)[ \t]*[\p{L}\p{N}_.@'-][\p{L}\p{N}_.@' -]{0,40}[ \t\u00b7\u2014([-]{1,4}(?:(?:today|yesterday) at |(?<!(?<!\p{L})(?:at|by|until|till|from|around|before|after|is|um|bis|ab|gegen|\u00e0|vers|las) ))\d{1,2}:\d\d(?::\d\d)?(?: ?[ap]m)?[\])]?[ \t]*\n[^\n]+(?:\n[^\n]+)*/giu;
 const REPORTED =
   /\b(?:wrote|writes|said|says|told \w+|replied|answered|asked)\b[^.!?\n"]{0,30}["\u201c\u00ab\u201e][^"\u201c\u201d\u00ab\u00bb\u201e]{0,1000}["\u201c\u201d\u00bb]/gi;
