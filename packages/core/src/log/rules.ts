@@ -95,14 +95,17 @@ export function addRule(rules: RuleList, given: NewRule, at: string): RuleChange
 /** Recognized rules: those that fit are in force; others, and those a model names, are proposals. The same list if none is new. */
 export function recognizeRules(
   rules: RuleList,
-  found: readonly (NewRule & { readonly source: number; readonly lifts?: boolean })[],
+  found: readonly (NewRule & { readonly source: number; readonly liftsAt?: string })[],
   at: string,
 ): RuleList {
   let list = rules;
-  for (const { lifts = false, ...one } of found) {
-    if (lifts) {
-      // What a person set by hand, or in a configuration, ends there.
-      const own = rulesInForce(list).filter(({ scope, by }) => scope === "thread" && by === "recognized");
+  for (const { liftsAt, ...one } of found) {
+    if (liftsAt !== undefined) {
+      // What a person set by hand or restored since stays.
+      const isNew = (id: string): boolean => rules.list.every((rule) => rule.id !== id);
+      const own = rulesInForce(list).filter(
+        ({ id, scope, by, at: since }) => scope === "thread" && by === "recognized" && (isNew(id) || since < liftsAt),
+      );
       list = endAll(list, liftedBy(one.text, own), "lifted", at);
       continue;
     }

@@ -20,7 +20,8 @@ export interface StandingSentence {
 interface TypedSentence {
   readonly text: string;
   readonly source: number;
-  readonly lifts: boolean;
+  /** When a sentence that lifts a rule was said; absent for one that makes a rule. */
+  readonly liftsAt?: string;
 }
 
 /** Held by every entry of a user with such a sentence. No word begins with such a sign, so no text can hold it by chance. */
@@ -63,7 +64,8 @@ export function* typedSteps<M>(records: readonly MessageRecord[], read: (record:
     yield;
     const typed = typedText(read(record), shape, record.origin);
     const sentences = announced ? [] : sentencesOf(typed, kindOf);
-    stated.push(...sentences.map(({ kind, text }) => ({ text, source: record.seq, lifts: kind === "lift" })));
+    for (const { kind, text } of sentences)
+      stated.push({ text, source: record.seq, ...(kind === "lift" && { liftsAt: record.at }) });
     if (typed !== "") announced = ANNOUNCES.test(typed.slice(-MAX_SENTENCE));
   }
   return stated;
@@ -96,7 +98,7 @@ const LIFTS = new RegExp(
   [
     "(?:you can |you may )?(?:forget|drop|cancel|lift|scrap|remove|discard) (?:about )?(?:that|this|the|my)(?: \\w+)? (?:rule|instruction|ban)(?![\\p{L}])",
     "(?:that|this|the)(?: \\w+)? (?:rule|instruction|ban)(?: (?:about|on|against) .+)? (?:no longer (?:applies|holds|counts|stands)|does(?:n'?t| not) (?:apply|hold|count) any ?more|is (?:off|over|void|lifted|cancel+ed|gone|obsolete))",
-    "(?:you (?:may|can|are allowed to|don'?t (?:have|need) to|do not (?:have|need) to|no longer (?:have|need) to|needn'?t)|it(?:'s| is) (?:fine|ok|okay|all right|allowed)(?: for you)? to|feel free to) .+ (?:again|any ?more|from now on|now)[.!]*$",
+    "(?:you (?:may|can|are allowed to|don'?t (?:have|need) to|do not (?:have|need) to|no longer (?:have|need) to|needn'?t)|it(?:'s| is) (?:fine|ok|okay|all right|allowed)(?: for you)? to|feel free to) .+ (?:again|any ?more|from now on)[.!]*$",
     "you no longer (?:have|need) to .+|[\\p{L} -]{3,60} (?:is|are) (?:allowed|fine|ok|okay|permitted|welcome) (?:again|from now on)[.!]*$",
     "(?:answer|reply|respond|speak|write) (?:to me )?in \\p{L}+ again[.!]*$",
     "vergiss (?:bitte )?(?:die|diese|jene)(?: \\p{L}+)? (?:regel|anweisung)(?!\\p{L})|(?:die|diese) (?:regel|anweisung) gilt nicht mehr|du (?:musst|brauchst) .*(?<!\\p{L})nicht mehr(?!\\p{L})|du (?:darfst|kannst) (?:jetzt )?wieder ",

@@ -370,10 +370,8 @@ export function* statedRules<M>(
   at: string,
 ): Generator<void, RuleList> {
   if (header.kind === "subagent") return rules;
-  // A message lifts rules once: what a person restored since stays.
-  const read = live().compaction?.seq ?? 0;
   const typed = yield* typedSteps(live().tail, original, shape);
-  const binding = typed.filter(({ text, source, lifts }) => (lifts ? source > read : mayBecomeRule(text)));
+  const binding = typed.filter(({ text, liftsAt }) => liftsAt !== undefined || mayBecomeRule(text));
   return binding.length === 0 ? rules : recognizeRules(rules, binding, at);
 }
 
