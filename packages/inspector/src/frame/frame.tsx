@@ -1,7 +1,7 @@
 /** What stands around every view: where one can go, whether the page is live, who one is, and the keyboard. */
 import { useEffect, useRef } from "preact/hooks";
 import { useAnswer } from "../api/answer.ts";
-import { access, ask } from "../api/ask.ts";
+import { type AskAnswer, access, ask } from "../api/ask.ts";
 import { followThreads, stopFollowing } from "../api/threads.ts";
 import { isTyping, offered } from "../keyboard/actions.ts";
 import { Empty } from "../parts/empty.tsx";
@@ -42,12 +42,7 @@ export function Frame() {
   );
 }
 
-interface Person {
-  readonly user: string;
-  readonly key: string | null;
-}
-
-function Top({ user, onLeave }: { readonly user: Person | null; readonly onLeave: () => void }) {
+function Top({ user, onLeave }: { readonly user: AskAnswer<"GET /api/user"> | null; readonly onLeave: () => void }) {
   return (
     <header class="top">
       <a class="brand" href="/">

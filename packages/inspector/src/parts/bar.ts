@@ -1,4 +1,5 @@
 /** What fills a window, as the segments of a bar: in one order, under one color each. Pure. */
+import type { AskAnswer } from "../api/ask.ts";
 import { grouped, percent } from "../text/format.ts";
 
 export interface BarSegment {
@@ -10,13 +11,7 @@ export interface BarSegment {
   readonly share: number;
 }
 
-/** As `GET /api/threads/{id}/context` gives it. */
-export interface ContextFacts {
-  readonly window: number;
-  readonly total: number;
-  readonly parts: Readonly<Record<string, number>>;
-  readonly groups: readonly unknown[];
-}
+export type ContextFacts = Pick<AskAnswer<"GET /api/threads/{id}/context">, "window" | "total" | "parts" | "groups">;
 
 const ORDER: readonly (readonly [part: string, color: string])[] = [
   ["base", "system"],

@@ -1,11 +1,6 @@
 /** As `GET /api/threads` gives it; `run`: one is under way on it. */
-export interface ThreadRowText {
-  readonly id: string;
-  readonly title: string | null;
-  readonly messages: number;
-  readonly updatedAt: string;
-  readonly parent: string | null;
-  readonly forkedAt: number | null;
-  readonly kind: "main" | "subagent";
+import type { AskAnswer } from "../api/ask.ts";
+
+export interface ThreadRowText extends Omit<AskAnswer<"GET /api/threads">["threads"][number], "user" | "agent"> {
   readonly run?: string | null;
 }

@@ -57,13 +57,7 @@ interface UnreadProps {
 
 /** Stands there until something of the thread was read. */
 export function Unread({ id, what, held: { problem, reload } }: UnreadProps) {
-  if (problem === null)
-    return (
-      <p class="dim pad" role="status">
-        Reading {what}…
-      </p>
-    );
-  if (problem.status === 404)
+  if (problem?.status === 404)
     return (
       <Empty of="view" title="There is no such thread">
         <p>
@@ -77,8 +71,14 @@ export function Unread({ id, what, held: { problem, reload } }: UnreadProps) {
     );
   return (
     <>
-      <h1 class="cut">{visible(id)}</h1>
-      <ProblemNote problem={problem} retry={reload} />
+      <h1 class={problem === null ? "hidden" : "cut"}>{visible(id)}</h1>
+      {problem === null ? (
+        <p class="dim pad" role="status">
+          Reading {what}…
+        </p>
+      ) : (
+        <ProblemNote problem={problem} retry={reload} />
+      )}
     </>
   );
 }

@@ -1,5 +1,6 @@
 /** A summary item by item, and beside each item the turns it comes from, word for word. */
 import { useState } from "preact/hooks";
+import type { AskAnswer } from "../../api/ask.ts";
 import { compactionWords } from "../../text/compaction-words.ts";
 import { ago, grouped, visible } from "../../text/format.ts";
 import { summarySections } from "../../text/summary-items.ts";
@@ -8,21 +9,9 @@ import { draggedTarget } from "./cuts.ts";
 import { MessageDetail } from "./message-detail.tsx";
 import { Originals } from "./originals.tsx";
 
-interface CompactionFacts {
-  readonly seq: number;
-  readonly at: string;
-  readonly rung: string;
-  readonly reason: string;
-  readonly tokensBefore: number;
-  readonly tokensAfter: number;
-  readonly hiddenThrough: number;
-  readonly text: string;
-  readonly rewritten: boolean;
-}
-
 interface SummaryDetailProps {
   readonly threadId: string;
-  readonly compaction: CompactionFacts;
+  readonly compaction: NonNullable<AskAnswer<"GET /api/threads/{id}/window">["compaction"]>;
   readonly tokens: number;
 }
 
