@@ -1,6 +1,6 @@
 /** What an editor sends as a prompt, as a message of the AI SDK, and a message of the log as what an editor shows. Pure. */
 import type { ContentBlock, McpServer, SessionUpdate } from "@agentclientprotocol/sdk";
-import type { Part, Role } from "@palimpsest/core/internal/message";
+import { jsonOr, type Part, type Role } from "@palimpsest/core/internal/message";
 import type { UserModelMessage } from "ai";
 import type { ConfigFile } from "palimpsest/home";
 
@@ -52,7 +52,8 @@ export function replayed(role: Role, parts: readonly Part[]): readonly SessionUp
             title: part.name,
             name: part.name,
             status: "in_progress",
-            rawInput: inputOf(part.input),
+            // One that the model wrote wrongly is shown as it was written.
+            rawInput: jsonOr(part.input, part.input),
           },
         ];
       case "result":
@@ -68,15 +69,6 @@ export function replayed(role: Role, parts: readonly Part[]): readonly SessionUp
         return [];
     }
   });
-}
-
-/** A call that the model wrote wrongly is shown as it was written. */
-function inputOf(input: string): unknown {
-  try {
-    return JSON.parse(input);
-  } catch {
-    return input;
-  }
 }
 
 export function text(words: string): ContentBlock {

@@ -1,7 +1,7 @@
 /** A message as lines for a person: a heading with its role, then its parts. Never used for data. */
 
 import { redactSecrets } from "@palimpsest/core/internal/memory";
-import type { Part, Shape } from "@palimpsest/core/internal/message";
+import { jsonOr, type Part, type Shape } from "@palimpsest/core/internal/message";
 import type { Snippet } from "@palimpsest/core/internal/recall";
 import { secretsIn } from "@palimpsest/core/internal/text";
 import { plain, printable } from "./output.ts";
@@ -100,12 +100,7 @@ function inHtml(text: string): string {
 
 /** Of a stored message every text, also those in JSON that is kept as text. */
 function collect(text: string, secrets: Set<string>): void {
-  let value: unknown = null;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    // It is a text like others.
-  }
+  const value = jsonOr(text, null);
   if (typeof value === "object" && value !== null) collectFrom(value, secrets);
   for (const secret of secretsIn(text)) secrets.add(secret);
 }

@@ -4,7 +4,7 @@
  */
 import { applyPrunes } from "../log/apply-prune.ts";
 import type { PruneEntry } from "../log/record.ts";
-import { isNestedTooDeeply } from "../message/schema.ts";
+import { isNestedTooDeeply, jsonOr } from "../message/schema.ts";
 import type { Part, Shape } from "../message/shape.ts";
 import type { SizedEntry } from "../prompt/prompt.ts";
 import type { PromptSizes } from "../prompt/sizer.ts";
@@ -116,12 +116,7 @@ function clampPart(part: Part, options: ClampOptions): string | null {
 function clampInput(input: string, most: number, count: (text: string) => number, pointer: string): string {
   const fallback = JSON.stringify({ clamped: pointer });
   if (isNestedTooDeeply(input)) return fallback;
-  let value: unknown;
-  try {
-    value = JSON.parse(input);
-  } catch {
-    return fallback;
-  }
+  const value = jsonOr(input, null);
   if (typeof value !== "object" || value === null || Array.isArray(value)) return fallback;
   const fields = Object.entries(value);
   const each = Math.floor(most / (fields.length + 1));

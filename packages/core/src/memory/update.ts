@@ -5,6 +5,7 @@
  */
 import type { MessageRecord, Origin } from "../log/record.ts";
 import { shapeOf } from "../message/dialects.ts";
+import { jsonOr } from "../message/schema.ts";
 import { withoutReasoning } from "../summary/patch.ts";
 import { findObjects } from "../text/lenient-json.ts";
 import { isRecord } from "../text/names.ts";
@@ -268,12 +269,8 @@ function wordsOf(parts: readonly { readonly kind: string; readonly text?: string
 const MAX_READ = 200_000;
 
 function parsed(body: string): object | null {
-  try {
-    const value: unknown = JSON.parse(body);
-    return typeof value === "object" && value !== null ? value : null;
-  } catch {
-    return null;
-  }
+  const value = jsonOr(body, null);
+  return typeof value === "object" && value !== null ? value : null;
 }
 
 /** Of several answers in a row only the last was final. */

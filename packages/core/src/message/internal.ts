@@ -42,6 +42,6 @@ export {
   violations,
   withToolFacts,
 } from "./rules.ts";
-export { isNestedTooDeeply, text } from "./schema.ts";
+export { isNestedTooDeeply, jsonOr, text } from "./schema.ts";
 export type { CallPart, FilePart, ImagePart, Part, ResultPart, Role, Shape } from "./shape.ts";
 export { isUiMessage, readUiMessages } from "./ui-messages.ts";

@@ -379,18 +379,20 @@ export const inputText = (input: unknown): string => JSON.stringify(input) ?? "{
 /** For an API that takes objects only: anything else is wrapped so that nothing of it is lost. */
 export function inputObject(input: string): unknown {
   const value = inputValue(input);
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : { input: value };
+  return isRecord(value) ? value : { input: value };
+}
+
+/** The value of a JSON text; of any other text what is given for it. */
+export function jsonOr(text: string, otherwise: unknown): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return otherwise;
+  }
 }
 
 /** The value behind a call's JSON text; text that isn't JSON, or is nested beyond use, is kept as it is. */
-export function inputValue(input: string): unknown {
-  if (input.trim() === "") return {};
-  if (isNestedTooDeeply(input)) return input;
-  try {
-    return JSON.parse(input);
-  } catch {
-    return input;
-  }
-}
+export const inputValue = (input: string): unknown =>
+  input.trim() === "" ? {} : isNestedTooDeeply(input) ? input : jsonOr(input, input);
 
 const fileMark = (part: FilePart): string => `[file: ${part.name ?? part.ref ?? part.mediaType ?? "unnamed"}]`;

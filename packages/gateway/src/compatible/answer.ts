@@ -16,7 +16,7 @@ import {
   type RequestOutcome,
 } from "./outcome.ts";
 import { toolsOnThread, withOwnTools } from "./own-tools/offer.ts";
-import { answerRounds } from "./own-tools/rounds.ts";
+import { answerRounds, MOST_ATTEMPTS } from "./own-tools/rounds.ts";
 import { type AnswerInProgress, type AnswerOpening, HAND_ON, handOver, keepReceipt } from "./passage.ts";
 import { type LengthRule, lengthRule, looksUp } from "./policy.ts";
 import { addEvidence, promptNow, type SentPrompt, type ShownSummary, shownSummary, VERBATIM } from "./prompt.ts";
@@ -368,6 +368,3 @@ export function nextStep({ status, form, refuses, counted, length, attempt }: An
   const mayShorten = refuses && counted && length === "fit" && attempt < MOST_ATTEMPTS;
   return { again: mayShorten ? "if-shorter" : "no", handOn: status >= 400 ? "refusal" : form };
 }
-
-/** Each makes the prompt shorter; a provider that refuses this many refuses for another reason. */
-const MOST_ATTEMPTS = 4;

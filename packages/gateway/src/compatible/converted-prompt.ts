@@ -4,12 +4,13 @@ import {
   type FilePart,
   type ImagePart,
   isNestedTooDeeply,
+  jsonOr,
   type Part,
   type Shape,
 } from "@palimpsest/core/internal/message";
 import type { ResolvedModel } from "palimpsest/models";
 import { ProblemError } from "../http/problem.ts";
-import { fieldsOf, type JsonFields } from "../http/read-json.ts";
+import { fieldsOf, type JsonFields, objectOf } from "../http/read-json.ts";
 import type { VendorRequest } from "./vendor.ts";
 
 type ModelCallOptions = Parameters<ResolvedModel["language"]["doStream"]>[0];
@@ -206,11 +207,5 @@ function formatIn(body: JsonFields): ModelCallOptions["responseFormat"] | null {
  */
 export function callInput(text: string): object {
   if (isNestedTooDeeply(text)) return { INVALID_JSON: text };
-  try {
-    const value: unknown = JSON.parse(text === "" ? "{}" : text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
-  } catch {
-    // No JSON at all: kept as text, like any value that is no object.
-  }
-  return { INVALID_JSON: text };
+  return objectOf(text === "" ? {} : jsonOr(text, null)) ?? { INVALID_JSON: text };
 }

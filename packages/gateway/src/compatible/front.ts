@@ -10,10 +10,15 @@ import { inTurns } from "palimpsest/internal/threads";
 import {
   AT_ONCE,
   type ByteSpan,
+  CLOSE_BRACE,
+  COMMA,
   type JsonFields,
+  OPEN_BRACE,
+  OPEN_BRACKET,
   objectOf,
   parseJson,
   pastSpace,
+  QUOTE,
   stringEnd,
   valueEnd,
 } from "../http/read-json.ts";
@@ -354,12 +359,6 @@ function beforeSpace(bytes: Buffer, end: number): number {
   return at;
 }
 
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const OPEN_BRACKET = 0x5b;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
-
 /* Checks the messages of a request one by one, except those checked before. */
 
 /** From one place of the list to before another. */
@@ -385,10 +384,9 @@ export function readItems<D extends Dialect>(
   }
   return { kind: "items", items: items as readonly MessageOf[D][] };
 }
-/** What every protocol has. */
-export function common(body: JsonFields): { readonly model: string; readonly stream: boolean } | null {
-  const { model, stream } = body;
-  return typeof model === "string" && model !== "" ? { model, stream: stream === true } : null;
+/** What every protocol has. That it names a model was looked at before. */
+export function common({ model, stream }: JsonFields): { readonly model: string; readonly stream: boolean } {
+  return { model: String(model), stream: stream === true };
 }
 
 /** System messages before the first of the conversation. */

@@ -1,6 +1,6 @@
 /** OpenAI chat completions: its requests, its errors. How its answers are read is in `answer.ts`. */
 
-import { type OpenAiCall, type OpenAiMessage, openaiShape } from "@palimpsest/core/internal/message";
+import { jsonOr, type OpenAiCall, type OpenAiMessage, openaiShape } from "@palimpsest/core/internal/message";
 import { eventText } from "../http/event-stream.ts";
 import { fieldsOf, type JsonFields, listIn, numberIn, objectOf, parseFields } from "../http/read-json.ts";
 import type { AnswerPiece, AnswerWriter, PieceCall, PieceEnd } from "./converted-answer.ts";
@@ -37,19 +37,17 @@ export const openaiChat: Vendor<OpenAiMessage> = {
 };
 
 function readBody(body: JsonFields, checked: CheckedMessages | null): VendorRequestResult<OpenAiMessage> {
-  const known = common(body);
-  if (known === null) return { kind: "problem", message: "you must provide a model parameter", param: "model" };
   const given = body["messages"];
   if (!Array.isArray(given) || given.length === 0)
-    return { kind: "problem", message: "'messages' must be a list of at least one message", param: "messages" };
+    return { kind: "problem", message: "'messages' must be a list of at least one message" };
   const read = readItems("openai", given, checked);
-  if (read.kind === "problem") return { kind: "problem", message: read.detail, param: `messages.[${read.index}]` };
+  if (read.kind === "problem") return { kind: "problem", message: read.detail };
   const all = read.items;
   const leading = leadingIn(all, openaiShape);
   return {
     kind: "request",
     request: {
-      ...known,
+      ...common(body),
       leading,
       messages: all.slice(leading.length),
       system: leading
@@ -143,7 +141,7 @@ function messageOf(draft: ChatDraft, state: ReadAnswer<OpenAiMessage>["state"]):
   const calls = [...draft.calls.entries()]
     .toSorted(([a], [b]) => a - b)
     .map(([, { id, name, text }]): OpenAiCall => ({ id, type: "function", function: { name, arguments: text } }))
-    .filter((call) => isWhole || isJson(call.function.arguments));
+    .filter((call) => isWhole || jsonOr(call.function.arguments, undefined) !== undefined);
   const { content, reasoning, refusal } = draft;
   if (calls.length === 0 && content === "" && refusal === "" && (reasoning === "" || !isWhole)) {
     if (!isWhole) return null;
@@ -155,15 +153,6 @@ function messageOf(draft: ChatDraft, state: ReadAnswer<OpenAiMessage>["state"]):
     ...(reasoning !== "" && { reasoning_content: reasoning }),
     ...(calls.length > 0 && { tool_calls: calls }),
   };
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /* Writes an answer that isn't OpenAI's as chat completions: as chunks, or whole. */

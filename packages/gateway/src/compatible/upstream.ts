@@ -4,10 +4,11 @@
  */
 import { Agent, request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import { jsonOr } from "@palimpsest/core/internal/message";
 import { isRecord } from "@palimpsest/core/internal/text";
 import { hideSecrets, readUsage, secretsOf, type Usage } from "palimpsest/internal/models";
 import { ProblemError } from "../http/problem.ts";
-import { fieldSpans, spliced, valueEnd, withoutFields } from "../http/read-json.ts";
+import { fieldSpans, OPEN_BRACE, spliced, valueEnd, withoutFields } from "../http/read-json.ts";
 import { countSpent, type Estimate, tokensIn } from "./outcome.ts";
 import { type AnswerBounds, boundedBody, objectReader, tooLong, UpstreamError } from "./passage.ts";
 import type { ProviderTarget } from "./policy.ts";
@@ -341,22 +342,12 @@ function usageIn(bytes: Buffer): Usage | null {
   let at = bytes.lastIndexOf(FIELD);
   for (let place = 0; at !== -1 && place < MOST_PLACES; place += 1) {
     const start = bytes.indexOf(OPEN_BRACE, at);
-    const usage = start === -1 ? null : readUsage(objectIn(bytes.subarray(start, valueEnd(bytes, start))));
+    const usage = start === -1 ? null : readUsage(jsonOr(bytes.toString("utf8", start, valueEnd(bytes, start)), null));
     if (usage !== null) return usage;
     at = at === 0 ? -1 : bytes.lastIndexOf(FIELD, at - 1);
   }
   return null;
 }
-
-function objectIn(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString());
-  } catch {
-    return null;
-  }
-}
-
-const OPEN_BRACE = 0x7b;
 
 /* The same limits for providers that are called through the AI SDK. */
 

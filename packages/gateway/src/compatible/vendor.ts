@@ -66,7 +66,7 @@ export interface AnswerWriterOptions {
 
 export type VendorRequestResult<M> =
   | { readonly kind: "request"; readonly request: VendorRequest<M> }
-  | { readonly kind: "problem"; readonly message: string; readonly param: string | null };
+  | { readonly kind: "problem"; readonly message: string };
 
 export interface VendorRequest<M> {
   readonly model: string;

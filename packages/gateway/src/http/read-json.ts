@@ -2,6 +2,7 @@
  * JSON from a request's bytes. A long text is parsed in slices, so that others get their turn in between; what
  * comes out is what `JSON.parse` gives.
  */
+import { jsonOr } from "@palimpsest/core/internal/message";
 import { isRecord } from "@palimpsest/core/internal/text";
 import { inTurns } from "palimpsest/internal/threads";
 
@@ -351,11 +352,7 @@ export function objectOf(value: unknown): JsonFields | null {
 
 /** The fields of a JSON text; null if it is not a JSON object. */
 export function parseFields(text: string): JsonFields | null {
-  try {
-    return objectOf(JSON.parse(text));
-  } catch {
-    return null;
-  }
+  return objectOf(jsonOr(text, null));
 }
 
 export function numberIn(...values: readonly unknown[]): number | null {

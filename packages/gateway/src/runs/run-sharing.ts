@@ -14,11 +14,9 @@ export interface RunSharingDeps {
   readonly sharedOf: (userId: string) => Shared;
   /** What this instance is called. */
   readonly holder: string;
-  /** How long a run is this instance's without a word from it. */
-  readonly ttlMs?: number;
 }
 
-/** As long as a lease on a thread. */
+/** How long a run is this instance's without a word from it: as long as a lease on a thread. */
 const TTL_MS = 30_000;
 /** A run that has ended is told of for so long. */
 const KEPT_MS = 5 * 60_000;
@@ -33,7 +31,6 @@ const CLOSING_MS = 5_000;
 
 export class RunSharing {
   readonly #deps: RunSharingDeps;
-  readonly #ttlMs: number;
   readonly #own = new Map<string, PublishedRun>();
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #waiting = new Map<string, Set<() => void>>();
@@ -45,11 +42,10 @@ export class RunSharing {
 
   constructor(deps: RunSharingDeps) {
     this.#deps = deps;
-    this.#ttlMs = deps.ttlMs ?? TTL_MS;
     const { wakes, runs } = deps.sharedOf("default");
     this.#wakes = wakes;
     this.#listener = wakes.listen((ids) => this.#hear(ids));
-    this.#every(this.#ttlMs / 3, () => this.#renew());
+    this.#every(TTL_MS / 3, () => this.#renew());
     this.#every(this.#listener === null ? LOOK.asked : LOOK.asked_woken, () => this.#lookAtOwn(null));
     this.#every(SWEEP_MS, () => runs.sweep(KEPT_MS));
   }
@@ -61,7 +57,7 @@ export class RunSharing {
     const published = new PublishedRun(run, streams, {
       runs: sharedOf(user).runs,
       holder,
-      ttlMs: this.#ttlMs,
+      ttlMs: TTL_MS,
       pause: (ms) => this.#pause(ms),
       wake: (told) => this.#wake(told),
     });
@@ -127,7 +123,7 @@ export class RunSharing {
 
   async #renew(): Promise<void> {
     if (this.#own.size === 0) return;
-    const held = new Set(await this.#lookAtOwn(this.#ttlMs));
+    const held = new Set(await this.#lookAtOwn(TTL_MS));
     // What the database has forgotten is told again; what others have closed stays closed.
     for (const [id, published] of this.#own) if (!held.has(id)) published.putAgain();
   }

@@ -5,6 +5,7 @@
  * before variables are put in. Pure.
  */
 import { isAbsolute } from "node:path";
+import { isRecord } from "@palimpsest/core/internal/text";
 import { KEY_VARIABLES } from "../models/facts.ts";
 import { variableOf } from "./find.ts";
 import { configSchema } from "./schema.ts";
@@ -233,7 +234,7 @@ function power(kind: Power["kind"], key: string, detail: string): Power {
 type WrittenFields = Readonly<Record<string, unknown>>;
 
 function fields(value: unknown): WrittenFields {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as WrittenFields) : {};
+  return isRecord(value) ? value : {};
 }
 
 function strings(value: unknown, path: readonly string[]): { path: readonly string[]; text: string }[] {

@@ -1,4 +1,5 @@
 /** A gate: bounds for figures, by name. Whoever changes something learns of each figure that it made worse than allowed. */
+import { jsonOr } from "@palimpsest/core/internal/message";
 import { z } from "zod";
 
 const bound = z
@@ -21,12 +22,8 @@ export type ParsedGate =
   | { readonly kind: "invalid"; readonly problem: string };
 
 export function parseGate(text: string): ParsedGate {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return { kind: "invalid", problem: "it is no JSON" };
-  }
+  const value = jsonOr(text, undefined);
+  if (value === undefined) return { kind: "invalid", problem: "it is no JSON" };
   const { success, data, error } = gateSchema.safeParse(value);
   if (!success) {
     const { path, message } = error.issues[0]!;

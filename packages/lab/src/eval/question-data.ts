@@ -4,7 +4,7 @@
  * messages with questions and the messages that hold their evidence. Answers are for scoring only, never for searching.
  */
 
-import { type OpenAiMessage, openaiShape } from "@palimpsest/core/internal/message";
+import { jsonOr, type OpenAiMessage, openaiShape } from "@palimpsest/core/internal/message";
 import { indexableText } from "@palimpsest/core/internal/recall";
 import { isRecord } from "@palimpsest/core/internal/text";
 import { z } from "zod";
@@ -59,12 +59,8 @@ export type QuestionFile =
 
 /** A file's text, which is one JSON array. */
 export function readQuestions(text: string): QuestionFile {
-  let file: unknown;
-  try {
-    file = JSON.parse(text);
-  } catch {
-    return { kind: "damaged", problem: "is not JSON" };
-  }
+  const file = jsonOr(text, undefined);
+  if (file === undefined) return { kind: "damaged", problem: "is not JSON" };
   const list = Array.isArray(file) ? file.filter(isRecord) : [];
   if (list.some((one) => isRecord(one["conversation"]))) return questions(dialogsIn(list).map(fromDialog));
   if (list.some((one) => "authoritativeRecords" in one)) return parsed(z.array(exactHistory), list, fromExactHistories);

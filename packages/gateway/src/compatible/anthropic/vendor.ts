@@ -1,6 +1,6 @@
 /** Anthropic's Messages API: its requests, its errors, its cache marks. How its answers are read is in `answer.ts`. */
 
-import { type AnthropicBlock, type AnthropicMessage, anthropicShape } from "@palimpsest/core/internal/message";
+import { type AnthropicBlock, type AnthropicMessage, anthropicShape, jsonOr } from "@palimpsest/core/internal/message";
 import { typedEvent } from "../../http/event-stream.ts";
 import { fieldsOf, type JsonFields, listIn, numberIn, objectOf } from "../../http/read-json.ts";
 import type { AnswerPiece, AnswerWriter, PieceEnd } from "../converted-answer.ts";
@@ -50,22 +50,19 @@ export const anthropicMessages: Vendor<AnthropicMessage> = {
 };
 
 function readBody(body: JsonFields, checked: CheckedMessages | null): VendorRequestResult<AnthropicMessage> {
-  const known = common(body);
-  if (known === null) return { kind: "problem", message: "model: Field required", param: "model" };
   const given = body["messages"];
   // A thread that was handed back in the middle of a turn goes on without a word.
   const mayBeEmpty = fieldsOf(body["thread"])["type"] === "continue";
   if (!Array.isArray(given) || (given.length === 0 && !mayBeEmpty))
-    return { kind: "problem", message: "messages: at least one message is required", param: "messages" };
+    return { kind: "problem", message: "messages: at least one message is required" };
   const read = readItems("anthropic", given, checked);
-  if (read.kind === "problem")
-    return { kind: "problem", message: `messages.${read.index}: ${read.detail}`, param: null };
+  if (read.kind === "problem") return { kind: "problem", message: `messages.${read.index}: ${read.detail}` };
   const all = read.items;
   const leading = leadingIn(all, anthropicShape);
   return {
     kind: "request",
     request: {
-      ...known,
+      ...common(body),
       leading,
       messages: all.slice(leading.length),
       system: systemText(body["system"]),
@@ -189,18 +186,10 @@ function messageOf(
     const isPartial = !done && !isWhole;
     if (isPartial && block["type"] !== "text") return [];
     if (block["type"] === "text" && block["text"] === "" && !isWhole) return [];
-    return [(json === "" ? block : { ...block, input: inputOf(json) }) as unknown as AnthropicBlock];
+    return [(json === "" ? block : { ...block, input: jsonOr(json, {}) }) as unknown as AnthropicBlock];
   });
   const said = content.filter(isSaid);
   return said.length === 0 ? null : { role: "assistant", content: said };
-}
-
-function inputOf(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return {};
-  }
 }
 
 /* Writes an answer that isn't Anthropic's as a message: as events, or whole. */

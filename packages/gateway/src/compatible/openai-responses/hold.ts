@@ -22,7 +22,6 @@ import {
   noPrevious,
   notVerified,
   readParams,
-  refusedParam,
   responseBody,
   responsesShape,
   responsesUsage,
@@ -44,9 +43,7 @@ type Responses = ParsedRequest<ResponsesMessage>;
 
 export async function holdResponses(parsed: Responses): Promise<Responses> {
   const { body, deps, request } = parsed;
-  const read = readParams(body);
-  if (read.kind === "problem") throw refusedParam(read);
-  const { params } = read;
+  const params = readParams(body);
   if (isForeign(params)) return passed(parsed, params);
   const secret = Buffer.from(await deps.secret());
   const items = inputOf(body);

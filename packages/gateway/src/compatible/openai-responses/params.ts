@@ -8,7 +8,7 @@ import type { CompatibleCall, CompatibleDeps } from "../serve.ts";
 
 export const responsesShape = shapeOf("openai-responses");
 
-/* What a request says of conversations that OpenAI's server would hold, and what is wrong with it, in OpenAI's codes. Pure. */
+/* What a request says of conversations that OpenAI's server would hold. What is wrong with it is thrown, in OpenAI's codes. Pure. */
 
 export interface ServerParams {
   readonly previous: string | null;
@@ -22,120 +22,91 @@ export interface ServerParams {
   readonly trigger: "yes" | "no";
 }
 
-interface ParamProblem {
-  readonly kind: "problem";
-  readonly code: string;
-  readonly message: string;
-  readonly param: string;
-}
-
-type ReadParams = { readonly kind: "params"; readonly params: ServerParams } | ParamProblem;
-
 /** Answered here, and never handed on. */
 export const WITHHELD: readonly string[] = ["previous_response_id", "conversation", "background", "context_management"];
 
-export function readParams(body: JsonFields): ReadParams {
+export function readParams(body: JsonFields): ServerParams {
   const { previous_response_id: previous, store, background } = body;
   if (previous != null && body["conversation"] != null)
-    return problem(
+    throw problem(
       "mutually_exclusive_parameters",
       "Mutually exclusive parameters: 'previous_response_id' and 'conversation'. Provide only one of them.",
       "conversation",
     );
   const response = idIn(previous ?? null, "resp", "previous_response_id");
-  if (response.kind === "problem") return response;
   const conversation = conversationIn(body["conversation"] ?? null);
-  if (conversation.kind === "problem") return conversation;
   for (const [param, value] of Object.entries({ store, background }))
     if (value != null && typeof value !== "boolean")
-      return problem("invalid_type", `Invalid type for '${param}': expected a boolean.`, param);
+      throw problem("invalid_type", `Invalid type for '${param}': expected a boolean.`, param);
   if (background === true && store === false)
-    return problem("invalid_value", "'background' needs 'store': its answer is asked for by its id.", "background");
-  const threshold = thresholdIn(body["context_management"] ?? null);
-  if (threshold.kind === "problem") return threshold;
-  const trigger = triggerIn(body["input"]);
-  if (trigger.kind === "problem") return trigger;
+    throw problem("invalid_value", "'background' needs 'store': its answer is asked for by its id.", "background");
   return {
-    kind: "params",
-    params: {
-      previous: response.id,
-      conversation: conversation.id,
-      store: store === false ? "no" : "yes",
-      background: background === true ? "yes" : "no",
-      threshold: threshold.tokens,
-      trigger: trigger.trigger,
-    },
+    previous: response,
+    conversation,
+    store: store === false ? "no" : "yes",
+    background: background === true ? "yes" : "no",
+    threshold: thresholdIn(body["context_management"] ?? null),
+    trigger: triggerIn(body["input"]),
   };
 }
 
 /** As a string, or as an object with its id. */
-function conversationIn(value: unknown): ReadId {
+function conversationIn(value: unknown): string | null {
   if (typeof value !== "object" || value === null) return idIn(value, "conv", "conversation");
   const { id } = fieldsOf(value);
   if (id === undefined)
-    return problem("missing_required_parameter", "Missing required parameter: 'conversation.id'.", "conversation.id");
+    throw problem("missing_required_parameter", "Missing required parameter: 'conversation.id'.", "conversation.id");
   return idIn(id, "conv", "conversation.id");
 }
 
-type ReadId = { readonly kind: "id"; readonly id: string | null } | ParamProblem;
-
-function idIn(value: unknown, prefix: string, param: string): ReadId {
-  if (value === null) return { kind: "id", id: null };
-  if (typeof value !== "string") return problem("invalid_type", `Invalid type for '${param}': expected an id.`, param);
-  if (value.startsWith(`${prefix}_`)) return { kind: "id", id: value };
-  return problem("invalid_value", `Invalid '${param}': expected an id that begins with '${prefix}'.`, param);
+function idIn(value: unknown, prefix: string, param: string): string | null {
+  if (value === null) return null;
+  if (typeof value !== "string") throw problem("invalid_type", `Invalid type for '${param}': expected an id.`, param);
+  if (value.startsWith(`${prefix}_`)) return value;
+  throw problem("invalid_value", `Invalid '${param}': expected an id that begins with '${prefix}'.`, param);
 }
 
-type ReadThreshold = { readonly kind: "threshold"; readonly tokens: number | null } | ParamProblem;
-
 /** Without a number of its own it is as configured. */
-function thresholdIn(value: unknown): ReadThreshold {
-  if (value === null) return { kind: "threshold", tokens: null };
+function thresholdIn(value: unknown): number | null {
+  if (value === null) return null;
   if (!Array.isArray(value))
-    return problem("invalid_type", "Invalid type for 'context_management': expected a list.", "context_management");
+    throw problem("invalid_type", "Invalid type for 'context_management': expected a list.", "context_management");
   let tokens: number | null = null;
   for (const [index, entry] of value.entries()) {
     const at = `context_management[${index}]`;
     const { type, compact_threshold: given } = fieldsOf(entry);
     if (type !== "compaction")
-      return problem("invalid_value", `Invalid value for '${at}.type': expected 'compaction'.`, `${at}.type`);
+      throw problem("invalid_value", `Invalid value for '${at}.type': expected 'compaction'.`, `${at}.type`);
     if (given != null && (typeof given !== "number" || !Number.isInteger(given)))
-      return problem(
+      throw problem(
         "invalid_type",
         `Invalid type for '${at}.compact_threshold': expected an integer.`,
         `${at}.compact_threshold`,
       );
     if (given != null && given < 1)
-      return problem(
+      throw problem(
         "integer_below_min_value",
         `Invalid '${at}.compact_threshold': expected at least 1.`,
         `${at}.compact_threshold`,
       );
     tokens = Math.min(tokens ?? Number.MAX_SAFE_INTEGER, given ?? Number.MAX_SAFE_INTEGER);
   }
-  return { kind: "threshold", tokens };
+  return tokens;
 }
 
-type ReadTrigger = { readonly kind: "trigger"; readonly trigger: "yes" | "no" } | ParamProblem;
-
-function triggerIn(input: unknown): ReadTrigger {
+function triggerIn(input: unknown): "yes" | "no" {
   const items = listIn(input);
   const at = items.findIndex((item) => fieldsOf(item)["type"] === "compaction_trigger");
-  if (at === -1) return { kind: "trigger", trigger: "no" };
-  if (at === items.length - 1) return { kind: "trigger", trigger: "yes" };
-  return problem(
+  if (at === -1) return "no";
+  if (at === items.length - 1) return "yes";
+  throw problem(
     "invalid_value",
     "A 'compaction_trigger' is the last item of the input: nothing may follow it.",
     `input[${at}]`,
   );
 }
 
-const problem = (code: string, message: string, param: string): ParamProblem => ({
-  kind: "problem",
-  code,
-  message,
-  param,
-});
+const problem = (code: string, message: string, param: string): ProblemError => refusal(400, { code, message, param });
 
 /* Refusals in OpenAI's words and codes, for what is held here. */
 
@@ -146,9 +117,6 @@ export function refusal(
 ): ProblemError {
   return new ProblemError(status, code, message, { details: { param }, headers });
 }
-
-export const refusedParam = ({ code, message, param }: ParamProblem): ProblemError =>
-  refusal(400, { code, message, param });
 
 export const noPrevious = (id: string): ProblemError =>
   refusal(400, {

@@ -176,7 +176,7 @@ export interface LiveResponses {
 /** Most that are remembered after their end. */
 const KEPT = 128;
 
-export function liveResponses(kept = KEPT): LiveResponses {
+export function liveResponses(): LiveResponses {
   const responses = new Map<string, LiveResponse>();
   const keyOf = (userId: string, id: string) => `${id}\n${userId}`;
   return {
@@ -184,7 +184,7 @@ export function liveResponses(kept = KEPT): LiveResponses {
     put(userId, id, response) {
       responses.set(keyOf(userId, id), response);
       for (const [key, { state }] of responses) {
-        if (responses.size <= kept) return;
+        if (responses.size <= KEPT) return;
         if (state === "ended") responses.delete(key);
       }
     },

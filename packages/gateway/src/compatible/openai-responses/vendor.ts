@@ -40,19 +40,17 @@ export const openaiResponses: Vendor<ResponsesMessage> = {
 };
 
 function readBody(body: JsonFields, checked: CheckedMessages | null): VendorRequestResult<ResponsesMessage> {
-  const known = common(body);
-  if (known === null) return { kind: "problem", message: "you must provide a model parameter", param: "model" };
   const { input } = body;
   const items: readonly unknown[] = typeof input === "string" ? [{ role: "user", content: input }] : listIn(input);
   const read = readItems("openai-responses", items, checked);
-  if (read.kind === "problem") return { kind: "problem", message: read.detail, param: `input[${read.index}]` };
+  if (read.kind === "problem") return { kind: "problem", message: read.detail };
   const all = items as readonly ResponsesItem[];
   const leading = leadingIn(all, shape);
   const told = leading.flatMap((item) => shape.parts(item).map((part) => ("text" in part ? part.text : "")));
   return {
     kind: "request",
     request: {
-      ...known,
+      ...common(body),
       leading,
       messages: responsesTurns(all.slice(leading.length)),
       system: [...(typeof body["instructions"] === "string" ? [body["instructions"]] : []), ...told].join("\n\n"),

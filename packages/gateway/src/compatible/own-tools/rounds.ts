@@ -135,7 +135,7 @@ function tooManyRounds(calls: readonly CallPart[]): ProblemError {
 }
 
 /** Each makes the prompt shorter; a provider that refuses this many refuses for another reason. */
-const MOST_ATTEMPTS = 4;
+export const MOST_ATTEMPTS = 4;
 
 async function askAgain<M extends object>(
   parsed: ParsedRequest<M>,

@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describeTool } from "@palimpsest/core/internal/message";
+import { describeTool, jsonOr } from "@palimpsest/core/internal/message";
 import { clip, errorCode, errorText } from "@palimpsest/core/internal/text";
 import { type Tool, tool } from "ai";
 import { z } from "zod/v4";
@@ -101,12 +101,8 @@ export function switchesIn(home: string): string {
 /** A file that isn't there or can't be read switches nothing off. */
 export async function switchedOff(file: string): Promise<ReadonlySet<string>> {
   const text = await readFile(file, "utf8").catch(() => "[]");
-  try {
-    const names: unknown = JSON.parse(text);
-    return new Set(Array.isArray(names) ? names.filter((name) => typeof name === "string") : []);
-  } catch {
-    return new Set();
-  }
+  const names = jsonOr(text, []);
+  return new Set(Array.isArray(names) ? names.filter((name) => typeof name === "string") : []);
 }
 
 /** Whole or not at all. The next run of every agent of the home goes by it. */

@@ -3,6 +3,7 @@
  * outline of code, head and tail of everything else. Lines that say what failed are always in it, with their numbers
  * [F50]. Pure; never longer than asked for, by much.
  */
+import { jsonOr } from "@palimpsest/core/internal/message";
 import { clip, isFailingLine } from "@palimpsest/core/internal/text";
 
 interface Preview {
@@ -179,12 +180,7 @@ export function recognize(text: string): RecognizedOutput {
 
 function parsed(text: string): unknown {
   const first = /^\s*([[{])/.exec(text);
-  if (first === null || !/[\]}]\s*$/.test(text.slice(-100))) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return first === null || !/[\]}]\s*$/.test(text.slice(-100)) ? undefined : jsonOr(text, undefined);
 }
 
 /** The first lines, whole ones only. */
