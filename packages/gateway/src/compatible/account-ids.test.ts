@@ -169,6 +169,34 @@ test("a plain key names nothing of the operator's account, whatever the mode and
   assert.deepEqual(seen, []);
 });
 
+test("nor does a request to count tokens", async (t) => {
+  const { ask, seen } = await place(t);
+  const counting: Record<string, string> = {
+    [RESPONSES]: `${RESPONSES}/input_tokens`,
+    [MESSAGES]: `${MESSAGES}/count_tokens`,
+  };
+  for (const [title, path, body] of NATIVE)
+    for (const headers of [{}, { "x-palimpsest-mode": "off" }, { "x-palimpsest-compaction": "native" }]) {
+      const answer = await ask("bob", "POST", counting[path]!, { headers, body });
+      const isUnknown = answer.status === 404 && path === MESSAGES;
+      assert.ok(isUnknown || refusalIn(answer) === "provider-id", `${title}: ${answer.status} ${answer.text}`);
+    }
+  assert.deepEqual(seen, []);
+});
+
+test("a field may have the name of what every object inherits", async (t) => {
+  const { ask } = await place(t);
+  for (const name of ["__proto__", "constructor", "toString"])
+    for (const [path, body] of [
+      [RESPONSES, responses({ more: { id: 1 } })],
+      [CHAT, chat({ type: "text", text: "hi", id: "1" })],
+    ] as const) {
+      const text = `${JSON.stringify(body).slice(0, -1)},${JSON.stringify(name)}:{"a":1}}`;
+      const answer = await ask("bob", "POST", path, { headers: { "content-type": "application/json" }, body: text });
+      assert.equal(answer.status, 200, `${name}: ${answer.text}`);
+    }
+});
+
 test("an admin, and whoever brings the provider's own key, may name it", async (t) => {
   const { ask, seen } = await place(t);
   for (const [title, path, body] of NAMING.filter(([title]) => title !== "an item that the vendor keeps")) {

@@ -30,7 +30,7 @@ export function* heldSteps(body: JsonFields): Generator<void, ReadonlySet<Accoun
     if (!isRecord(value) || REPORTED.test(String(value["type"]))) continue;
     for (const [name, inside] of Object.entries(value)) {
       if (inside == null || isClients(name, value)) continue;
-      const kind = ID_FIELDS[name] ?? (names(name, inside) ? HOLDERS[name] : undefined);
+      const kind = ID_FIELDS.get(name) ?? (names(name, inside) ? HOLDERS.get(name) : undefined);
       // Skills of Anthropic itself belong to no account.
       if (kind !== undefined && !(kind === "skills" && value["type"] === "anthropic")) kinds.add(kind);
       if (typeof inside === "object") open.push(inside);
@@ -43,19 +43,19 @@ export function* heldSteps(body: JsonFields): Generator<void, ReadonlySet<Accoun
 const STEP = 1000;
 
 /** Fields whose value is an id, or a list of ids. */
-const ID_FIELDS: Readonly<Partial<Record<string, AccountKind>>> = {
-  file_id: "files",
-  file_ids: "files",
-  vector_store_ids: "vector_stores",
-  container_id: "containers",
-  skill_id: "skills",
-};
+const ID_FIELDS: ReadonlyMap<string, AccountKind> = new Map([
+  ["file_id", "files"],
+  ["file_ids", "files"],
+  ["vector_store_ids", "vector_stores"],
+  ["container_id", "containers"],
+  ["skill_id", "skills"],
+]);
 
 /** Fields whose value is an object with an `id`, or the id itself. */
-const HOLDERS: Readonly<Partial<Record<string, AccountKind>>> = {
-  container: "containers",
-  audio: "chat/completions",
-};
+const HOLDERS: ReadonlyMap<string, AccountKind> = new Map([
+  ["container", "containers"],
+  ["audio", "chat/completions"],
+]);
 
 function names(holder: string, inside: unknown): boolean {
   return isRecord(inside) ? inside["id"] != null : holder === "container" && !Array.isArray(inside);

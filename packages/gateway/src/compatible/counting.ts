@@ -11,7 +11,7 @@ import { fieldsOf } from "../http/read-json.ts";
 import { findMatch } from "./find.ts";
 import { withOwnTools } from "./own-tools/offer.ts";
 import { cacheWhenCounted, isViewSent } from "./policy.ts";
-import { identityOf, type ParsedRequest, parseRequest, storeOf, toolsFor } from "./request.ts";
+import { assertOwnReference, identityOf, type ParsedRequest, parseRequest, storeOf, toolsFor } from "./request.ts";
 import type { CompatibleCall, CompatibleDeps } from "./serve.ts";
 import { askTarget, bytesOf, relay, requestBytes, type UpstreamAnswer } from "./upstream.ts";
 import type { Vendor } from "./vendor.ts";
@@ -24,7 +24,8 @@ export async function count<M extends object>(
   const read = await parseRequest(call, deps, vendor);
   if (read.kind === "problem") throw new ProblemError(400, "invalid", read.message);
   const parsed = withOwnTools(await heldFor(read.parsed));
-  const { request } = parsed;
+  const { request, held } = parsed;
+  if (request.reference !== null || held === null) assertOwnReference(call, deps, parsed);
   const view = parsed.policy.mode === "on" ? await viewOf(parsed).catch(() => UNKNOWN) : UNKNOWN;
   const { messages } = view;
   const edited = vendor.edited?.(parsed, messages ?? request.messages) ?? null;

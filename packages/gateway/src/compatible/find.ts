@@ -3,7 +3,7 @@
  * `claimMatch` forks it after all where another request holds it or it has moved on since.
  */
 import { readStoredAs, type Shape } from "@palimpsest/core/internal/message";
-import { createThread, fork, LeftOpen } from "palimpsest/internal/threads";
+import { bytesOf, createThread, fork, LeftOpen, liveRecordsOf } from "palimpsest/internal/threads";
 import { type OpenThread, type OpenThreadOptions, openThread, type ThreadDeps } from "palimpsest/session";
 import type { MatchRow, MatchRows, Store } from "palimpsest/stores";
 import type { ServerThreadPlace } from "./answer.ts";
@@ -185,7 +185,8 @@ export interface OpenThreads {
 const KEPT = 256;
 
 export function openThreads(deps: Pick<ThreadDeps, "clock" | "ids">): OpenThreads {
-  const left = new LeftOpen<OpenThread<object>>(KEPT, (thread) => thread.close().catch(() => {}));
+  const bytes = (thread: OpenThread<object>): number => bytesOf(liveRecordsOf(thread));
+  const left = new LeftOpen({ most: KEPT, bytes, letGo: (thread) => thread.close().catch(() => {}) });
   return {
     async claim<M extends object>({ label, ...options }: ClaimOptions<M>) {
       const { store, id } = options;

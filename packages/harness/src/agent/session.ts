@@ -21,6 +21,7 @@ import { LeftOpen } from "../thread/asked-model.ts";
 import type { FixedPrompt } from "../thread/fixed-request.ts";
 import type { LeftThread } from "../thread/log.ts";
 import { openStoredThread, type Thread } from "../thread/thread.ts";
+import { bytesOf } from "../thread/thread-view.ts";
 import { cutMessages, markedMessages, needsMarks } from "../thread/window.ts";
 import type { ThreadDeps } from "../thread/writer.ts";
 import type { ToolApproval } from "./approval.ts";
@@ -171,7 +172,8 @@ async function runOnThread<T>(
 
 /** Of the very same store object, whichever agent's: another one may be on another file, or belong to somebody else. */
 function leftOpenIn(store: Store): LeftOpen<LeftRun> {
-  const table = leftOpenRuns.get(store) ?? new LeftOpen<LeftRun>(MOST_OPEN);
+  const table =
+    leftOpenRuns.get(store) ?? new LeftOpen<LeftRun>({ most: MOST_OPEN, bytes: ({ log }) => bytesOf(log.live) });
   leftOpenRuns.set(store, table);
   return table;
 }

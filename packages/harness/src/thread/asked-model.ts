@@ -344,42 +344,55 @@ export function openCompactor<M extends object>(
 /**
  * Threads that were left open, for whoever opens one of them next, by keys that name a user, a thread and what else tells
  * two of them apart. One is in one user's hands at a time. What is kept is never trusted: whoever takes it compares it
- * with the log's head and its chain. Only so many stay in memory; of the others `letGo` hears.
+ * with the log's head and its chain. Only so many stay in memory, and only as much; of the others `letGo` hears.
  */
 export class LeftOpen<T> {
-  readonly #threads = new Map<string, T>();
-  readonly #letGo: (thread: T) => unknown;
-  #most: number;
+  readonly #threads = new Map<string, { readonly thread: T; readonly bytes: number }>();
+  readonly #options: LeftOpenOptions<T>;
+  #bytes = 0;
+  #room = MOST_BYTES;
 
-  constructor(most: number, letGo: (thread: T) => unknown = () => {}) {
-    this.#most = most;
-    this.#letGo = letGo;
+  constructor(options: LeftOpenOptions<T>) {
+    this.#options = options;
   }
 
   take(key: string): T | null {
-    const thread = this.#threads.get(key) ?? null;
+    const left = this.#threads.get(key);
+    if (left === undefined) return null;
     this.#threads.delete(key);
-    return thread;
+    this.#bytes -= left.bytes;
+    return left.thread;
   }
 
   leave(key: string, thread: T): void {
-    const other = this.#threads.get(key);
-    if (other !== undefined) this.#drop(key, other);
-    this.#threads.set(key, thread);
-    for (const [oldest, one] of this.#threads) {
-      if (this.#threads.size <= this.#most) return;
-      this.#drop(oldest, one);
+    this.#drop(key);
+    const bytes = this.#options.bytes(thread);
+    if (bytes > this.#room) return void this.#options.letGo?.(thread);
+    this.#threads.set(key, { thread, bytes });
+    this.#bytes += bytes;
+    for (const oldest of this.#threads.keys()) {
+      if (this.#threads.size <= this.#options.most && this.#bytes <= this.#room) return;
+      this.#drop(oldest);
     }
   }
 
   /** Lets go of all of them; what is left from here on isn't kept. */
   async close(): Promise<void> {
-    this.#most = 0;
-    await Promise.all([...this.#threads].map(([key, thread]) => this.#drop(key, thread)));
+    this.#room = -1;
+    await Promise.all([...this.#threads.keys()].map((key) => this.#drop(key)));
   }
 
-  #drop(key: string, thread: T): unknown {
-    this.#threads.delete(key);
-    return this.#letGo(thread);
+  #drop(key: string): unknown {
+    const thread = this.take(key);
+    return thread === null ? undefined : this.#options.letGo?.(thread);
   }
 }
+
+interface LeftOpenOptions<T> {
+  readonly most: number;
+  /** Of memory that a thread takes, about: `bytesOf` its live records. */
+  readonly bytes: (thread: T) => number;
+  readonly letGo?: (thread: T) => unknown;
+}
+
+const MOST_BYTES = 128 * 1024 * 1024;

@@ -393,3 +393,8 @@ export const NO_THREAD: ThreadHeader = {
   createdAt: "1970-01-01T00:00:00.000Z",
   memory: "off",
 };
+
+/** A message is held twice, as it was stored and as it was read, and has objects around it. */
+export function bytesOf({ systems, tail }: LiveRecords): number {
+  return [...systems, ...tail].reduce((sum, { body }) => sum + 2 * body.length + 1_000, 0);
+}

@@ -117,6 +117,11 @@ interface ThreadParts<M extends object> {
   readonly opened: { model: ThreadModel<M> | null };
 }
 
+/** What it holds in memory of its log: every open thread is a thread of this file. */
+export function liveRecordsOf(thread: OpenThread<object>): LiveRecords {
+  return (thread as OpenThread<object> & Pick<Thread<object>, "live">).live();
+}
+
 function threadOn<M extends object>(log: StoredLog<M>, { before, leases, opened }: ThreadParts<M>): Thread<M> {
   const { id, user: userId } = log.header;
   const deps = leases.writer;
