@@ -45,14 +45,17 @@ test("a redirect of what is passed on is a 502 without an address", async (t) =>
   assert.deepEqual([status, headers["location"], stolen], [502, undefined, []]);
 });
 
-test("a run whose provider redirects ends as redirected, and its user hears no address", async (t) => {
-  const { url: base, stolen } = await redirecting(t);
+test("a run whose provider redirects ends as redirected; the person at the machine hears the address, a user of a key doesn't", async (t) => {
+  const { url: base, elsewhere, stolen } = await redirecting(t);
   const config = `models:\n  - {name: gpt, provider: openai, model: gpt, base_url: "${base}", api_key: operators}\ntitle: {enabled: false}\n`;
   const served = await running(t, { config });
+  const body = JSON.stringify({ prompt: "secret words" });
+  const own = await sent(served, "/api/threads/own/runs", { method: "POST", headers: JSON_TYPE, body });
+  assert.deepEqual([own.status, JSON.parse(own.text).error.code], [502, "redirected"]);
+  assert.ok(own.text.includes(elsewhere), own.text);
   const who = { user: "ada", role: "user", expiresAt: null } as const;
   const { key } = await createKey(served.home.store.keys!, who, new Date());
   const headers = { ...JSON_TYPE, authorization: `Bearer ${key}` };
-  const body = JSON.stringify({ prompt: "secret words" });
   const { status, text } = await sent(served, "/api/threads/t/runs", { method: "POST", headers, body });
   assert.deepEqual([status, JSON.parse(text).error.code, stolen], [502, "redirected", []]);
   assert.doesNotMatch(text, /127\.0\.0\.1/);
