@@ -85,8 +85,10 @@ function layoutOf(bytes: Buffer, isWhole: boolean): Layout {
   if (first === undefined) return isWhole ? "lines" : "unknown";
   if (first === null) return "lines";
   if (first.startsWith("[")) return "array";
+  // One line is one value, whatever it holds: parsing it twice takes long where it is large.
+  if (second === undefined && isWhole) return "lines";
   if (isJson(first)) return "lines";
-  if (second === undefined) return isWhole ? "lines" : "unknown";
+  if (second === undefined) return "unknown";
   return second?.startsWith("{") === true && isJson(second) ? "lines" : "document";
 }
 
