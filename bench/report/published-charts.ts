@@ -82,7 +82,7 @@ const PUBLISHED_CHARTS: readonly PublishedChart[] = [
         subtitle:
           "Up and left is better; hollow: data in view while tuning, filled: kept back; (1) has requests beyond the window",
         x: COST,
-        y: SHARE,
+        y: { ...SHARE, label: "still visible" },
       }),
   },
 ];

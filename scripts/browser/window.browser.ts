@@ -20,7 +20,10 @@ for (const [store, theme, width] of [
       await page.goto("/threads/garden/window");
       await page.getByRole("heading", { name: "A garden" }).waitFor();
       await page.getByRole("button", { name: "Preview" }).click();
-      await page.getByText("What a compaction would do").waitFor();
+      const preview = page.getByText("What a compaction would do");
+      await preview.waitFor();
+      // It stands below the list on a narrow page, and comes into sight.
+      while ((await preview.boundingBox())!.y > 800) await page.waitForTimeout(50);
       await sound();
       await picture("preview");
       await page.getByRole("button", { name: "Close" }).click();
@@ -114,6 +117,12 @@ for (const [theme, width] of [
         .locator(".tip")
         .getByText(/request \d+ of/)
         .waitFor();
+      for (const share of [0.2, 0.45, 0.55, 0.95]) {
+        await page.mouse.move(box.x + box.width * share, box.y + 60);
+        const tip = (await page.locator(".tip").boundingBox())!;
+        assert.ok(tip.x >= 0 && tip.x + tip.width <= width, `${share}: ${JSON.stringify(tip)}`);
+      }
+      await page.mouse.move(box.x + 60, box.y + 60);
       await page.keyboard.down("Shift");
       await page.mouse.down();
       await page.mouse.move(box.x + box.width * 0.6, box.y + 60, { steps: 4 });

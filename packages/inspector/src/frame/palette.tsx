@@ -39,7 +39,7 @@ export function Palette() {
         aria-controls="palette-list"
         aria-activedescendant={`palette-${index}`}
         aria-label="Jump to"
-        placeholder="A view, an action, a thread, or words to search for"
+        placeholder="View, action, thread or words"
         value={text}
         onInput={(event) => {
           setText(event.currentTarget.value);

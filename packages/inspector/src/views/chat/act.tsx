@@ -31,9 +31,7 @@ export function Act({ entry, threadId, acts, undone }: ActProps) {
     <div class={`act act-${act} ${isOpen ? "is-open" : ""}`}>
       <span class="act-text">{brought === undefined ? text : `Brought back #${brought}`}</span>
       {isUndone && <span class="pill">taken back</span>}
-      {detail !== "" && (
-        <span class="dim small cut">{line(detail.replace(/^<\w+>\s*(?:Looked up in memory.*\n)?/, ""), 160)}</span>
-      )}
+      {detail !== "" && <span class="dim small cut">{line(asSaid(detail), 160)}</span>}
       {canUndo && (
         <span class="row push">
           <a class="button plain" href={addressOf("window", threadId)}>
@@ -51,4 +49,13 @@ export function Act({ entry, threadId, acts, undone }: ActProps) {
       ))}
     </div>
   );
+}
+
+/** Evidence as it stands in the prompt, without what only frames it there. */
+function asSaid(detail: string): string {
+  return detail
+    .replace(/^<\w+>\s*(?:Looked up in memory.*\n)?/, "")
+    .replaceAll("&lt;", "<")
+    .replaceAll("&gt;", ">")
+    .replaceAll("&amp;", "&");
 }

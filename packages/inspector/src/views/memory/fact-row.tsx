@@ -5,6 +5,7 @@ import { Question } from "../../parts/dialog.tsx";
 import { ProblemNote } from "../../parts/problem.tsx";
 import { addressOf } from "../../router/place.ts";
 import { ago, line, percent, visible } from "../../text/format.ts";
+import { threadName } from "../thread-name.ts";
 import { FactForm } from "./fact-form.tsx";
 import { type ShownFact, turnOf } from "./memory-facts.ts";
 import type { MemoryChange } from "./memory-view.tsx";
@@ -94,7 +95,7 @@ function Facts({ fact }: { readonly fact: ShownFact }) {
         if (turn === null) return <span key={id}>{id}</span>;
         return (
           <a key={id} class="link" href={addressOf("window", turn.thread, { seq: String(turn.seq) })}>
-            {line(turn.thread, 24)} #{turn.seq}
+            {line(threadName(turn.thread), 24)} #{turn.seq}
           </a>
         );
       })}

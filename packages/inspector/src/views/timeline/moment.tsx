@@ -80,9 +80,15 @@ export function Moment({ id, timeline, index, other, isMoving }: MomentProps) {
         {now.value !== null && (
           <div class="stack">
             {isCompared && earlier.value !== null && (
-              <WindowBar context={inItsWindow(earlier.value, before)} size="small" label={`At #${before?.seq}`} />
+              <div class="row">
+                <span class="dim mono">#{before?.seq}</span>
+                <WindowBar context={inItsWindow(earlier.value, before)} size="small" label={`At #${before?.seq}`} />
+              </div>
             )}
-            <WindowBar context={inItsWindow(now.value, request)} size="small" label={`At #${request.seq}`} />
+            <div class="row">
+              {isCompared && <span class="dim mono">#{request.seq}</span>}
+              <WindowBar context={inItsWindow(now.value, request)} size="small" label={`At #${request.seq}`} />
+            </div>
           </div>
         )}
         <div class="row wrap">

@@ -12,6 +12,8 @@ interface TipProps {
 }
 
 const MOST_MARKS = 4;
+/** As the styles have it. */
+const WIDEST = 280;
 
 export function Tip({ requests, marks, index, x, width }: TipProps) {
   const request = requests[index];
@@ -19,7 +21,9 @@ export function Tip({ requests, marks, index, x, width }: TipProps) {
   const { input, window, cost, model, at, seq } = request;
   const seqs = requests.map((one) => one.seq);
   const here = marks.filter((mark) => requestFrom(seqs, mark.seq) === index);
-  const style = x > width / 2 ? { right: `${width - x + 12}px` } : { left: `${x + 12}px` };
+  // On a narrow chart it covers the point rather than leave the page.
+  const away = Math.min((x > width / 2 ? width - x : x) + 12, Math.max(0, width - WIDEST));
+  const style = { [x > width / 2 ? "right" : "left"]: `${away}px` };
   return (
     <div class="tip small" style={style} aria-hidden="true">
       <strong class="number">

@@ -108,8 +108,8 @@ export function EntryList({ threadId, label, entries, chosen, onChoose, picking 
   );
 }
 
-/** Where the detail stands below the list, a tap on an entry scrolls to it. */
-function showDetail(): void {
+/** Where the detail stands below the list, a tap on an entry and a preview scroll to it. */
+export function showDetail(): void {
   if (!matchMedia("(max-width: 1000px)").matches) return;
   requestAnimationFrame(() => document.querySelector(".detail")?.scrollIntoView({ block: "start" }));
 }

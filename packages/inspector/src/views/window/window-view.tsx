@@ -22,7 +22,7 @@ import { CutBar } from "./cut-bar.tsx";
 import { targetOf } from "./cut-target.ts";
 import { draggedTarget } from "./cuts.ts";
 import { EntryDetail } from "./entry-detail.tsx";
-import { EntryList, type ShownEntry, shownEntry } from "./entry-list.tsx";
+import { EntryList, type ShownEntry, showDetail, shownEntry } from "./entry-list.tsx";
 import { type Planned, Preview } from "./preview.tsx";
 import { TrySize } from "./try-size.tsx";
 
@@ -225,6 +225,9 @@ function Bars({ id, window, isPast }: PastProps) {
 
 function Request({ id, window, isPast }: PastProps) {
   const plan = isPast ? null : planned.value;
+  useEffect(() => {
+    if (plan !== null) showDetail();
+  }, [plan]);
   const rows = useMemo(() => rowsOf(window), [window]);
   const entries = plan === null ? rows : withPlan(rows, plan);
   const { seq: wanted, from, ...rest } = place.value.query;
