@@ -25,7 +25,7 @@ async function fullDatabase(t: TestContext) {
   await createThread(deps, { id: "big" });
   const taken = await roomy.acquireLease("big", "o", 60_000);
   assert.ok(taken.kind === "acquired");
-  const writer = { ...deps, lease: taken.lease, runId: null };
+  const writer = { ...deps, lease: taken.lease };
   await appendMessages(writer, [{ dialect: "openai", origin: "user", body: { role: "user", content: words(LONG) } }]);
   await roomy.releaseLease(taken.lease);
   await roomy.close();

@@ -156,7 +156,13 @@ async function runOnThread<T>(
 ): Promise<T> {
   const { threadId, runId } = options;
   // What is left outlives the run, and may outlive the agent: no function of this scope may go into it.
-  const opened = await openStoredThread({ deps, id: threadId, shape: setup.shape, lease: claim, runId, before });
+  const opened = await openStoredThread({
+    deps: { ...deps, runId },
+    id: threadId,
+    shape: setup.shape,
+    lease: claim,
+    before,
+  });
   if (opened.kind !== "open") throw new LeaseLostError(threadId);
   const { thread } = opened;
   const run = await openRun(setup, options, { thread, deps, claim });

@@ -60,9 +60,9 @@ test("a standby that lagged takes over without the last words: a writer that kno
   assert.deepEqual(await one.append("t", ahead), { kind: "conflict", version: 2 }, "nobody has taken its lease there");
   const taken = await other.acquireLease("t", "another writer", 60_000);
   assert.ok(taken.kind === "acquired" && later.kind === "acquired" && taken.lease.epoch === later.lease.epoch);
-  const own = { ...threadDeps(other), lease: taken.lease, runId: null };
+  const own = { ...threadDeps(other), lease: taken.lease };
   await say(own, "another three");
-  const stale = { ...threadDeps(one), lease: later.lease, runId: null };
+  const stale = { ...threadDeps(one), lease: later.lease };
   // The log is as long as the stale writer knows it, and its lease has the number of the one that holds now.
   assert.equal((await other.head("t"))!.version, known.version);
   assert.deepEqual(await one.append("t", await prepare(stale, known, [])), { kind: "lease-lost" });

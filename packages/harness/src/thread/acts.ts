@@ -31,15 +31,9 @@ export function withWriter<T>(
   deps: ThreadDeps,
   threadId: string,
   work: (writer: Writer, signal: AbortSignal) => Promise<T>,
-  { owner = deps.ids(), runId = null, abandon }: WriterOptions = {},
+  { owner = deps.ids(), abandon }: Partial<Pick<LeaseOptions, "owner" | "abandon">> = {},
 ): Promise<Leased<T>> {
-  return withLease(deps.store, threadId, { owner, abandon }, (lease, signal) =>
-    work({ ...deps, lease, runId }, signal),
-  );
-}
-
-interface WriterOptions extends Partial<Pick<LeaseOptions, "owner" | "abandon">> {
-  readonly runId?: string | null;
+  return withLease(deps.store, threadId, { owner, abandon }, (lease, signal) => work({ ...deps, lease }, signal));
 }
 
 export interface NewMessage {
@@ -255,7 +249,7 @@ export async function settleReceipts(deps: ThreadDeps, fork: string, readThrough
       if (record.kind === "event") ids.add(JSON.stringify(record.event));
     const missing = due.filter((receipt) => receipt.kind === "event" && !ids.has(JSON.stringify(receipt.event)));
     if (missing.length === 0) return;
-    await commit({ ...deps, lease, runId: null }, [...missing, ...(await stateAsLogged(deps, fork))]);
+    await commit({ ...deps, lease }, [...missing, ...(await stateAsLogged(deps, fork))]);
   });
 }
 

@@ -67,8 +67,6 @@ export interface ThreadPlace<M> {
   readonly lease: "per-write" | "held" | { readonly lease: Lease; readonly lost: AbortSignal } | ClaimedLease;
   /** How long a write waits for a thread that somebody else holds. */
   readonly waitMs?: number;
-  /** The run that writes, if one does. */
-  readonly runId?: string | null;
   /** The same thread as it was left earlier; where the log has only grown since, only what was added is read. */
   readonly before?: LeftThread<M> | null;
   readonly times?: ViewOptions<M>["times"];

@@ -28,7 +28,7 @@ import { type StatePatchInput, settleReceipts, stateAsLogged } from "./acts.ts";
 import { erasePrompts } from "./copy.ts";
 import { type RebuiltSummaries, rebuildSummaries } from "./rebuild-summaries.ts";
 import { receipts, type SeqRewrite } from "./structure.ts";
-import { prepare, type ThreadDeps, type Writer } from "./writer.ts";
+import { prepare, type ThreadDeps } from "./writer.ts";
 
 export interface RedactOptions {
   readonly owner?: string;
@@ -250,7 +250,7 @@ async function rewriteAll(
       summaries: countSummaries(quotes, summaries),
       rules: erasedRules(head, state),
     });
-    batches.push({ threadId, batch: await prepare({ ...deps, lease, runId: null } satisfies Writer, head, inputs) });
+    batches.push({ threadId, batch: await prepare({ ...deps, lease }, head, inputs) });
     for (const one of rewrites) {
       if ("body" in one) bodies.push({ threadId, ...one });
       else headers.push({ threadId, ...one });

@@ -1,6 +1,6 @@
 /**
- * A writer is the right to append to one thread, with what that takes: its lease, a clock, ids, the hash. `commit` is the only
- * way records get into a log: chain them, fold the head, compare and set.
+ * Writing to one thread: with a store, a clock, ids and the hash, and under the thread's lease. `commit` is the only way records
+ * get into a log: chain them, fold the head, compare and set.
  */
 import { hash as digest, randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
@@ -24,6 +24,8 @@ export interface ThreadDeps {
   readonly hash: Hash;
   /** What the tools in its threads say of themselves; recall's own are known without. */
   readonly tools?: FindToolFacts | undefined;
+  /** The run that writes, if one does: its records name it. */
+  readonly runId?: string | null | undefined;
   /** One of many appends in a row: until the last one less is indexed at a time. */
   readonly bulk?: "more" | "last" | undefined;
   /** Beside the search by words, where there is one. */
@@ -32,11 +34,8 @@ export interface ThreadDeps {
   readonly onEmbedding?: OnEmbedding | undefined;
 }
 
-export interface Writer extends ThreadDeps {
-  readonly lease: Lease;
-  /** The run that writes, if one does. */
-  readonly runId: string | null;
-}
+/** Who may append to the lease's thread. */
+export type Writer = ThreadDeps & Pick<KeptLease, "lease">;
 
 export const sha256: Hash = (text) => digest("sha256", text, "hex");
 
@@ -103,19 +102,19 @@ export async function prepare(
   inputs: readonly RecordInput[],
   known?: readonly Structural[],
 ): Promise<AppendBatch> {
-  const { store, lease, runId } = writer;
+  const { store, lease } = writer;
   // Only an undo needs to know what came before the head.
   const undoes = inputs.some((input) => input.kind === "undo");
   const structure = known ?? (undoes ? await readStructure(store, lease.threadId) : []);
-  return { expect: head.version, ...extend(writer, head, inputs, { runId, structure }), lease };
+  return { expect: head.version, ...extend(writer, head, inputs, structure), lease };
 }
 
 /** The records and the head that follow. `structure` is what came before, where an undo is among the inputs. */
 export function extend(
-  { clock, hash }: Pick<ThreadDeps, "clock" | "hash">,
+  { clock, hash, runId = null }: Pick<ThreadDeps, "clock" | "hash" | "runId">,
   head: Head,
   inputs: readonly RecordInput[],
-  { runId = null, structure = [] }: { readonly runId?: string | null; readonly structure?: readonly Structural[] } = {},
+  structure: readonly Structural[] = [],
 ): { readonly records: readonly ChainedRecord[]; readonly head: Head } {
   const now = clock().toISOString();
   const records = chain(
@@ -204,8 +203,8 @@ type LogAct = <T>(work: () => Promise<T>) => Promise<T>;
 export type ThreadLeases = ReturnType<typeof openLeases>;
 
 /** The lease of a thread, and the turns of those who write under it. */
-export function openLeases<M>(options: Pick<ThreadPlace<M>, "deps" | "id" | "lease" | "waitMs" | "runId">) {
-  const { deps, id, lease: given, waitMs = 0, runId = null } = options;
+export function openLeases<M>(options: Pick<ThreadPlace<M>, "deps" | "id" | "lease" | "waitMs">) {
+  const { deps, id, lease: given, waitMs = 0 } = options;
   const owner = deps.ids();
   let current: Lease = { threadId: id, owner, epoch: 0 };
   /** What is held beyond a write, whoever gives it back. */
@@ -214,7 +213,6 @@ export function openLeases<M>(options: Pick<ThreadPlace<M>, "deps" | "id" | "lea
   const claim = typeof given !== "string" && "append" in given ? given : null;
   const writer: Writer = {
     ...deps,
-    runId,
     get lease() {
       return held?.lease ?? current;
     },

@@ -110,7 +110,7 @@ type Said = Map<string, Map<number, string | null>>;
 async function carryOut(deps: ThreadDeps, threadId: string, one: Act, said: Said, next: string): Promise<void> {
   const messages = [...said.get(threadId)!.keys()];
   const pick = (at: number) => messages[Math.floor(at * messages.length)];
-  const writer: Writer = { ...deps, lease: await lease(deps.store, threadId), runId: null };
+  const writer: Writer = { ...deps, lease: await lease(deps.store, threadId) };
   switch (one.kind) {
     case "say": {
       const bodies = one.texts.map((content) => JSON.stringify({ role: "user", content }));

@@ -12,7 +12,7 @@ const store = openSqlite({ path });
 // The same owner takes the lease again at once; a stranger would have to wait for the dead one's to run out.
 const taken = await store.acquireLease(threadId, "crash-writer", 30_000);
 if (taken.kind !== "acquired") throw new Error(`no lease: ${taken.kind}`);
-const writer = { ...threadDeps(store), lease: taken.lease, runId: null };
+const writer = { ...threadDeps(store), lease: taken.lease };
 
 for (let next = (await store.head(threadId))!.messages; ; next += 2) {
   const pair = [next, next + 1].map((number) => ({ number, filler: "x".repeat((number * 37) % 4000) }));

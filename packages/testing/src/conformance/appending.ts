@@ -248,7 +248,7 @@ export const appendCases: Cases = {
     const second = await suite.connect();
     assert.deepEqual(await textsOf(second, writer.lease.threadId), ["one", "two"]);
     const head = (await second.head(writer.lease.threadId))!;
-    const again = { ...steppingDeps(second), lease: await lease(second, writer.lease.threadId), runId: null };
+    const again = { ...steppingDeps(second), lease: await lease(second, writer.lease.threadId) };
     await say(again, "three");
     assert.equal((await second.head(writer.lease.threadId))!.version, head.version + 1);
     await assertSound(again, writer.lease.threadId);

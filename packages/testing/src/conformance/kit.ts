@@ -47,11 +47,11 @@ export async function freshThread(store: Store): Promise<Writer> {
   const id = freshId();
   const own = steppingDeps(store);
   assert.equal(await createThread(own, { id }), "created");
-  return { ...own, lease: await lease(store, id), runId: null };
+  return { ...own, lease: await lease(store, id) };
 }
 
 export async function writerOf(deps: ThreadDeps, threadId: string): Promise<Writer> {
-  return { ...deps, lease: await lease(deps.store, threadId), runId: null };
+  return { ...deps, lease: await lease(deps.store, threadId) };
 }
 
 export function say(writer: Writer, ...texts: string[]): Promise<Committed> {

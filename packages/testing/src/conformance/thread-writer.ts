@@ -16,7 +16,7 @@ export async function writeThread(
   await createThread(own, { ...fields, id });
   const taken = await store.acquireLease(id, "the test's writer", leaseMs);
   if (taken.kind !== "acquired") throw new Error(`thread ${id} is ${taken.kind}`);
-  return { ...own, lease: taken.lease, runId: null };
+  return { ...own, lease: taken.lease };
 }
 
 /** The thread, open under the writer's lease. What else is written under that is read only after an `act`. */
