@@ -259,7 +259,7 @@ export async function* everyThread(
   { order = "created", ...query }: Pick<ThreadQuery, "kind" | "order"> = {},
 ): AsyncGenerator<ThreadSummary> {
   for (let after: string | null | undefined; after !== null; ) {
-    const page = await store.threads({ ...query, order, limit: 200, ...(after !== undefined && { after }) });
+    const page = await store.threads({ ...query, order, limit: 200, after });
     yield* page.threads;
     after = page.next;
   }

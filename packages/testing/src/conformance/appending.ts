@@ -2,7 +2,18 @@
 import assert from "node:assert/strict";
 import { appendUsage, commit, createThread, prepare, replay } from "palimpsest/internal/threads";
 import { appendMessages } from "palimpsest/session";
-import { assertSound, type Cases, collect, freshId, freshThread, lease, say, steppingDeps, textsOf } from "./kit.ts";
+import {
+  assertSound,
+  type Cases,
+  collect,
+  freshId,
+  freshThread,
+  headOf,
+  lease,
+  say,
+  steppingDeps,
+  textsOf,
+} from "./kit.ts";
 
 export const appendCases: Cases = {
   "a thread is created once": async (suite) => {
@@ -31,19 +42,19 @@ export const appendCases: Cases = {
   "an append on an old version is a conflict and writes nothing": async (suite) => {
     const writer = await freshThread(suite.store());
     const { store } = writer;
-    const old = (await store.head(writer.lease.threadId))!;
+    const old = await headOf(store, writer.lease.threadId);
     await say(writer, "first");
     const late = await prepare(writer, old, [{ kind: "state", patch: { title: "late" } }]);
     assert.deepEqual(await store.append(writer.lease.threadId, late), { kind: "conflict", version: 1 });
     assert.deepEqual(await textsOf(store, writer.lease.threadId), ["first"]);
-    assert.deepEqual((await store.head(writer.lease.threadId))!.state, {});
+    assert.deepEqual((await headOf(store, writer.lease.threadId)).state, {});
     await assertSound(writer, writer.lease.threadId);
   },
 
   "of two writers on the same version exactly one wins": async (suite) => {
     const writer = await freshThread(suite.store());
     const other = await suite.connect();
-    const head = (await writer.store.head(writer.lease.threadId))!;
+    const head = await headOf(writer.store, writer.lease.threadId);
     const batches = await Promise.all(
       ["a", "b"].map((title) => prepare(writer, head, [{ kind: "state", patch: { title } }])),
     );
@@ -60,7 +71,7 @@ export const appendCases: Cases = {
     const writer = await freshThread(suite.store());
     const other = await suite.connect();
     const { threadId } = writer.lease;
-    const head = (await writer.store.head(threadId))!;
+    const head = await headOf(writer.store, threadId);
     const batch = await prepare(writer, head, [{ kind: "state", patch: { title: "soon" } }]);
     const appended = await writer.store.append(threadId, { ...batch, flush: "later" });
     assert.deepEqual(appended, { kind: "appended", version: 1 });
@@ -76,12 +87,12 @@ export const appendCases: Cases = {
     if (store.appendFirst === undefined) return;
     const { threadId } = earlier;
     const first = async (owner: string, text: string, after?: string) => {
-      const head = (await store.head(threadId))!;
+      const head = await headOf(store, threadId);
       const lease = { threadId, owner, epoch: 0 };
       const batch = await prepare({ ...held, lease }, head, [{ kind: "state", patch: { title: text } }]);
       return store.appendFirst!(threadId, batch, { ttlMs: 60_000, after: after ?? head.hash });
     };
-    const title = async () => (await store.head(threadId))!.state["title"];
+    const title = async () => (await headOf(store, threadId)).state["title"];
     await say(held, "hello");
     const busy = await first("another", "not yet");
     assert.deepEqual([busy.kind, "owner" in busy && busy.owner, await title()], ["busy", earlier.owner, undefined]);
@@ -90,7 +101,7 @@ export const appendCases: Cases = {
     assert.deepEqual(taken, { kind: "appended", lease: { threadId, owner: "another", epoch: earlier.epoch + 1 } });
     assert.equal(await title(), "taken");
     assert.equal(
-      (await store.append(threadId, await prepare(held, (await store.head(threadId))!, []))).kind,
+      (await store.append(threadId, await prepare(held, await headOf(store, threadId), []))).kind,
       "lease-lost",
     );
     const moved = await first("another", "elsewhere", "the hash of another log");
@@ -98,7 +109,7 @@ export const appendCases: Cases = {
     assert.equal(await title(), "taken");
     const writer = { ...held, lease: (moved as { lease: typeof earlier }).lease };
     assert.equal((await say(writer, "under the lease that came with it")).kind, "committed");
-    const missing = await prepare(writer, (await store.head(threadId))!, []);
+    const missing = await prepare(writer, await headOf(store, threadId), []);
     assert.deepEqual(await store.appendFirst(freshId(), missing, { ttlMs: 1000, after: "" }), { kind: "missing" });
     await assertSound(writer, threadId);
   },
@@ -109,7 +120,7 @@ export const appendCases: Cases = {
     const { store, lease: earlier } = writer;
     const { threadId } = earlier;
     await store.releaseLease(earlier);
-    const head = (await store.head(threadId))!;
+    const head = await headOf(store, threadId);
     const results = await Promise.all(
       [store, other].map(async (at, index) => {
         const lease = { threadId, owner: `owner ${index}`, epoch: 0 };
@@ -120,7 +131,7 @@ export const appendCases: Cases = {
     await other.close();
     if (store.appendFirst === undefined) return;
     assert.deepEqual(results.map((result) => result!.kind).sort(), ["appended", "busy"]);
-    assert.equal((await store.head(threadId))!.version, 1);
+    assert.equal((await headOf(store, threadId)).version, 1);
     await assertSound(writer, threadId);
   },
 
@@ -133,7 +144,7 @@ export const appendCases: Cases = {
       const batch = await prepare(at, (await head)!, [{ kind: "state", patch: { title: "last" } }]);
       return { ...batch, leaseAfter: "released" } as const;
     };
-    const old = (await store.head(threadId))!;
+    const old = await headOf(store, threadId);
     assert.equal((await store.append(threadId, await last(writer))).kind, "appended");
     const next = await lease(store, threadId, "the next");
     assert.equal(next.epoch, earlier.epoch + 1);
@@ -143,7 +154,7 @@ export const appendCases: Cases = {
     assert.equal((await store.acquireLease(threadId, "a third", 1000)).kind, "busy");
     await store.releaseLease(next);
     const both = await last({ ...writer, lease: { threadId, owner: "a fourth", epoch: 0 } });
-    const { hash: after } = (await store.head(threadId))!;
+    const { hash: after } = await headOf(store, threadId);
     assert.equal((await store.appendFirst(threadId, both, { ttlMs: 60_000, after })).kind, "appended");
     await lease(store, threadId, "a fifth");
     await assertSound(writer, threadId);
@@ -153,7 +164,7 @@ export const appendCases: Cases = {
     const writer = await freshThread(suite.store());
     const { store, lease } = writer;
     await say(writer, "before");
-    const head = (await store.head(lease.threadId))!;
+    const head = await headOf(store, lease.threadId);
     const batch = await prepare(writer, head, [
       { kind: "state", patch: { title: "one" } },
       { kind: "state", patch: { title: "two" } },
@@ -161,7 +172,7 @@ export const appendCases: Cases = {
     // The second record repeats the first one's place: the engine or the driver must refuse, and undo the first.
     const torn = { ...batch, records: [batch.records[0]!, batch.records[0]!] };
     await assert.rejects(store.append(lease.threadId, torn));
-    assert.equal((await store.head(lease.threadId))!.version, 1);
+    assert.equal((await headOf(store, lease.threadId)).version, 1);
     assert.equal((await collect(store.records(lease.threadId))).length, 1);
     assert.equal((await store.append(lease.threadId, batch)).kind, "appended");
     await assertSound(writer, lease.threadId);
@@ -215,7 +226,7 @@ export const appendCases: Cases = {
       { kind: "state", patch: { title: "old", todos: [1], artifacts: ["a", "b"], __proto__x: 1 } },
       { kind: "state", patch: { title: "new", todos: null, artifacts: ["b", "c"] } },
     ]);
-    const head = (await writer.store.head(writer.lease.threadId))!;
+    const head = await headOf(writer.store, writer.lease.threadId);
     assert.deepEqual(head.state, { title: "new", artifacts: ["a", "b", "c"], __proto__x: 1 });
     await assertSound(writer, writer.lease.threadId);
   },
@@ -234,7 +245,7 @@ export const appendCases: Cases = {
     };
     await appendUsage(writer, { ...usage, factor: 1.2 });
     await appendUsage(writer, { ...usage, input: 0, factor: null, flaw: "zero" });
-    const head = (await writer.store.head(writer.lease.threadId))!;
+    const head = await headOf(writer.store, writer.lease.threadId);
     assert.equal(head.usage, 2);
     assert.deepEqual(head.factors, { m: 1.2 });
     await assertSound(writer, writer.lease.threadId);

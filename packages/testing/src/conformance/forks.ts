@@ -8,6 +8,7 @@ import {
   compact,
   freshId,
   freshThread,
+  headOf,
   type Suite,
   say,
   seqOf,
@@ -67,14 +68,14 @@ export const forkCases: Cases = {
     await undo(writer);
     const child = freshId();
     await fork(writer, parent, { as: child, at: first });
-    const head = (await writer.store.head(child))!;
+    const head = await headOf(writer.store, child);
     assert.deepEqual([head.compaction, head.hiddenThrough, head.state], [first, 2, { title: "early" }]);
     assert.deepEqual(
       (await writer.store.load(child))!.records.map(({ chained }) => chained.seq),
       [3, 4, 5],
     );
     await undo(await writerOf(writer, child));
-    assert.equal((await writer.store.head(child))!.hiddenThrough, 0);
+    assert.equal((await headOf(writer.store, child)).hiddenThrough, 0);
     await assertSound(writer, child);
   },
 
@@ -138,5 +139,5 @@ export const forkCases: Cases = {
 
 async function freshHead(suite: Suite) {
   const writer = await freshThread(suite.store());
-  return (await writer.store.head(writer.lease.threadId))!;
+  return await headOf(writer.store, writer.lease.threadId);
 }

@@ -1,6 +1,6 @@
 /** What the cases share: a fresh thread with a writer, and short ways to say and read things. */
 import assert from "node:assert/strict";
-import type { CompactionRecord, PruneRecord } from "@palimpsest/core/internal/log";
+import type { CompactionRecord, Head, PruneRecord } from "@palimpsest/core/internal/log";
 import { LEASE_TTL_MS } from "palimpsest/internal/stores";
 import { commit, createThread, rebuildHead } from "palimpsest/internal/threads";
 import type { Committed, ThreadDeps, Writer } from "palimpsest/session";
@@ -48,6 +48,13 @@ export async function freshThread(store: Store): Promise<Writer> {
   const own = steppingDeps(store);
   assert.equal(await createThread(own, { id }), "created");
   return { ...own, lease: await lease(store, id) };
+}
+
+/** Of a thread that is there. */
+export async function headOf(store: Store, threadId: string): Promise<Head> {
+  const head = await store.head(threadId);
+  assert.ok(head);
+  return head;
 }
 
 export async function writerOf(deps: ThreadDeps, threadId: string): Promise<Writer> {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { withLease } from "palimpsest/internal/stores";
 import { prepare, withWriter } from "palimpsest/internal/threads";
 import type { Store } from "palimpsest/stores";
-import { assertSound, type Cases, freshThread, lease, say, textsOf } from "./kit.ts";
+import { assertSound, type Cases, freshThread, headOf, lease, say, textsOf } from "./kit.ts";
 
 export const leaseCases: Cases = {
   "a lease that was given back can't be renewed: a late heartbeat would hold the thread for nobody": async (suite) => {
@@ -33,9 +33,9 @@ export const leaseCases: Cases = {
     ])
       assert.deepEqual(await say({ ...writer, lease: forged }, "no"), { kind: "lease-lost" });
     const other = await freshThread(suite.store());
-    const batch = await prepare(other, (await other.store.head(other.lease.threadId))!, []);
+    const batch = await prepare(other, await headOf(other.store, other.lease.threadId), []);
     assert.deepEqual(await writer.store.append(threadId, batch), { kind: "lease-lost" });
-    assert.equal((await writer.store.head(threadId))!.version, 0);
+    assert.equal((await headOf(writer.store, threadId)).version, 0);
   },
 
   "a lease that was taken over is lost: its late answer isn't written": async (suite) => {

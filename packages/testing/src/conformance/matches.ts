@@ -4,7 +4,7 @@ import { asUser } from "palimpsest/internal/stores";
 import { createThread, fork, prepare } from "palimpsest/internal/threads";
 import { redact, type Writer } from "palimpsest/session";
 import type { NewMatch, Store } from "palimpsest/stores";
-import { type CasesWith, freshId, steppingDeps, writerOf } from "./kit.ts";
+import { type CasesWith, freshId, headOf, steppingDeps, writerOf } from "./kit.ts";
 
 type Matching = Store & Required<Pick<Store, "matches">>;
 
@@ -113,7 +113,7 @@ async function threadOf(store: Matching, deps = steppingDeps(store)): Promise<Wr
 /** An answer, and what its conversation is known by. */
 async function answer(writer: Writer, hash: string, given: Partial<NewMatch> = {}): Promise<NewMatch> {
   const { store, lease } = writer;
-  const head = (await store.head(lease.threadId))!;
+  const head = await headOf(store, lease.threadId);
   const body = JSON.stringify({ role: "assistant", content: hash });
   const message = { kind: "message", id: freshId(), dialect: "openai", origin: "model", body } as const;
   const match = { seq: head.version + 1, hash, answer: `${hash}!`, group: null, fixed: null, ...given };

@@ -4,7 +4,7 @@ import { asUser } from "palimpsest/internal/stores";
 import { prepare } from "palimpsest/internal/threads";
 import type { Writer } from "palimpsest/session";
 import type { NewJob } from "palimpsest/stores";
-import { type CasesWith, freshId, freshThread } from "./kit.ts";
+import { type CasesWith, freshId, freshThread, headOf } from "./kit.ts";
 
 export const outboxCases: CasesWith<"outbox"> = {
   "a job stands with its append, its payload as given; a newer one of its key replaces it": async (suite) => {
@@ -49,7 +49,7 @@ export const outboxCases: CasesWith<"outbox"> = {
     const { store } = writer;
     const lost = { ...writer, lease: { ...writer.lease, epoch: writer.lease.epoch + 1 } };
     assert.equal(await appendJobs(lost, [job(queue, "a", 1)]), "lease-lost");
-    const head = (await store.head(writer.lease.threadId))!;
+    const head = await headOf(store, writer.lease.threadId);
     const late = await prepare(writer, head, [{ kind: "state", patch: { title: "late" } }]);
     await appendJobs(writer, []);
     const result = await store.append(writer.lease.threadId, { ...late, jobs: [job(queue, "a", 1)] });
@@ -77,7 +77,7 @@ function job(queue: string, key: string, payload: NewJob["payload"]): NewJob {
 }
 
 async function appendJobs(writer: Writer, jobs: readonly NewJob[]): Promise<string> {
-  const head = (await writer.store.head(writer.lease.threadId))!;
+  const head = await headOf(writer.store, writer.lease.threadId);
   const batch = await prepare(writer, head, [{ kind: "state", patch: { step: head.version } }]);
   return (await writer.store.append(writer.lease.threadId, { ...batch, jobs })).kind;
 }

@@ -4,7 +4,7 @@ import { asUser } from "palimpsest/internal/stores";
 import { createThread, fork, prepare } from "palimpsest/internal/threads";
 import type { Writer } from "palimpsest/session";
 import type { PromptText, Store } from "palimpsest/stores";
-import { type CasesWith, freshId, steppingDeps, writerOf } from "./kit.ts";
+import { type CasesWith, freshId, headOf, steppingDeps, writerOf } from "./kit.ts";
 
 type Keeping = Store & Required<Pick<Store, "prompts">>;
 
@@ -89,7 +89,7 @@ async function threadOf(store: Keeping): Promise<Writer> {
 }
 
 async function name(writer: Writer, prompts: readonly PromptText[]): Promise<string> {
-  const head = (await writer.store.head(writer.lease.threadId))!;
+  const head = await headOf(writer.store, writer.lease.threadId);
   const batch = await prepare(writer, head, [{ kind: "event", event: { type: "request", hash: `${head.version}` } }]);
   return (await writer.store.append(writer.lease.threadId, { ...batch, prompts })).kind;
 }

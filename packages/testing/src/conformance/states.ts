@@ -5,7 +5,7 @@ import { openaiShape } from "@palimpsest/core/internal/message";
 import { fork, redo, undo } from "palimpsest/internal/threads";
 import { redact, type Writer } from "palimpsest/session";
 import type { Store } from "palimpsest/stores";
-import { assertSound, type Cases, collect, freshId, freshThread, say, seqOf, writerOf } from "./kit.ts";
+import { assertSound, type Cases, collect, freshId, freshThread, headOf, say, seqOf, writerOf } from "./kit.ts";
 import { openUnder } from "./thread-writer.ts";
 
 export const stateCases: Cases = {
@@ -67,7 +67,7 @@ export const stateCases: Cases = {
     const next = await compactOften(own, 1, [{ facts: [] }]);
     assert.deepEqual(await stateNow(own), next[0]);
     for (let left = 13; left > 0; left--) {
-      const { compaction } = (await writer.store.head(threadId))!;
+      const { compaction } = await headOf(writer.store, threadId);
       const state = await stateNow(own);
       const before = compaction! < target!.chained.seq;
       if (left <= 12 && before) assert.deepEqual(state, states[left - 1], `compaction ${left}`);

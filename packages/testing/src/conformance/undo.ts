@@ -1,12 +1,12 @@
 /** Undo, redo and pins, through the store and back. */
 import assert from "node:assert/strict";
 import { pin, redo, undo } from "palimpsest/internal/threads";
-import { assertSound, type Cases, compact, freshThread, prune, say, seqOf } from "./kit.ts";
+import { assertSound, type Cases, compact, freshThread, headOf, prune, say, seqOf } from "./kit.ts";
 
 export const undoCases: Cases = {
   "[F43] the newest prune or compaction is taken back, and brought back by a redo": async (suite) => {
     const writer = await freshThread(suite.store());
-    const head = async () => (await writer.store.head(writer.lease.threadId))!;
+    const head = async () => await headOf(writer.store, writer.lease.threadId);
     await say(writer, "1", "2", "3", "4", "5", "6");
     assert.deepEqual(await undo(writer), { kind: "refused", reason: "nothing-to-undo" });
     assert.deepEqual(await redo(writer), { kind: "refused", reason: "nothing-to-redo" });
@@ -61,9 +61,9 @@ export const undoCases: Cases = {
     await pin(writer, 3);
     await pin(writer, 1);
     await pin(writer, 3);
-    assert.deepEqual((await writer.store.head(writer.lease.threadId))!.pins, [1, 3]);
+    assert.deepEqual((await headOf(writer.store, writer.lease.threadId)).pins, [1, 3]);
     await pin(writer, 3, "off");
-    assert.deepEqual((await writer.store.head(writer.lease.threadId))!.pins, [1]);
+    assert.deepEqual((await headOf(writer.store, writer.lease.threadId)).pins, [1]);
     assert.deepEqual(await pin(writer, 4), { kind: "no-message", target: 4 });
     assert.deepEqual(await pin(writer, 99), { kind: "no-message", target: 99 });
     await assertSound(writer, writer.lease.threadId);

@@ -3,7 +3,18 @@ import assert from "node:assert/strict";
 import { createThread, fork, replay } from "palimpsest/internal/threads";
 import type { Store } from "palimpsest/stores";
 import { everyThread, everyUser } from "palimpsest/stores";
-import { assertSound, type Cases, collect, freshId, lease, say, steppingDeps, textsOf, writerOf } from "./kit.ts";
+import {
+  assertSound,
+  type Cases,
+  collect,
+  freshId,
+  headOf,
+  lease,
+  say,
+  steppingDeps,
+  textsOf,
+  writerOf,
+} from "./kit.ts";
 
 export const userCases: Cases = {
   "two users may both have a thread of one id, and each keeps their own": async (suite) => {
@@ -29,7 +40,7 @@ export const userCases: Cases = {
     const writer = await writerOf(ann, id);
     await say(writer, "only for ann");
     const { store: bob } = ofUser(suite.store(), "bob");
-    const own = (await ann.store.head(id))!;
+    const own = await headOf(ann.store, id);
     assert.equal(await bob.header(id), undefined);
     assert.equal(await bob.head(id), undefined);
     assert.equal(await bob.load(id), undefined);
@@ -98,7 +109,7 @@ export const userCases: Cases = {
     const { store } = ofUser(suite.store(), "ann");
     const id = freshId();
     await createThread(ofUser(suite.store(), "ann"), { id });
-    const [header, head] = [(await store.header(id))!, (await store.head(id))!];
+    const [header, head] = [(await store.header(id))!, await headOf(store, id)];
     const other = { ...header, id: freshId(), user: "bob" };
     await assert.rejects(store.createThread(other, head), /forUser/);
     await assert.rejects(store.fork({ from: id, at: 0, header: other, head }), /forUser/);

@@ -2,6 +2,7 @@
  * The smallest memory there can be, for tests of the queue: it learns every user message by heart. Like the real one it
  * reads the log from its watermark and saves what it learned together with the new watermark in one write.
  */
+
 import { randomUUID } from "node:crypto";
 import type { MessageRecord } from "@palimpsest/core/internal/log";
 import { extractInput } from "@palimpsest/core/internal/memory";
@@ -9,6 +10,7 @@ import type { MemoryJob, MemoryQueue, UpdateOutcome } from "palimpsest/internal/
 import { prepare } from "palimpsest/internal/threads";
 import type { RecordInput, Writer } from "palimpsest/session";
 import type { Store } from "palimpsest/stores";
+import { headOf } from "../kit.ts";
 
 export interface Learned {
   readonly watermark: number;
@@ -56,7 +58,7 @@ export async function learn(
 /** A question and its answer, and the job that they ask for, in one append. */
 export async function takeTurn(writer: Writer, queue: MemoryQueue, text: string): Promise<number> {
   const { store, lease } = writer;
-  const head = (await store.head(lease.threadId))!;
+  const head = await headOf(store, lease.threadId);
   const batch = await prepare(writer, head, [said("user", text), said("assistant", "Noted.")]);
   const throughSeq = batch.head.version;
   const jobs = [queue.job({ agentName: "default", throughSeq })];
