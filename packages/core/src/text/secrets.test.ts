@@ -60,6 +60,11 @@ for (const [text, shown] of [
   ["token glpat-abcdefghij0123456789 refused", "token [secret] refused"],
   ['{"api_key": "plain-words"}', '{"api_key": "[secret]"}'],
   ["connect postgres://svc:pass@10.0.0.5/prod", "connect postgres://svc:[secret]@10.0.0.5/prod"],
+  [
+    "GET https://u:pw@x.example/v1?key=plain&page=2 failed",
+    "GET https://u:[secret]@x.example/v1?key=[secret]&page=2 failed",
+  ],
+  ["no URL: http://x.example/mcp?access_token=abc", "no URL: http://x.example/mcp?access_token=[secret]"],
   ["a monkey-business error at src/key.ts", "a monkey-business error at src/key.ts"],
 ] as const)
   test(`an error that says "${text}" is logged without its secret`, () => {

@@ -99,6 +99,7 @@ export function maskSecrets(text: string): string {
   return text
     .replace(TOKEN, "[secret]")
     .replace(KEY_IN_ERROR, (_, name: string | undefined) => `${name ?? ""}[secret]`)
+    .replace(ADDRESS_KEY, "$1[secret]")
     .replace(ADDRESS_PASSWORD, "$1[secret]@");
 }
 
@@ -131,6 +132,16 @@ const TOKENS = [
   "dop_v1_[a-f0-9]{40,}",
   "dckr_pat_[\\w-]{20,}",
   "\\d{8,10}:AA[\\w-]{30,}",
+  "(?:gsk|r8|ntn|lin_api|sbp|figd|pplx|rnd|vercel|tvly)[_-][A-Za-z0-9_-]{28,}",
+  "xai-[A-Za-z0-9]{28,}",
+  "shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}",
+  "dapi[a-f0-9]{32}",
+  "hv[sbr]\\.[\\w-]{24,}",
+  "HRKU-[a-f0-9-]{36}",
+  "AGE-SECRET-KEY-1[A-Z0-9]{50,}",
+  // A bot's, whose first part is its number in base 64.
+  "[MNO][A-Za-z0-9_-]{23,27}\\.[\\w-]{6}\\.[\\w-]{27,}",
+  "(?<=hooks\\.slack\\.com/services/)[\\w/]{20,}",
   "eyJ[\\w-]{8,}\\.eyJ[\\w-]{8,}\\.[\\w-]{8,}",
 ].join("|");
 
@@ -140,6 +151,9 @@ const KEY_IN_ERROR =
   /\b(?:sk|pk|rk|key|gsk|xai|AIza|ghp|hf)[-_][A-Za-z0-9_*.-]{8,}|\bAIza[A-Za-z0-9_-]{20,}|(?<=\bBearer\s)\S+|(api[-_]?key["']?\s*[=:]\s*["']?)[^\s"',}]+/gi;
 
 const ADDRESS_PASSWORD = /(:\/\/[^\s:@/]{0,64}:)[^\s@/]{1,256}@/g;
+
+/** What an address carries that opens it. */
+const ADDRESS_KEY = /([?&][\w-]{0,40}(?:key|token|secret|sig|signature|auth|passw(?:or)?d|pwd)=)([^\s&"'<>#]+)/gi;
 
 const SETTING =
   "(?:(?<![\\w-])[\\w-]*(?:api[_-]?key|secret|token|passw(?:or)?d|passwd|pwd|passphrase|access[_-]?key|private[_-]?key|client[_-]?secret|credential)s?|passwort|kennwort|contrase\u00f1a|mot de passe|pin code|pin)";
@@ -161,6 +175,19 @@ const RULES: readonly SecretRule[] = [
     keep: ([, name], mark) => `${name}${mark}`,
   },
   { kind: "token", pattern: TOKEN },
+  {
+    kind: "token",
+    pattern: ADDRESS_KEY,
+    keep: ([, name], mark) => `${name}${mark}`,
+    valid: (_, [, , value]) => !value!.startsWith("[redacted") && looksRandom(value!),
+  },
+  {
+    // A line of a file of passwords: host, port, database, user.
+    kind: "password",
+    pattern: /(?<![^\s"'`])([\w.*-]{1,100}:(?:\d{1,5}|\*):[\w*-]{1,64}:[\w*.@-]{1,64}:)([^\s"'`]{4,256})/g,
+    keep: ([, name], mark) => `${name}${mark}`,
+    valid: (_, [, , value]) => isMixed(value!),
+  },
   {
     kind: "token",
     pattern: /\b(bearer|basic)\s+([A-Za-z0-9._~+/-]{16,}=*)/gi,
@@ -197,7 +224,7 @@ const RULES: readonly SecretRule[] = [
   {
     kind: "password",
     pattern: new RegExp(
-      `((?:(?<![\\p{L}\\p{N}])${SETTING}|\u5bc6\u7801|\u53e3\u4ee4)(?:\\\\{0,4}["'\`]?\\s*(?::=|=>|[:=\uff1a])\\s*(?:[|>][+-]?\\s{0,4}\\n\\s{0,20})?\\\\{0,4}["'\`]?|\\s+(?:is|ist|es|est)\\s+["'\`]?|\u662f\\s*["'\`]?))([^\\s"'\`,;]{4,})`,
+      `((?:(?<![\\p{L}\\p{N}])${SETTING}|\u5bc6\u7801|\u53e3\u4ee4)(?:\\\\{0,4}["'\`]?\\s*(?::=|=>|[:=\uff1a])\\s*(?:[|>][+-]?\\s{0,4}\\n\\s{0,20})?\\\\{0,4}["'\`]?|\\s+(?:is|ist|lautet|es|est)\\s+["'\`]?|\u662f\\s*["'\`]?))([^\\s"'\`,;]{4,})`,
       "giu",
     ),
     keep: ([, name], mark) => `${name}${mark}`,

@@ -57,7 +57,7 @@ export function isFile(path: string): boolean {
 /** Empty if the file is too large or can't be read: it may be another program's. */
 export function smallText(path: string): string {
   try {
-    return statSync(path).size > MOST_BYTES ? "" : readFileSync(path, "utf8");
+    return isFile(path) && statSync(path).size <= MOST_BYTES ? readFileSync(path, "utf8") : "";
   } catch {
     return "";
   }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -34,6 +35,26 @@ test("a home is opened with its settings, its threads, its agent and its memory,
   assert.deepEqual([threads[0]?.title, threads[0]?.header.user], ["my parser…", "ada"]);
   assert.deepEqual((await (await home.memory(home.store)).read({ userId: "ada", agentName: null })).facts, []);
 });
+
+test("a home of a stranger is looked at without waiting for its pipes", (t) => {
+  const { root, cwd, env } = machine(t);
+  const home = join(cwd, ".palimpsest");
+  mkdirSync(join(home, "skills"), { recursive: true });
+  const pipes = ["config.yaml", "palimpsest.db", "memory.json", "AGENTS.md", "skills/SKILL.md"].map((name) =>
+    join(home, name),
+  );
+  for (const pipe of pipes) execFileSync("mkfifo", [pipe]);
+  const located = spawnSync(
+    process.execPath,
+    ["--conditions=palimpsest-source", "--input-type=module", "-e", LOOK, cwd, join(root, "me")],
+    { cwd: import.meta.dirname, encoding: "utf8", timeout: 20_000, env: { ...process.env, ...env } },
+  );
+  assert.deepEqual([located.signal, located.stdout.trim(), located.stderr], [null, "untrusted", ""]);
+});
+
+const LOOK = `const { locateHome } = await import("./open-home.ts");
+const [cwd, HOME] = process.argv.slice(1);
+try { await locateHome({ cwd, env: { HOME } }).settings(); } catch (error) { console.log(error.code); }`;
 
 test("closing a home ends the memory of its agents before its store: what is being learned is written down", async (t) => {
   const { root, cwd, env, write } = machine(t);

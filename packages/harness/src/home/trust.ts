@@ -219,7 +219,8 @@ function fingerprintOf(parts: Readonly<Record<string, string>>): string {
 
 function fileDigest(path: string): string {
   try {
-    return digestOf(readFileSync(path));
+    // Reading a pipe would wait for ever.
+    return statSync(path).isFile() ? digestOf(readFileSync(path)) : "none";
   } catch {
     return "none";
   }

@@ -120,6 +120,14 @@ test("a server that can't be started costs a warning, not the run", async (t) =>
   assert.match(warnings.join(), /the MCP server "docs" can't be used: /);
 });
 
+test("the warning about a server shows neither the password nor the key of its address", async (t) => {
+  const url = "http://ada:pass2233@127.0.0.1:9/mcp?token=query4455";
+  const { warnings, ask } = await agentWith(t, { command: undefined, args: undefined, env: undefined, url });
+  await ask("docs_look_up", { word: "x" });
+  assert.match(warnings.join(), /the MCP server "docs" can't be used: .*\[secret\]/);
+  assert.doesNotMatch(warnings.join(), /pass2233|query4455/);
+});
+
 async function agentWith(t: TestContext, settings: object, approved: ReadonlySet<string> = new Set()) {
   const home = mkdtempSync(join(tmpdir(), "palimpsest-mcp-"));
   const store = openSqlite({ path: ":memory:" });

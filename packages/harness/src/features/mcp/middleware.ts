@@ -4,7 +4,7 @@
  */
 import type { Client } from "@modelcontextprotocol/client";
 import { describeTool } from "@palimpsest/core/internal/message";
-import { errorText } from "@palimpsest/core/internal/text";
+import { errorText, maskSecrets } from "@palimpsest/core/internal/text";
 import { jsonSchema, type Tool, type ToolSet, tool } from "ai";
 import type { Middleware } from "../../agent/run.ts";
 import { directFetch } from "../../direct-fetch.ts";
@@ -50,7 +50,7 @@ async function toolsOf(server: ConnectedServer, options: McpToolsOptions): Promi
   try {
     served = await connection.tools();
   } catch (error) {
-    onWarning(`the MCP server ${JSON.stringify(name)} can't be used: ${errorText(error)}`);
+    onWarning(`the MCP server ${JSON.stringify(name)} can't be used: ${maskSecrets(errorText(error))}`);
     return {};
   }
   const wanted = settings.tools;

@@ -42,7 +42,7 @@ export interface FileBounds {
   readonly name: RootName;
   readonly protect: readonly string[];
   readonly room: Room;
-  /** Told of each write to a protected file: some commands keep a failure to themselves, or give it a reason of their own. */
+  /** Told of each write to a protected file, and of each pipe: some commands keep a failure to themselves, or give it a reason of their own. */
   readonly onRefusal: (sentence: string) => void;
 }
 
@@ -54,6 +54,21 @@ export class BoundedFs extends ReadWriteFs {
     super(options);
     this.#bounds = bounds;
     this.#room = bounds.room;
+  }
+
+  override async readFile(...args: Parameters<ReadWriteFs["readFile"]>): Promise<string> {
+    await this.#sizeOf(args[0]);
+    return super.readFile(...args);
+  }
+
+  override async readFileBytes(...args: Parameters<ReadWriteFs["readFileBytes"]>) {
+    await this.#sizeOf(args[0]);
+    return super.readFileBytes(...args);
+  }
+
+  override async readFileBuffer(...args: Parameters<ReadWriteFs["readFileBuffer"]>): Promise<Uint8Array> {
+    await this.#sizeOf(args[0]);
+    return super.readFileBuffer(...args);
   }
 
   override async writeFile(...args: Parameters<ReadWriteFs["writeFile"]>): Promise<void> {
@@ -138,12 +153,20 @@ export class BoundedFs extends ReadWriteFs {
 
   /** Null: nothing is there. */
   async #sizeOf(path: string): Promise<number | null> {
+    return (await this.#statsOf(path))?.size ?? null;
+  }
+
+  /** Refuses pipes and devices: opening one may wait for ever, and no one can end a thread that waits so. */
+  async #statsOf(path: string) {
     const stats = await this.lstat(path).catch(() => null);
-    return stats?.size ?? null;
+    if (stats === null || stats.isFile || stats.isDirectory || stats.isSymbolicLink) return stats;
+    const sentence = `${posix.basename(path)} is not a regular file`;
+    this.#bounds.onRefusal(sentence);
+    throw new Error(`EINVAL: ${sentence}`);
   }
 
   async #treeAt(path: string): Promise<Quota> {
-    const stats = await this.lstat(path).catch(() => null);
+    const stats = await this.#statsOf(path);
     if (stats === null) return { bytes: 0, entries: 0 };
     if (!stats.isDirectory) return { bytes: stats.size, entries: 1 };
     const inside = { bytes: 0, entries: 1 };

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { closeSync, constants, existsSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -46,6 +47,17 @@ for (const [how, command] of commands) {
     assert.match(said, REFUSED);
   });
 }
+
+for (const command of ["cat pipe", "cat < pipe", "echo x > pipe", "echo x >> pipe", "cp pipe copy"])
+  test(`the sandbox opens no pipe, on which it would wait for ever: ${command}`, async (t) => {
+    const { call, at } = await opened(t);
+    execFileSync("mkfifo", [at("pipe")]);
+    const said = await call("bash", { command, timeout_seconds: 10 });
+    // A thread that waits for the other end after all gets one, so that this process can end.
+    closeSync(openSync(at("pipe"), constants.O_RDWR));
+    assert.match(said, /not a regular file/);
+    assert.doesNotMatch(said, /did not end/);
+  });
 
 test("the file tools refuse to change protected files, and say why", async (t) => {
   const { call, at } = await opened(t);
