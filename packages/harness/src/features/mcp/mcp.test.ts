@@ -122,7 +122,7 @@ test("a server that can't be started costs a warning, not the run", async (t) =>
 
 test("the warning about a server shows neither the password nor the key of its address", async (t) => {
   const url = "http://ada:pass2233@127.0.0.1:9/mcp?token=query4455";
-  const { warnings, ask } = await agentWith(t, { command: undefined, args: undefined, env: undefined, url });
+  const { warnings, ask } = await agentWith(t, { url });
   await ask("docs_look_up", { word: "x" });
   assert.match(warnings.join(), /the MCP server "docs" can't be used: .*\[secret\]/);
   assert.doesNotMatch(warnings.join(), /pass2233|query4455/);
@@ -134,7 +134,8 @@ async function agentWith(t: TestContext, settings: object, approved: ReadonlySet
   const log = join(home, "started");
   const { env = {}, ...rest } = settings as { env?: Record<string, string> };
   const args = ["--conditions=palimpsest-source", SERVER];
-  const docs = { command: process.execPath, args, env: { STARTED: log, ...env }, ...rest };
+  const started = { command: process.execPath, args, env: { STARTED: log, ...env } };
+  const docs = "url" in rest ? rest : { ...started, ...rest };
   const config = configSchema.parse({ mcp_servers: { docs }, memory: { enabled: false }, title: { enabled: false } });
   const warnings: string[] = [];
   let next: { name: string; input: object } | null = null;
