@@ -9,7 +9,7 @@ import { langchain } from "./langchain.ts";
 import type { LangChainMessage } from "./langchain-blocks.ts";
 import { type OpenAiMessage, openai } from "./openai.ts";
 import { openaiResponses, type ResponsesMessage } from "./openai-responses.ts";
-import type { RuleSet } from "./rules.ts";
+import type { FindToolFacts, RuleSet } from "./rules.ts";
 import type { Fields } from "./schema.ts";
 import { idsIn } from "./schema.ts";
 import type { Part, Role, Shape } from "./shape.ts";
@@ -337,6 +337,29 @@ function once<M extends object, T>(read: (message: M) => T): (message: M) => T {
     const value = read(message);
     cache.set(message, value);
     return value;
+  };
+}
+
+/** A shape that puts what tools say of themselves on the parts it shows, so that readers of a call need no list of names. */
+export function withToolFacts<M>(shape: Shape<M>, find: FindToolFacts): Shape<M> {
+  const tell = (part: Part): Part => {
+    if ((part.kind !== "call" && part.kind !== "result") || part.name === null) return part;
+    const facts = find(part.name);
+    return facts === undefined ? part : { ...part, facts };
+  };
+  const cache = new WeakMap<readonly Part[], readonly Part[]>();
+  return {
+    ...shape,
+    parts(message) {
+      const parts = shape.parts(message);
+      const seen = cache.get(parts);
+      if (seen !== undefined) return seen;
+      const told = parts.map(tell);
+      // What a tool says may become known later: only what was found is kept.
+      if (told.every((part, index) => part === parts[index])) return parts;
+      cache.set(parts, told);
+      return told;
+    },
   };
 }
 

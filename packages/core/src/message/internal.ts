@@ -20,6 +20,7 @@ export {
   rulesOf,
   shapeOf,
   unreadable,
+  withToolFacts,
 } from "./dialects.ts";
 export type { LangChainMessage } from "./langchain-blocks.ts";
 export type { OpenAiBlock, OpenAiCall, OpenAiMessage } from "./openai.ts";
@@ -40,7 +41,6 @@ export {
   openaiRules,
   toolRegistry,
   violations,
-  withToolFacts,
 } from "./rules.ts";
 export { isNestedTooDeeply, jsonOr, text } from "./schema.ts";
 export type { CallPart, FilePart, ImagePart, Part, ResultPart, Role, Shape } from "./shape.ts";

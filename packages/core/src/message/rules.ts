@@ -216,8 +216,8 @@ function where<M>(messages: readonly M[], broken: (message: M, index: number) =>
 }
 
 /*
- * What a tool is, as its definition says it. A log holds only the names of tools; a shape that was told their facts puts
- * them on the parts it shows, so that readers of a call or a result need no list of names.
+ * What a tool is, as its definition says it. A log holds only the names of tools; a shape that was told their facts
+ * (`withToolFacts` of dialects.ts) puts them on the parts it shows.
  */
 
 export interface ToolFacts {
@@ -242,28 +242,6 @@ export type ToolAct = "read" | "write" | "edit" | "delete" | "move" | "list" | "
 
 /** By the name in a call; undefined for a tool that says nothing of itself. */
 export type FindToolFacts = (name: string) => ToolFacts | undefined;
-
-export function withToolFacts<M>(shape: Shape<M>, find: FindToolFacts): Shape<M> {
-  const tell = (part: Part): Part => {
-    if ((part.kind !== "call" && part.kind !== "result") || part.name === null) return part;
-    const facts = find(part.name);
-    return facts === undefined ? part : { ...part, facts };
-  };
-  const cache = new WeakMap<readonly Part[], readonly Part[]>();
-  return {
-    ...shape,
-    parts(message) {
-      const parts = shape.parts(message);
-      const seen = cache.get(parts);
-      if (seen !== undefined) return seen;
-      const told = parts.map(tell);
-      // What a tool says may become known later: only what was found is kept.
-      if (told.every((part, index) => part === parts[index])) return parts;
-      cache.set(parts, told);
-      return told;
-    },
-  };
-}
 
 /* What a tool says of itself, where the AI SDK has a place for it: `metadata`, which no model sees. Readers take the facts from the tool. */
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { withToolFacts } from "../message/dialects.ts";
 import { type OpenAiMessage, openaiShape, type ToolFacts } from "../message/internal.ts";
-import { withToolFacts } from "../message/rules.ts";
 import { analyze } from "../text/analyze.ts";
 import { INDEXED_CHARACTERS, indexableText, isEcho } from "./entry.ts";
 

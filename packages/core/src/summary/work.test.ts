@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { withToolFacts } from "../message/rules.ts";
+import { withToolFacts } from "../message/dialects.ts";
 import { anyLine, count, type Line, shape, talk } from "./fixtures/conversations.ts";
 import { writtenText } from "./tool-calls.ts";
 import {
