@@ -63,15 +63,14 @@ function typedRows({ editor, phase }: InputState, room: number): LiveRows {
   const all = laidOut(start, shownText({ text, pastes }), room);
   const last = before.at(-1)!;
   // A row that is full up to the cursor leaves it to the next one.
-  if (columns(last) >= room) return { rows: withRow(all, before.length), cursor: { row: before.length, column: 0 } };
+  if (columns(last) >= room) {
+    const rows = before.length < all.length ? all : [...all, ""];
+    return { rows, cursor: { row: before.length, column: 0 } };
+  }
   return { rows: all, cursor: { row: before.length - 1, column: columns(last) } };
 }
 
 function laidOut(start: string, text: string, room: number): string[] {
   const [first = "", ...others] = text.split("\n").map(printable);
   return [`${start}${first}`, ...others.map((line) => `${MORE}${line}`)].flatMap((line) => rowsOf(line, room));
-}
-
-function withRow(rows: readonly string[], index: number): readonly string[] {
-  return index < rows.length ? rows : [...rows, ""];
 }

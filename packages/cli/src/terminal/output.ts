@@ -63,8 +63,8 @@ export function createOutput({ stdout, stderr, env, onClosed }: OutputOptions): 
     styled,
     line: (text) => styled(`${plain(text)}\n`),
     stream: (pieces, { signal, as }) => {
-      const safe = as === "text" ? plain : as === "json" || stdout.isTTY === true ? safeJson : asIs;
-      return writeAll(pieces, (text) => styled(safe(text)), signal);
+      const safe = as === "text" ? plain : as === "json" || stdout.isTTY === true ? safeJson : null;
+      return writeAll(pieces, (text) => styled(safe?.(text) ?? text), signal);
     },
     json: (value) => styled(`${safeJson(JSON.stringify(value, null, 2))}\n`),
     note: (text) => {
@@ -77,10 +77,6 @@ export function createOutput({ stdout, stderr, env, onClosed }: OutputOptions): 
       if (stderr.isTTY) passing = "\r\u001b[K";
     },
   };
-}
-
-function asIs(text: string): string {
-  return text;
 }
 
 /** The reader has gone away. */

@@ -69,7 +69,12 @@ export async function promptNow<M extends object>(
     });
     const preparing = { claimed, counted: now, request: asking };
     const { counted, messages } = (await own?.prepare?.(preparing)) ?? { counted: now, messages: null };
-    const passed = { messages: null, counted, as: hidesSome(counted) ? "whole" : "view", view: VERBATIM } as const;
+    const passed = {
+      messages: null,
+      counted,
+      as: counted.sources.includes("summary") ? "whole" : "view",
+      view: VERBATIM,
+    } as const;
     if (policy.mode !== "on") return passed;
     const view = await claimed.thread.changes();
     if (messages !== null) {
@@ -112,10 +117,6 @@ async function carried<M extends object>(
 
 function cutsIn<M>({ messages, marks }: ThreadPrompt<M>): readonly M[] {
   return marks.flatMap((index) => (index < messages.length - 1 ? [messages[index]!] : []));
-}
-
-function hidesSome<M>({ sources }: ThreadPrompt<M>): boolean {
-  return sources.includes("summary");
 }
 
 /** Compacted at the policy's trigger, and at the client's. */

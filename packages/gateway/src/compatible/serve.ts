@@ -27,7 +27,7 @@ import { openaiResponses } from "./openai-responses/vendor.ts";
 import type { RecentRequests } from "./outcome.ts";
 import { passThrough, vendorAt } from "./pass-through.ts";
 import type { AnswerBounds } from "./passage.ts";
-import type { Vendor, VendorFailure } from "./vendor.ts";
+import type { Vendor } from "./vendor.ts";
 
 interface EndpointOptions
   extends Omit<CompatibleDeps, "open" | "fronts" | "responses" | "flights" | "embedding" | "silenceMs"> {
@@ -83,7 +83,7 @@ export function compatibleEndpoints({
     routeOf,
     refuse(path, headers, { status, code, message, details, headers: more }) {
       const failure = { status, code, message, param: paramIn(details) };
-      const body = vendorFailure(path.slice("/v1".length), headers, failure);
+      const body = vendorAt(path.slice("/v1".length), headers).failure(failure);
       return Response.json(body, { status, headers: more ?? {} });
     },
     abandon() {
@@ -180,11 +180,6 @@ function servedBy<M extends object>(
 ): Promise<void> | null {
   if (call.path === vendor.path) return converse(call, deps, vendor);
   return call.path === vendor.countPath ? count(call, deps, vendor) : null;
-}
-
-/** A refusal in the words of the vendor whose client asks. */
-function vendorFailure(path: string, headers: Headers, failure: VendorFailure): unknown {
-  return vendorAt(path, headers).failure(failure);
 }
 
 /* The list of models, in a body that clients of both vendors can read. */

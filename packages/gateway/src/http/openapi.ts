@@ -25,17 +25,21 @@ const errorBody = z.strictObject({
 });
 
 function operation(route: Route): object {
-  const { summary, access, status = 200, body, takes } = route;
+  const { path, summary, access, status = 200, body, takes } = route;
+  const type = takes === "text" ? "application/jsonl" : "application/json";
   const isOpen = access === "open" || access === "page";
   return {
     summary,
     operationId: nameOf(route),
     security: isOpen ? [] : [{ bearer: [] }, { apiKey: [] }],
-    parameters: [...pathParameters(route), ...queryParameters(route)],
+    parameters: [
+      ...pathNames(path).map((name) => ({ name, in: "path", required: true, schema: { type: "string" } })),
+      ...queryParameters(route),
+    ],
     ...(body !== undefined && {
       requestBody: {
         required: true,
-        content: CONTENTS[takes ?? "json"] ?? { [contentType(takes)]: { schema: schemaOf(body, "input") } },
+        content: CONTENTS[takes ?? "json"] ?? { [type]: { schema: schemaOf(body, "input") } },
       },
     }),
     responses: {
@@ -64,10 +68,6 @@ const CONTENTS: Partial<Record<NonNullable<Route["takes"]>, object>> = {
   sessions: { "application/jsonl": { schema: { type: "string" } }, "application/zip": { schema: BINARY } },
 };
 
-function contentType(takes: Route["takes"]): string {
-  return takes === "text" ? "application/jsonl" : "application/json";
-}
-
 /** `GET /api/threads/{id}` as `getThreadsById`. */
 function nameOf({ method, path }: Route): string {
   const words = path
@@ -76,10 +76,6 @@ function nameOf({ method, path }: Route): string {
     .map((part) => part.replace(/^\{(.*)\}$/, "by-$1").replaceAll(".", "-"));
   const name = [method.toLowerCase(), ...words].join("-");
   return name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
-}
-
-function pathParameters({ path }: Route): object[] {
-  return pathNames(path).map((name) => ({ name, in: "path", required: true, schema: { type: "string" } }));
 }
 
 function queryParameters({ query }: Route): object[] {

@@ -75,7 +75,8 @@ export function chatRoutes(deps: ChatDeps): readonly Route[] {
         const key = JSON.stringify([userId, request.id, nameOf(request)]);
         for (let attempt = 1; ; attempt += 1) {
           const found = await chatsOf(agent).find(request, { userId, onError });
-          if (found.kind === "answered") return answerStream(found.chunks);
+          // The log has the answer.
+          if (found.kind === "answered") return new EventStream(piecesOf(found.chunks, null), { headers: UI_STREAM });
           const stream =
             follow((await asked.get(key)) ?? null) ??
             (found.kind === "unanswered" ? await followElsewhere(userId, request.id) : null);
@@ -186,11 +187,6 @@ function chatStream(run: SeenRun, chunks: Chunks, attendance: Attendance | null)
     headers: { ...namesOf(run), ...UI_STREAM },
     onLeave: leave,
   });
-}
-
-/** An answer that the log has. */
-function answerStream(chunks: readonly object[]): EventStream {
-  return new EventStream(piecesOf(chunks, null), { headers: UI_STREAM });
 }
 
 const UI_STREAM = { "x-vercel-ai-ui-message-stream": "v1" };

@@ -12,12 +12,9 @@ interface About {
 /** The thread of the path; 404 where the caller has none of this id, also for what can't be one. */
 export async function ownThread({ params, home }: About): Promise<string> {
   const id = params["id"] ?? "";
-  if (checkThreadId(id).kind === "invalid" || (await home.store.header(id)) === undefined) throw missing(id);
+  if (checkThreadId(id).kind === "invalid" || (await home.store.header(id)) === undefined)
+    throw notFound(`thread ${JSON.stringify(id.slice(0, 140))}`);
   return id;
-}
-
-function missing(id: string): ProblemError {
-  return notFound(`thread ${JSON.stringify(id.slice(0, 140))}`);
 }
 
 export function busy(id: string, held?: Parameters<typeof heldText>[0]): ProblemError {

@@ -250,7 +250,8 @@ async function answered(
     level: status >= 500 ? "error" : "info",
     request,
     method: raw.method,
-    path: loggedPath(raw.url),
+    // Paths hold ids only; anything longer is not one of ours.
+    path: new URL(raw.url).pathname.slice(0, 300),
     status,
     ms,
     user: caller?.userId ?? null,
@@ -258,11 +259,6 @@ async function answered(
     ...failure,
   });
   return response;
-}
-
-/** Paths hold ids only; anything longer is not one of ours. */
-function loggedPath(url: string): string {
-  return new URL(url).pathname.slice(0, 300);
 }
 
 function hasLeft({ env, req }: Ctx): boolean {

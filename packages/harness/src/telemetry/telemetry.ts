@@ -13,7 +13,6 @@ import {
   trace,
 } from "@opentelemetry/api";
 import type { AgentEvent, RunEnd } from "../agent/events.ts";
-import type { ModelRequest } from "../agent/fixed-part.ts";
 import type { Middleware, RunFacts } from "../agent/run.ts";
 import type { StepOutcome } from "../agent/step.ts";
 import type { Usage } from "../models/facts.ts";
@@ -74,7 +73,11 @@ export function telemetry(options: TelemetryOptions = {}): Middleware {
       const spans = open.get(run.runId);
       if (spans === undefined) return next(request);
       const span = startChatSpan(tracer, spans, { model: request.model ?? spans.model, step: run.step });
-      if (recordsContent) span.setAttributes(requestContent(request));
+      if (recordsContent)
+        span.setAttributes({
+          "gen_ai.system_instructions": request.instructions,
+          "gen_ai.input.messages": json(request.messages),
+        });
       return under(span, spans.within, async () => {
         const outcome = await next(request);
         span.setAttributes(outcomeAttributes(outcome));
@@ -270,10 +273,6 @@ function errorType(error: unknown): string {
 function providerName(provider: string): string {
   const [first] = provider.split(".");
   return first === "google" ? "gcp.gemini" : first!;
-}
-
-function requestContent({ instructions, messages }: ModelRequest): Attributes {
-  return { "gen_ai.system_instructions": instructions, "gen_ai.input.messages": json(messages) };
 }
 
 function answerContent(outcome: StepOutcome): string {

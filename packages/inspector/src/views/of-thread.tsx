@@ -11,9 +11,11 @@ import { ago, visible } from "../text/format.ts";
 import { Beginnings } from "./threads/beginnings.tsx";
 
 /** The view of the thread in the address: begun anew with each. */
-export function OfThread({ view: View }: { readonly view: ComponentType<{ readonly id: string }> }) {
-  const { id } = place.value;
-  return id === null ? <NoThread /> : <View key={id} id={id} />;
+export function ofThread(View: ComponentType<{ readonly id: string }>): ComponentType {
+  return () => {
+    const { id } = place.value;
+    return id === null ? <NoThread /> : <View key={id} id={id} />;
+  };
 }
 
 const MOST = 8;

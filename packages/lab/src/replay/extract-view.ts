@@ -45,16 +45,14 @@ export function openExtract(): HideBehindExtract {
 
 function liveOf(prompt: Prompt<OpenAiMessage>, compaction: CompactionRecord | null): LiveRecords {
   const records = (wanted: string): MessageRecord[] =>
-    prompt.entries.flatMap(({ source, seq }) => (source === wanted && seq !== null ? [recordOf(seq)] : []));
+    prompt.entries.flatMap(({ source, seq }) =>
+      source === wanted && seq !== null ? [{ ...MESSAGE, seq, id: `${seq}` }] : [],
+    );
   const [request = null] = records("request");
   return { ...NOTHING_LIVE, compaction, request, systems: records("system"), tail: records("message") };
 }
 
 const MESSAGE = { ...stamp, kind: "message", dialect: "openai", origin: "import", body: "" } as const;
-
-function recordOf(seq: number): MessageRecord {
-  return { ...MESSAGE, seq, id: `${seq}` };
-}
 
 function summaryOf(
   prompt: Prompt<OpenAiMessage>,

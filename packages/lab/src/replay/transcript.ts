@@ -108,11 +108,7 @@ export function fitTo(lines: readonly TranscriptUsage[]): { meter: Meter<OpenAiM
     .slice(0, Math.max(0, firstReport))
     .reduce((sum, line) => sum + characters.message(line.message), 0);
   const fixedTokens = firstReport < 0 ? 0 : Math.max(0, Math.round(lines[firstReport]!.input - before / perToken));
-  return { meter: counter(perToken), fixedTokens };
-}
-
-function counter(perToken: number): Meter<OpenAiMessage> {
-  return createMeter(openaiShape, { counter: charsPerToken(perToken) });
+  return { meter: createMeter(openaiShape, { counter: charsPerToken(perToken) }), fixedTokens };
 }
 
 const characters = createMeter(openaiShape, { counter: charsPerToken(1) });

@@ -61,7 +61,8 @@ interface ClientMarks {
 function marksOf(body: JsonFields, { leading, messages }: MarkedRequest): ClientMarks {
   const automatic = body["cache_control"] ?? null;
   const own = messages.flatMap(marksIn);
-  const beside = [...listIn(body["tools"]), ...listIn(body["system"]), ...leading.flatMap(blocksIn)];
+  const told = leading.flatMap((message) => listIn(fieldsOf(message)["content"]));
+  const beside = [...listIn(body["tools"]), ...listIn(body["system"]), ...told];
   const taken = beside.filter((one) => fieldsOf(one)["cache_control"] != null).length;
   const isAutomatic = automatic !== null;
   return { atEnd: own.at(-1) ?? automatic, isAutomatic, room: MOST_MARKS - taken - own.length - (isAutomatic ? 1 : 0) };
@@ -91,10 +92,6 @@ function isSame(one: AnthropicMessage, other: AnthropicMessage): boolean {
 function nextMark(marked: ReadonlyMap<number, AnthropicMessage>, index: number): unknown {
   const behind = [...marked.keys()].filter((at) => at > index);
   return behind.length === 0 ? undefined : marksIn(marked.get(Math.min(...behind))!)[0];
-}
-
-function blocksIn(message: unknown): readonly unknown[] {
-  return listIn(fieldsOf(message)["content"]);
 }
 
 function blocksOf({ content }: AnthropicMessage): readonly AnthropicBlock[] {

@@ -164,16 +164,14 @@ const GROWING = { text_delta: "text", thinking_delta: "thinking", signature_delt
 function addDelta(draft: MessageDraft | undefined, delta: JsonFields): void {
   if (draft === undefined) return;
   const type = String(delta["type"]);
-  if (type === "compaction_delta") Object.assign(draft.block, compactionIn(delta));
+  const { content = null, encrypted_content: encrypted } = delta;
+  if (type === "compaction_delta")
+    Object.assign(draft.block, { content, ...(encrypted !== undefined && { encrypted_content: encrypted }) });
   if (type === "input_json_delta") draft.json += String(delta["partial_json"] ?? "");
   if (type === "citations_delta") draft.block["citations"] = [...listIn(draft.block["citations"]), delta["citation"]];
   if (!Object.hasOwn(GROWING, type)) return;
   const field = GROWING[type as keyof typeof GROWING];
   draft.block[field] = String(draft.block[field] ?? "") + String(delta[field] ?? "");
-}
-
-function compactionIn({ content = null, encrypted_content: encrypted }: JsonFields): JsonFields {
-  return { content, ...(encrypted !== undefined && { encrypted_content: encrypted }) };
 }
 
 /** Of an answer that was cut off, what isn't whole and can't be understood in part is left out. */

@@ -49,10 +49,6 @@ export async function createConversation(held: ResourceCall): Promise<unknown> {
   return conversationOf(held, id);
 }
 
-export async function retrieveConversation(held: ResourceCall, id: string): Promise<unknown> {
-  return conversationOf(held, id);
-}
-
 export async function updateConversation(held: ResourceCall, id: string): Promise<unknown> {
   await conversationOf(held, id);
   await patched(held, id, metadataIn(await bodyOf(held.call)));
@@ -227,7 +223,7 @@ async function lastAnswered(store: Store, threadId: string): Promise<number> {
 /* A conversation of the caller's: what it is, and the thread in which it stands. */
 
 /** Throws where the caller has none of this id. */
-async function conversationOf({ call }: ResourceCall, id: string): Promise<JsonFields> {
+export async function conversationOf({ call }: ResourceCall, id: string): Promise<JsonFields> {
   const { store } = call.threads;
   const header = isConversationId(id) ? await store.header(id) : undefined;
   const state = header === undefined ? undefined : (await store.head(id))?.state;

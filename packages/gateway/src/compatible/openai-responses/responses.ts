@@ -1,8 +1,8 @@
 /** What OpenAI's API has beside asking: responses by their id, conversations and their items. All of it from the log. */
 
 import { setTimeout as pause } from "node:timers/promises";
-import type { MessageRecord, UsageRecord } from "@palimpsest/core/internal/log";
-import { parseMessage, type ResponsesItem, responsesItems } from "@palimpsest/core/internal/message";
+import type { UsageRecord } from "@palimpsest/core/internal/log";
+import { parseMessage, responsesItems } from "@palimpsest/core/internal/message";
 import { commit, withWriter } from "palimpsest/internal/threads";
 import type { Store } from "palimpsest/stores";
 import { ProblemError } from "../../http/problem.ts";
@@ -18,6 +18,7 @@ import { parseRequest } from "../request.ts";
 import type { CompatibleCall, CompatibleDeps } from "../serve.ts";
 import { compactionItem, eventsOf, eventText } from "./compaction-item.ts";
 import {
+  conversationOf,
   createConversation,
   createItems,
   deleteConversation,
@@ -27,7 +28,6 @@ import {
   listItems,
   pageIn,
   pageOf,
-  retrieveConversation,
   retrieveItem,
   updateConversation,
 } from "./conversations.ts";
@@ -53,7 +53,7 @@ const ROUTES: readonly (readonly [string, string, RouteWork])[] = [
   ["POST", "/responses/*/cancel", cancelResponse],
   ["GET", "/responses/*/input_items", listInput],
   ["POST", "/conversations", createConversation],
-  ["GET", "/conversations/*", retrieveConversation],
+  ["GET", "/conversations/*", conversationOf],
   ["POST", "/conversations/*", updateConversation],
   ["DELETE", "/conversations/*", deleteConversation],
   ["POST", "/conversations/*/items", createItems],
@@ -197,6 +197,7 @@ async function storedResponse({ call, secret }: ResourceCall, found: FoundRespon
   const { store, ids } = call.threads;
   const request = await keptRequest(store, pointer.threadId, answer?.seq ?? pointer.seq);
   const status = receipt?.status ?? (await statusOf(found, { store, owner: ids() }));
+  const said = answer === null ? [] : [parseMessage("openai-responses", answer.body)];
   return {
     object: "response",
     created_at: Math.floor(Date.parse(answer?.at ?? header.createdAt) / 1000),
@@ -214,7 +215,7 @@ async function storedResponse({ call, secret }: ResourceCall, found: FoundRespon
     usage: answer === null ? null : await usageOf(store, pointer.threadId, answer.seq),
     ...receipt?.fields,
     id,
-    output: [...(await compactionIn(store, found, secret)), ...(answer === null ? [] : outputOf(answer))],
+    output: [...(await compactionIn(store, found, secret)), ...responsesItems(said)],
   };
 }
 
@@ -244,10 +245,6 @@ async function statusOf(
   const taken = await store.acquireLease(pointer.threadId, owner, 1000);
   if (taken.kind === "acquired") await store.releaseLease(taken.lease);
   return taken.kind === "busy" ? "in_progress" : "failed";
-}
-
-function outputOf({ body }: MessageRecord): readonly ResponsesItem[] {
-  return responsesItems([parseMessage("openai-responses", body)]);
 }
 
 async function usageOf(store: Store, threadId: string, of: number): Promise<JsonFields | null> {

@@ -31,7 +31,8 @@ export function withOwnTools<M extends object>(parsed: ParsedRequest<M>): Parsed
   const { policy, vendor, body, request, held } = parsed;
   if (policy.tools === "off" || policy.mode !== "on") return parsed;
   const clients = lengthRule(policy).ours === "fit" && held?.tools !== "none" ? vendor.tools.named(body) : null;
-  if (clients === null) return { ...parsed, ownTools: nothingOf(request.tools, body["tools"]) };
+  const none = { names: [], all: request.tools, clients: body["tools"], headers: { "x-palimpsest-tools": "none" } };
+  if (clients === null) return { ...parsed, ownTools: none };
   const ours = DEFINITIONS.filter(({ name }) => !clients.includes(name));
   const omitted = DEFINITIONS.map(({ name }) => name).filter((name) => clients.includes(name));
   const written = ours.map(vendor.tools.written);
@@ -47,10 +48,6 @@ export function withOwnTools<M extends object>(parsed: ParsedRequest<M>): Parsed
     request: { ...request, tools: [...request.tools, ...written] },
     ownTools: { names, all, clients: body["tools"], headers },
   };
-}
-
-function nothingOf(all: readonly unknown[], clients: unknown): OwnTools {
-  return { names: [], all, clients, headers: { "x-palimpsest-tools": "none" } };
 }
 
 /** Whether a definition that stands in the log is one of ours, in any vendor's writing. */

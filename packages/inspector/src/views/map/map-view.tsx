@@ -8,7 +8,7 @@ import { ProblemNote } from "../../parts/problem.tsx";
 import { addressOf } from "../../router/place.ts";
 import { grouped, visible } from "../../text/format.ts";
 import { plainText } from "../../text/markdown-inline.ts";
-import { OfThread, Unread } from "../of-thread.tsx";
+import { ofThread, Unread } from "../of-thread.tsx";
 import { threadName } from "../thread-name.ts";
 
 /** Enough for a thread of some thousand messages; of a longer one the newest stretches. */
@@ -16,9 +16,7 @@ const TOKENS = 20_000;
 
 type StretchFacts = AskAnswer<"GET /api/threads/{id}/map">["lines"][number];
 
-export function MapView() {
-  return <OfThread view={ThreadMap} />;
-}
+export const MapView = ofThread(ThreadMap);
 
 function ThreadMap({ id }: { readonly id: string }) {
   const [text, setText] = useState("");

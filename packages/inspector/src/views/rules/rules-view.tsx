@@ -8,13 +8,11 @@ import { Form, focusNew } from "../../parts/form.tsx";
 import { ProblemNote } from "../../parts/problem.tsx";
 import { addressOf } from "../../router/place.ts";
 import { ago, grouped, visible } from "../../text/format.ts";
-import { OfThread, Unread } from "../of-thread.tsx";
+import { ofThread, Unread } from "../of-thread.tsx";
 import { threadName } from "../thread-name.ts";
 import { NotesCard } from "./notes.tsx";
 
-export function RulesView() {
-  return <OfThread view={ThreadRules} />;
-}
+export const RulesView = ofThread(ThreadRules);
 
 type RuleFacts = AskAnswer<"GET /api/threads/{id}/rules">["rules"][number];
 

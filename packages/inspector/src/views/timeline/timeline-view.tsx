@@ -8,7 +8,7 @@ import { Empty } from "../../parts/empty.tsx";
 import { place, select } from "../../router/navigate.ts";
 import { addressOf } from "../../router/place.ts";
 import { counted, dollars } from "../../text/format.ts";
-import { OfThread, Unread } from "../of-thread.tsx";
+import { ofThread, Unread } from "../of-thread.tsx";
 import { threadName } from "../thread-name.ts";
 import { Chart, KindLegend } from "./chart.tsx";
 import { type MarkFacts, requestFrom } from "./curve.ts";
@@ -29,9 +29,7 @@ import {
 
 export type Timeline = AskAnswer<"GET /api/threads/{id}/timeline">;
 
-export function TimelineView() {
-  return <OfThread view={ThreadTimeline} />;
-}
+export const TimelineView = ofThread(ThreadTimeline);
 
 function ThreadTimeline({ id }: { readonly id: string }) {
   const held = useAnswer(`timeline ${id}`, () => ask("GET /api/threads/{id}/timeline", { params: { id } }));

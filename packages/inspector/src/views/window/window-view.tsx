@@ -15,7 +15,7 @@ import { place, select } from "../../router/navigate.ts";
 import { addressOf } from "../../router/place.ts";
 import { compactionWords } from "../../text/compaction-words.ts";
 import { ago, grouped, line, visible } from "../../text/format.ts";
-import { OfThread, Unread } from "../of-thread.tsx";
+import { ofThread, Unread } from "../of-thread.tsx";
 import { closePreview, compact, planned, preview, redo, told, underWay, undo } from "./acts.ts";
 import { CompactDialog } from "./compact-dialog.tsx";
 import { CutBar } from "./cut-bar.tsx";
@@ -28,9 +28,7 @@ import { TrySize } from "./try-size.tsx";
 
 export type WindowFacts = AskAnswer<"GET /api/threads/{id}/window">;
 
-export function WindowView() {
-  return <OfThread view={ThreadWindow} />;
-}
+export const WindowView = ofThread(ThreadWindow);
 
 function ThreadWindow({ id }: { readonly id: string }) {
   const { at: wanted } = place.value.query;
