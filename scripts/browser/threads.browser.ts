@@ -97,6 +97,10 @@ test("where there are keys one is asked for once, and what it opens closes with 
 test("the keyboard reaches everything: the palette, the views by number, the list by arrows", async (t) => {
   await inspect(t, { width: 1600 }, async ({ page, url, sound }) => {
     await talked(url);
+    await page.goto("/threads/garden/timeline");
+    await page.getByRole("slider", { name: "Request" }).waitFor();
+    await page.keyboard.press("Tab");
+    assert.equal(await page.evaluate("document.activeElement.textContent"), "To the view");
     await page.goto("/threads");
     await page.getByRole("option", { name: "A garden" }).waitFor();
     await page.keyboard.press("Control+k");

@@ -86,9 +86,14 @@ function NavLink({ view }: { readonly view: PageView }) {
   const isCurrent = current.view === view;
   useEffect(() => {
     if (!isCurrent) return;
-    // Where the row of views is wider than the screen, also after the screen was turned.
-    const observer = new ResizeObserver(() => link.current?.scrollIntoView({ block: "nearest", inline: "nearest" }));
-    observer.observe(link.current!.parentElement!);
+    const row = link.current!.parentElement!;
+    // Where the row of views is wider than the screen, also after the screen was turned. `scrollIntoView` would also move
+    // where the Tab key begins.
+    const observer = new ResizeObserver(() => {
+      const [{ left, width }, all] = [link.current!.getBoundingClientRect(), row.getBoundingClientRect()];
+      row.scrollLeft += left + width / 2 - all.left - all.width / 2;
+    });
+    observer.observe(row);
     return () => observer.disconnect();
   }, [isCurrent]);
   return (

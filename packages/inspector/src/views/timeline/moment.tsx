@@ -81,12 +81,12 @@ export function Moment({ id, timeline, index, other, isMoving }: MomentProps) {
           <div class="stack">
             {isCompared && earlier.value !== null && (
               <div class="row">
-                <span class="dim mono">#{before?.seq}</span>
+                <span class="dim mono at">#{before?.seq}</span>
                 <WindowBar context={inItsWindow(earlier.value, before)} size="small" label={`At #${before?.seq}`} />
               </div>
             )}
             <div class="row">
-              {isCompared && <span class="dim mono">#{request.seq}</span>}
+              {isCompared && <span class="dim mono at">#{request.seq}</span>}
               <WindowBar context={inItsWindow(now.value, request)} size="small" label={`At #${request.seq}`} />
             </div>
           </div>
