@@ -260,7 +260,10 @@ function endOfOwn(plain: string, { paragraphs, isKnown = () => false }: OwnWords
     if (isTitle(sentence.trim(), plain.slice(end, end + 8))) return end;
     // What is introduced may stand between marks of its own, and after them the user goes on.
     const isMarked = paragraphs === "open" && plain.slice(end).trimStart().startsWith(NOT_OWN);
-    if (introduces(sentence) && !isMarked) return colonEnd(plain, start, end);
+    if (introduces(sentence) && !isMarked) {
+      const colon = sentence.search(/[:\uff1a](?=\s|$)/);
+      return colon < 0 ? end : start + colon + 1;
+    }
     own &&= isKnown(sentence) || isOwn(sentence);
     if (!own && isParagraph(border)) return end;
   }
@@ -278,11 +281,6 @@ function isTitle(line: string, next: string): boolean {
 const FILE_NAME = /^[\w./-]{1,80}\.[a-z]{1,5}$/i;
 const HEADING = /^[\p{L}\p{N}][^.!?:\uff1a\n]{0,80}$/u;
 const ADDRESSES = /(?<!\p{L})(?:you|your|please|me|my|our|we|us|always|never|don't|bitte|immer|nie)(?!\p{L})/iu;
-
-function colonEnd(plain: string, start: number, end: number): number {
-  const colon = plain.slice(start, end).search(/[:\uff1a](?=\s|$)/);
-  return colon < 0 ? end : start + colon + 1;
-}
 
 function isParagraph(border: string): boolean {
   return border.split("\n").length > 2;

@@ -21,8 +21,7 @@ import type { JobStatus } from "../stores/outbox.ts";
 import type { Store } from "../stores/store.ts";
 import { completeFork } from "../thread/handle.ts";
 import { eraseFacts, redact } from "../thread/redact.ts";
-import { filesToCopy } from "../thread/thread-view.ts";
-import { threadDeps } from "../thread/writer.ts";
+import { filesToCopy, threadDeps } from "../thread/writer.ts";
 import type { HomeCheck } from "./doctor.ts";
 import { cleanThreadFiles } from "./home-acts.ts";
 

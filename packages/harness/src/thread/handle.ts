@@ -10,8 +10,8 @@ import type { Scrubbed, Store } from "../stores/store.ts";
 import { type Forked, fork, type Pinned, pin, redo, type Undone, undo, withWriter } from "./acts.ts";
 import { replay } from "./audit.ts";
 import { eraseEvidence } from "./redact.ts";
-import { FILES_COPIED, filesToCopy, threadState } from "./thread-view.ts";
-import { commit, type ThreadDeps, type Writer } from "./writer.ts";
+import { threadState } from "./thread-view.ts";
+import { commit, FILES_COPIED, filesToCopy, type ThreadDeps, type Writer } from "./writer.ts";
 
 /** `R`: what an act answers where it can't have the thread; without it the act throws. */
 export interface ThreadActs<R = never> {

@@ -52,12 +52,6 @@ export function threadState({ state }: Pick<Head, "state">): ThreadState {
   return state as ThreadState;
 }
 
-export const FILES_COPIED = { files: null };
-
-export function filesToCopy(state: Head["state"]): string | null {
-  return threadState({ state }).files?.copyFrom ?? null;
-}
-
 export interface LoadedThread {
   readonly header: ThreadHeader;
   readonly head: Head;

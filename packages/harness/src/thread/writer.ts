@@ -16,6 +16,7 @@ import { heldText, type KeptLease, keepLease, withLease } from "../stores/leases
 import type { AppendBatch, AppendResult, HeldLease, Lease, Store } from "../stores/store.ts";
 import type { ThreadPlace } from "./log.ts";
 import { readStructure, receipts } from "./structure.ts";
+import { threadState } from "./thread-view.ts";
 
 export interface ThreadDeps {
   readonly store: Store;
@@ -36,6 +37,12 @@ export interface ThreadDeps {
 
 /** Who may append to the lease's thread. */
 export type Writer = ThreadDeps & Pick<KeptLease, "lease">;
+
+export const FILES_COPIED = { files: null };
+
+export function filesToCopy(state: Head["state"]): string | null {
+  return threadState({ state }).files?.copyFrom ?? null;
+}
 
 export const sha256: Hash = (text) => digest("sha256", text, "hex");
 

@@ -6,7 +6,7 @@ import { z } from "zod/v4";
 import type { Middleware, Run } from "../../agent/run.ts";
 import { stateList } from "../../agent/tools.ts";
 import type { FileCopier } from "../../thread/handle.ts";
-import { FILES_COPIED, filesToCopy } from "../../thread/thread-view.ts";
+import { FILES_COPIED, filesToCopy } from "../../thread/writer.ts";
 import { placeOf, VIRTUAL_ROOT, virtualPath, withFile, writablePlace } from "./inside.ts";
 import { editText, inTurn, readWhole, writeWhole } from "./read-write.ts";
 import { HOST_WARNING, hostShell, type ShellResult, sandboxShell, type WorkspaceShell } from "./shell.ts";
