@@ -188,3 +188,16 @@ test("a conversation stays known while its system prompt changes, as a field or 
   assert.equal((await memory.read(body("monday", 6), given(vendor, "bob")))?.checked, null);
   assert.deepEqual((await memory.read(body("", 6), given(vendor)))?.checked, { from: 1, to: 6 });
 });
+
+test("where a conversation is known, an unknown item of many megabytes isn't parsed at once to see what it is", async (t) => {
+  const memory = frontMemory(0);
+  const vendor = openaiChat as unknown as Vendor<object>;
+  const known = [{ role: "user", content: "known" }];
+  const body = (messages: readonly object[]) => Buffer.from(JSON.stringify({ model: "m", messages }));
+  await check(memory, vendor, body(known));
+  const bytes = body([{ role: "user", content: "word ".repeat(1_000_000) }, ...known]);
+  const parse = t.mock.method(JSON, "parse");
+  await memory.read(bytes, given(vendor));
+  const longest = Math.max(0, ...parse.mock.calls.map((call) => String(call.arguments[0]).length));
+  assert.ok(longest < 2_500_000, `${longest}`);
+});

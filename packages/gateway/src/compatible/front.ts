@@ -299,6 +299,7 @@ function frontPlace<F extends Front>(
       return { front, at, leading };
     }
     const end = valueEnd(bytes, at);
+    if (end - at > AT_ONCE) return null;
     if (!isLeading(JSON.parse(bytes.toString("utf8", at, end)))) return null;
     const comma = pastSpace(bytes, end);
     if (bytes[comma] !== COMMA) return null;

@@ -1,8 +1,9 @@
 /** Reads what came with a request: the body up to its limit, as JSON or text, and checks it and the query. */
+import { isUtf8 } from "node:buffer";
 import { MIMEType } from "node:util";
 import { errorText, normalized } from "@palimpsest/core/internal/text";
 import { beginsZip } from "palimpsest/internal/import";
-import { inTurns } from "palimpsest/internal/threads";
+import { inTurns, pace } from "palimpsest/internal/threads";
 import type { z } from "zod";
 import { ProblemError } from "./problem.ts";
 import {
@@ -49,7 +50,15 @@ async function readBytes(
     if (size > limit) throw tooLarge();
     pieces.push(piece);
   }
-  return Buffer.concat(pieces);
+  const bytes = Buffer.allocUnsafe(size);
+  const steps = pace();
+  let at = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, at);
+    at += piece.length;
+    if (steps.isDue()) await steps.turn();
+  }
+  return bytes;
 }
 
 /** The bytes of a body of any kind; what is JSON must not be nested too deep. */
@@ -66,9 +75,13 @@ export async function readShallow(
 async function readBody(route: Route, request: Request, { bodyBytes, bodyNesting }: BodyLimits) {
   const bytes = await readBytes(request.body ?? [], request.headers.get("content-length"), bodyBytes);
   if (route.takes === "files") return bytes;
-  if (route.takes === "sessions" && beginsZip(bytes)) return bytes;
+  // What reads a session decodes it piece by piece.
+  if (route.takes === "sessions") {
+    if (!beginsZip(bytes) && !isUtf8(bytes)) throw badText();
+    return bytes;
+  }
   const text = utf8(bytes);
-  if (route.takes === "text" || route.takes === "sessions") return text;
+  if (route.takes === "text") return text;
   // An act without settings needs no body.
   if (text.trim() === "") return {};
   await assertShallow(bytes, bodyNesting);
@@ -84,8 +97,12 @@ function utf8(bytes: Buffer): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    throw new ProblemError(400, "bad-text", "the body is not UTF-8 text");
+    throw badText();
   }
+}
+
+function badText(): ProblemError {
+  return new ProblemError(400, "bad-text", "the body is not UTF-8 text");
 }
 
 /** A name that stands twice is refused: which of the two is meant can't be known. */

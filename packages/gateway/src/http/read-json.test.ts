@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { assertShallow } from "./input.ts";
+import { assertShallow, readShallow } from "./input.ts";
 import { parseJson, parseSteps, repeatedName } from "./read-json.ts";
 
 function parsedInSlices(bytes: Buffer, step: number): unknown {
@@ -108,4 +108,21 @@ test("one text of many megabytes is read in many steps, whatever is escaped in i
     assert.deepEqual(step.value, value);
     assert.ok(count > 4, `${JSON.stringify(unit)}: ${count}`);
   }
+});
+
+test("a large body is put together in turns, so that others are served meanwhile", async (t) => {
+  // Each look at the clock comes after as long as work may keep the others waiting.
+  let ms = performance.now();
+  t.mock.method(performance, "now", () => (ms += 10));
+  let turns = 0;
+  const count = (): void => {
+    turns += 1;
+    turn = setImmediate(count);
+  };
+  let turn = setImmediate(count);
+  t.after(() => clearImmediate(turn));
+  const pieces = Array.from({ length: 20 }, (_, index) => Buffer.from(`piece ${index}, `));
+  const bytes = await readShallow(pieces, null, { bodyBytes: 1000, bodyNesting: 200 });
+  assert.equal(bytes.toString(), pieces.join(""));
+  assert.ok(turns >= pieces.length, `${turns}`);
 });

@@ -36,6 +36,19 @@ test("the files of a zip archive become threads of who sends it, and what became
   assert.ok(!threads.some(({ id }) => id.startsWith("zip")), "another user has none of them");
 });
 
+test("a file is imported from its bytes: a mark at its beginning is no part of it, and one that is no UTF-8 is refused", async (t) => {
+  const at = await world(t);
+  const send = async (id: string, body: Uint8Array<ArrayBuffer>) => {
+    const headers = { authorization: `Bearer ${at.keys.ada}`, "content-type": "application/json" };
+    const answer = await fetch(`${at.url}/api/threads/${id}/import`, { method: "POST", headers, body });
+    return { status: answer.status, body: (await answer.json()) as { imported?: number; error?: { code: string } } };
+  };
+  const marked = await send("marked", new TextEncoder().encode(`\ufeff${chat("How deep?")}`));
+  assert.deepEqual([marked.status, marked.body.imported], [200, 1]);
+  const broken = await send("broken", Uint8Array.from([...new TextEncoder().encode(chat("How deep?")), 0xff]));
+  assert.deepEqual([broken.status, broken.body.error?.code], [400, "bad-text"]);
+});
+
 test("an archive that unpacks to too much, holds nothing to read or is damaged is refused with the reason, and nothing is written", async (t) => {
   const at = await world(t);
   const client = createClient({ url: at.url, key: at.keys.ada });

@@ -2,6 +2,7 @@
 import { type ImportOutcome, importFile, importFolder } from "palimpsest/import";
 import { folderDocument, importDocument } from "palimpsest/internal/documents";
 import type { Home } from "palimpsest/internal/home";
+import { beginsZip } from "palimpsest/internal/import";
 import { z } from "zod";
 import { ProblemError } from "../http/problem.ts";
 import { agent, flag, list, route, thread } from "../http/route.ts";
@@ -47,9 +48,10 @@ export const importRoute = route({
   async handle({ params, query, body, home, signal }) {
     const id = newThreadId(params["id"]!);
     const { title: settings, gateway } = await home.settings();
+    const bytes = Buffer.isBuffer(body) ? body : Buffer.from(body);
     const options = {
       threadId: id,
-      bytes: Buffer.from(body),
+      bytes,
       title: settings.enabled ? { maxWords: settings.max_words } : null,
       onInvalid: query.skipInvalid === true ? "skip" : "refuse",
       memory: query.memory ?? (query.learn === true ? "learn" : "skip"),
@@ -58,7 +60,7 @@ export const importRoute = route({
       onMessages: quota.counting(home, gateway.imported_messages_per_day),
       signal,
     } as const;
-    if (typeof body === "string") return importDocument(id, imported(await importFile(home, "the body", options)));
+    if (!beginsZip(bytes)) return importDocument(id, imported(await importFile(home, "the body", options)));
     const value = { bytes: Math.floor(gateway.body_limit_mb * 1024 * 1024), setting: "gateway.body_limit_mb" };
     const place = unpacking.place(value.bytes);
     const folder = await importFolder(home, "the body", {

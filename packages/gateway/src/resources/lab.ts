@@ -101,8 +101,10 @@ function plotOf({ timelines }: LabRow): Moment[] {
 
 const MOST_POINTS = 300;
 
-async function textOf({ home, body }: Pick<Call<never, unknown>, "home" | "body">, threadId: string): Promise<string> {
-  if (body !== "") throw new ProblemError(400, "invalid", "query.thread: a body came as well: send one of the two");
+type Sent = Pick<Call<never, string | Uint8Array>, "home" | "body">;
+
+async function textOf({ home, body }: Sent, threadId: string): Promise<string> {
+  if (body.length > 0) throw new ProblemError(400, "invalid", "query.thread: a body came as well: send one of the two");
   const id = await ownThread({ params: { id: threadId }, home });
   let text = "";
   for await (const { body: message } of replay(home, id)) text += `${message}\n`;
