@@ -181,7 +181,7 @@ function placesIn({ packed, shape }: PackedRecord): ReadonlyMap<string, number> 
   return places;
 }
 
-export class ValueWriter {
+class ValueWriter {
   #buffer = Buffer.allocUnsafe(128);
   #length = 0;
   readonly #places: ReadonlyMap<string, number>;
