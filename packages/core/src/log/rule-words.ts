@@ -50,22 +50,30 @@ export function replaces(next: string, old: string, by: "hand" | "recognized"): 
  */
 export function liftedBy<R extends { readonly text: string }>(sentence: string, rules: readonly R[]): readonly R[] {
   const language = answerLanguage(sentence);
-  const [, named, about] = RULE_NAMED.exec(sentence) ?? [];
-  if (named !== undefined && about === undefined) return rules.slice(-1);
+  const about = aboutOf(sentence);
+  if (about === "") return rules.slice(-1);
   const said = plainWords(about ?? sentence);
   return rules.filter(({ text }) => {
     const before = answerLanguage(text);
-    if (named === undefined && language !== null && before !== null && AGAIN.test(sentence)) return language !== before;
+    if (about === null && language !== null && before !== null && AGAIN.test(sentence)) return language !== before;
     const words = content(plainWords(text)).filter((word) => !UNTOLD.has(word));
-    const told = about === undefined ? words : content(said);
-    const among = about === undefined ? said : words;
+    const told = about === null ? words : content(said);
+    const among = about === null ? said : words;
     return told.length > 0 && told.every((word) => among.some((one) => one.startsWith(stemOf(word))));
   });
 }
 
-/** "The rule about emojis": what it is about; "that rule": nothing. */
+/** What a sentence says a rule is about: `emojis` of "the rule about emojis"; empty for "that rule"; null if it names no rule. */
+function aboutOf(sentence: string): string | null {
+  const named = RULE_NAMED.exec(sentence);
+  if (named === null) return null;
+  if (named[1] === undefined) return "";
+  return sentence.slice(named.index + named[0].length).split(RULE_ENDS, 1)[0] ?? "";
+}
+
 const RULE_NAMED =
-  /(?<!\p{L})(rule|instruction|ban|regel|anweisung|r\u00e8gle|consigne|regla|instrucci\u00f3n)(?: (?:about|on|against|for|that|\u00fcber|zu|gegen|sur|sobre|contra) (.+?))?(?: (?:no longer|does|is|gilt|ne s'|ya no).*)?[.!]*$/iu;
+  /(?<!\p{L})(?:rule|instruction|ban|regel|anweisung|r\u00e8gle|consigne|regla|instrucci\u00f3n)(?:( (?:about|on|against|for|that|\u00fcber|zu|gegen|sur|sobre|contra) )|(?= (?:no longer|does|is|gilt|ne s'|ya no)|[.!]*$))/iu;
+const RULE_ENDS = / (?:no longer|does|is|gilt|ne s'|ya no)/iu;
 const AGAIN = /(?<!\p{L})(?:again|wieder|from now on)(?!\p{L})/iu;
 /** A permission needn't repeat these. */
 const UNTOLD: ReadonlySet<string> = new Set(

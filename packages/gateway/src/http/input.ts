@@ -7,6 +7,7 @@ import { inTurns, pace } from "palimpsest/internal/threads";
 import type { z } from "zod";
 import { ProblemError } from "./problem.ts";
 import {
+  AT_ONCE,
   CLOSE_BRACE,
   CLOSE_BRACKET,
   COMMA,
@@ -50,6 +51,7 @@ async function readBytes(
     if (size > limit) throw tooLarge();
     pieces.push(piece);
   }
+  if (size <= AT_ONCE) return Buffer.concat(pieces);
   const bytes = Buffer.allocUnsafe(size);
   const steps = pace();
   let at = 0;

@@ -101,9 +101,9 @@ function plotOf({ timelines }: LabRow): Moment[] {
 
 const MOST_POINTS = 300;
 
-type Sent = Pick<Call<never, string | Uint8Array>, "home" | "body">;
+type TranscriptCall = Pick<Call<never, string | Uint8Array>, "home" | "body">;
 
-async function textOf({ home, body }: Sent, threadId: string): Promise<string> {
+async function textOf({ home, body }: TranscriptCall, threadId: string): Promise<string> {
   if (body.length > 0) throw new ProblemError(400, "invalid", "query.thread: a body came as well: send one of the two");
   const id = await ownThread({ params: { id: threadId }, home });
   let text = "";

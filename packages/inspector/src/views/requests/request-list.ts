@@ -7,7 +7,7 @@ export type ClientRequest = AskAnswer<"GET /api/requests">["requests"][number];
 export function matching(
   requests: readonly ClientRequest[],
   words: string,
-  nameOf: (thread: string) => string,
+  nameOf: (threadId: string) => string,
 ): readonly ClientRequest[] {
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
   if (wanted.length === 0) return requests;
