@@ -1,6 +1,12 @@
 /** Anthropic's messages API. */
 
-import { type AnthropicMessage, anthropicRules, anthropicShape, readMessage } from "@palimpsest/core/internal/message";
+import {
+  type AnthropicMessage,
+  anthropicRules,
+  anthropicShape,
+  jsonOr,
+  readMessage,
+} from "@palimpsest/core/internal/message";
 import { isRecord } from "@palimpsest/core/internal/text";
 import { conversationOf } from "./conversation.ts";
 import {
@@ -14,7 +20,7 @@ import {
   type ReadRequest,
   type Reply,
 } from "./protocol.ts";
-import { readCommon, toolNames } from "./read-common.ts";
+import { readCommon } from "./read-common.ts";
 
 export const anthropicMessages: Protocol = {
   name: "anthropic",
@@ -34,7 +40,7 @@ export const anthropicMessages: Protocol = {
 
 function read(body: Record<string, unknown>, headers: Headers): ReadRequest {
   if (headers["anthropic-version"] === undefined) return malformed("anthropic-version: header is required");
-  const common = readCommon(body, "messages");
+  const common = readCommon(body, "messages", (tool) => tool["name"]);
   if (common.kind === "malformed") return common;
   const limit = body["max_tokens"];
   if (typeof limit !== "number" || !Number.isInteger(limit) || limit < 1) {
@@ -51,8 +57,6 @@ function read(body: Record<string, unknown>, headers: Headers): ReadRequest {
   }
   const bad = badCallId(messages);
   if (bad !== null) return malformed(bad);
-  const names = toolNames(common.tools, (tool) => tool["name"]);
-  if (names.kind === "malformed") return names;
   const system = body["system"];
   const marks = cacheMarks([
     body,
@@ -64,15 +68,12 @@ function read(body: Record<string, unknown>, headers: Headers): ReadRequest {
     return malformed(`A maximum of ${MOST_MARKS} blocks with cache_control may be provided. Found ${marks}.`);
   const leading = system === undefined ? [] : [{ role: "system", content: system } as AnthropicMessage];
   return {
-    kind: "request",
-    model: common.model,
-    stream: common.stream,
+    ...common.request,
     conversation: conversationOf([...leading, ...messages], {
       shape: anthropicShape,
       rules: anthropicRules,
       tools: common.tools,
     }),
-    tools: names.names,
     maxOutputTokens: limit,
     reportsUsage: true,
   };
@@ -110,12 +111,8 @@ function blocksOf(reply: Reply): RequestBlock[] {
 
 /** A model of this provider can't send arguments that aren't an object; a broken script shows as a text. */
 function inputOf(input: string): unknown {
-  try {
-    const value: unknown = JSON.parse(input);
-    return isRecord(value) ? value : { input: value };
-  } catch {
-    return { input };
-  }
+  const value = jsonOr(input, input);
+  return isRecord(value) ? value : { input: value };
 }
 
 function events(reply: Reply): readonly ProviderEvent[] {

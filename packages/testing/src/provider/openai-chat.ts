@@ -13,7 +13,7 @@ import {
   type ReadRequest,
   type Reply,
 } from "./protocol.ts";
-import { readCommon, toolNames } from "./read-common.ts";
+import { readCommon } from "./read-common.ts";
 
 export const openaiChat: Protocol = {
   name: "openai-chat",
@@ -27,7 +27,9 @@ export const openaiChat: Protocol = {
 };
 
 function read(body: Record<string, unknown>): ReadRequest {
-  const common = readCommon(body, "messages");
+  const common = readCommon(body, "messages", (tool) =>
+    isRecord(tool["function"]) ? tool["function"]["name"] : undefined,
+  );
   if (common.kind === "malformed") return common;
   const messages: OpenAiMessage[] = [];
   for (const [index, value] of common.list.entries()) {
@@ -35,18 +37,13 @@ function read(body: Record<string, unknown>): ReadRequest {
     if (found.kind === "problem") return malformed(found.detail, `messages.[${index}]`);
     messages.push(found.message);
   }
-  const names = toolNames(common.tools, (tool) => (isRecord(tool["function"]) ? tool["function"]["name"] : undefined));
-  if (names.kind === "malformed") return names;
   const streamOptions = body["stream_options"];
   const limit = body["max_completion_tokens"] ?? body["max_tokens"];
   return {
-    kind: "request",
-    model: common.model,
-    stream: common.stream,
+    ...common.request,
     conversation: conversationOf(messages, { shape: openaiShape, rules: openaiRules, tools: common.tools }),
-    tools: names.names,
     maxOutputTokens: typeof limit === "number" ? limit : null,
-    reportsUsage: !common.stream || (isRecord(streamOptions) && streamOptions["include_usage"] === true),
+    reportsUsage: !common.request.stream || (isRecord(streamOptions) && streamOptions["include_usage"] === true),
   };
 }
 

@@ -11,7 +11,7 @@ import {
   type ReadRequest,
   type Reply,
 } from "./protocol.ts";
-import { readCommon, toolNames } from "./read-common.ts";
+import { readCommon } from "./read-common.ts";
 import { messagesOfItems } from "./responses-items.ts";
 
 export const openaiResponses: Protocol = {
@@ -28,27 +28,23 @@ export const openaiResponses: Protocol = {
 function read(body: Record<string, unknown>): ReadRequest {
   const { input, instructions, max_output_tokens: limit } = body;
   const list = typeof input === "string" ? [{ role: "user", content: input }] : input;
-  const common = readCommon({ ...body, input: list }, "input");
+  // A tool that the vendor runs itself goes by its type: web_search.
+  const nameOf = ({ name, type }: Record<string, unknown>) => name ?? (type === "function" ? undefined : type);
+  const common = readCommon({ ...body, input: list }, "input", nameOf);
   if (common.kind === "malformed") return common;
   if (body["previous_response_id"] != null) {
     return malformed("Previous response not found: nothing is stored.", "previous_response_id");
   }
   const items = messagesOfItems(common.list);
   if (items.kind === "malformed") return items;
-  // A tool that the vendor runs itself goes by its type: web_search.
-  const names = toolNames(common.tools, ({ name, type }) => name ?? (type === "function" ? undefined : type));
-  if (names.kind === "malformed") return names;
   const leading = typeof instructions === "string" ? [openaiShape.turn("system", instructions)] : [];
   return {
-    kind: "request",
-    model: common.model,
-    stream: common.stream,
+    ...common.request,
     conversation: conversationOf([...leading, ...items.messages], {
       shape: openaiShape,
       rules: openaiRules,
       tools: common.tools,
     }),
-    tools: names.names,
     maxOutputTokens: typeof limit === "number" ? limit : null,
     reportsUsage: true,
   };

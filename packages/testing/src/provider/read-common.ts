@@ -4,25 +4,26 @@ import { type Malformed, malformed } from "./protocol.ts";
 
 interface Common {
   readonly kind: "common";
-  readonly model: string;
-  readonly stream: boolean;
   readonly list: readonly unknown[];
   readonly tools: readonly unknown[];
+  readonly request: {
+    readonly kind: "request";
+    readonly model: string;
+    readonly stream: boolean;
+    /** Names of the tools. */
+    readonly tools: readonly string[];
+  };
 }
 
-export function readCommon(body: Record<string, unknown>, subject: string): Common | Malformed {
-  const { model, stream, tools } = body;
+type NameOf = (tool: Record<string, unknown>) => unknown;
+
+export function readCommon(body: Record<string, unknown>, subject: string, nameOf: NameOf): Common | Malformed {
+  const { model, stream, tools = [] } = body;
   const list = body[subject];
   if (typeof model !== "string" || model === "") return malformed("you must provide a model parameter", "model");
   if (!Array.isArray(list)) return malformed(`Missing required parameter: '${subject}'.`, subject);
   if (stream !== undefined && typeof stream !== "boolean") return malformed("stream is not a boolean", "stream");
-  if (tools !== undefined && !Array.isArray(tools)) return malformed("tools is not an array", "tools");
-  return { kind: "common", model, stream: stream === true, list, tools: tools ?? [] };
-}
-
-type Names = { readonly kind: "names"; readonly names: readonly string[] } | Malformed;
-
-export function toolNames(tools: readonly unknown[], nameOf: (tool: Record<string, unknown>) => unknown): Names {
+  if (!Array.isArray(tools)) return malformed("tools is not an array", "tools");
   const names: string[] = [];
   for (const [index, tool] of tools.entries()) {
     const name = isRecord(tool) ? nameOf(tool) : undefined;
@@ -32,5 +33,5 @@ export function toolNames(tools: readonly unknown[], nameOf: (tool: Record<strin
     if (names.includes(name)) return malformed("tool names must be unique", `tools[${index}].name`);
     names.push(name);
   }
-  return { kind: "names", names };
+  return { kind: "common", list, tools, request: { kind: "request", model, stream: stream === true, tools: names } };
 }
