@@ -25,7 +25,7 @@ import { exactCounter } from "../packages/harness/src/models/tokenizers.ts";
 import { type Bench, onHeldOut, quantile, remembering } from "./bench.ts";
 import { type Dialog, FIELDS, type Question, readDialogs, type Turn } from "./locomo.ts";
 
-/** What the block has of a window's share for memory (stable-lane.ts, evidence.ts). */
+/** What the block has of a window's share for memory (repository.ts, evidence.ts). */
 const BLOCK_SHARE = 1 / 5;
 const BUDGETS = [500, 1_000, 2_000, 4_000] as const;
 

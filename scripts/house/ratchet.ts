@@ -1,6 +1,6 @@
 /**
  * The figures of the sources that may never get worse, beside `ratchet.json`, which has the best that was reached: how
- * long the ways through the sources are, and what is counted per line. `ratchet.test.ts` holds them. Totals are recorded.
+ * long the ways through the sources are, and what is counted per line. `house.test.ts` holds them. Totals are recorded.
  * `npm run house -- --tighten` writes what got better into `ratchet.json`; it never writes what got worse.
  */
 import { execFileSync } from "node:child_process";

@@ -1,7 +1,8 @@
 /**
  * Where a home keeps what belongs to a user and to a thread. The default user's things lie in the home itself, everybody
  * else's under `users/`. A name becomes a folder's name by one rule, on every system: what differs in case only, or is a
- * device or a way out elsewhere, gets a folder of its own.
+ * device or a way out elsewhere, gets a folder of its own. Below: which other stores a home was used with, and how YAML is
+ * read.
  */
 import { createHash } from "node:crypto";
 import { appendFileSync, closeSync, existsSync, mkdirSync, openSync, readFileSync, statSync } from "node:fs";

@@ -1,7 +1,8 @@
 /**
  * Cuts that a person or the model chooses: a fold puts one turn in the place of a range of messages, a hide replaces the
- * parts of one message. What somebody wrote for a fold, its report, is carried from summary to summary. Both are prune records, so each can be undone alone. Decides whether a cut may be made and what it
- * is; a cut that would part a call from its result, hide the current request or overlap a fold is refused.
+ * parts of one message. Both are prune records, so each can be undone alone. Decides whether a cut may be made and what it
+ * is; a cut that would part a call from its result, hide the current request or overlap a fold is refused. The report that
+ * a person or the model wrote for a fold is carried from summary to summary.
  */
 import type { Part, Shape } from "../message/shape.ts";
 import { isRecord } from "../text/names.ts";

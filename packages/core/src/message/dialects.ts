@@ -1,4 +1,7 @@
-/** Which dialects there are: the only place that names them all. A new one is a folder and a line in each list here. */
+/**
+ * Which dialects there are: the only place that names them all. A new one is a file and a line in each list here. Below, what
+ * works on a message of any of them: to recognize, read and convert it, and shapes that remember what they read.
+ */
 
 import type { Origin } from "../log/record.ts";
 import { isRecord } from "../text/names.ts";

@@ -1,6 +1,7 @@
 /**
  * What each provider accepts, as named rules. A rule lists where a conversation breaks it, over any shape; a rule set is a
- * provider's list of rules. Nothing is changed here: `repair.ts` does that, one pass per rule.
+ * provider's list of rules. Nothing is changed here: `repair.ts` does that, one pass per rule. Below: what a tool says of
+ * itself.
  */
 import type { Part, Shape } from "./shape.ts";
 

@@ -35,7 +35,7 @@ export interface IndexEntry {
   readonly asks: boolean;
   /** Weighted frequency by term, in hundredths at the finest. */
   readonly terms: ReadonlyMap<string, number>;
-  /** Of a long text: in which of its passages each term stands, as bits (passages.ts). A term of most of them, and its date, are missing. */
+  /** Of a long text: in which of its passages each term stands, as bits (entry.ts). A term of most of them, and its date, are missing. */
   readonly passages?: ReadonlyMap<string, number>;
 }
 

@@ -2,7 +2,7 @@
  * The promise of the ranking that no weight may break: if every term that entry B scores by, its own or its neighbors', stands in
  * entry A itself, then A comes before B. Where that holds both ways, both hold the same terms, and the score decides.
  * One exception: a long answer or result holds many words by its length alone. Before a user's message it goes only if that one
- * gathered terms of messages around it. Pure.
+ * gathered terms of messages around it. Below: dates in words, for the index and for questions. Pure.
  */
 
 /** Of terms a bit for each; numbers of 32 bits, the second for terms from the 33rd on. One flat object for each entry, as there are thousands. */

@@ -1,6 +1,6 @@
 /**
  * One pass over the covered messages for the extractive summarizer: who said what, what each tool result answers, and
- * how often each name occurs. Names that come back are worth more than names seen once.
+ * how often each name occurs. Names that come back are worth more than names seen once. Below: the words of a part.
  */
 import type { Part, Shape } from "../message/shape.ts";
 import { termsIn } from "../text/analyze.ts";

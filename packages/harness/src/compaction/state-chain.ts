@@ -1,7 +1,7 @@
 /**
  * The whole state of a stored compaction, and what of a thread's state a summary must carry. A record may hold only what
  * changed since the one it folds, so its checkpoint and the few records between are read as well; nothing older. Runs in a
- * browser: no `node:` import.
+ * browser: no `node:` import. Below: the names of the files that keep hidden originals.
  */
 import type { StateLines } from "@palimpsest/core/internal/compaction";
 import type { CompactionRecord, Range, RuleList, StateChain } from "@palimpsest/core/internal/log";

@@ -1,6 +1,7 @@
 /**
  * What a thread has cost so far: its calls, those of its sub-agents, its summaries, embeddings and memory. A fork also counts
- * the log it shares with its parent. Calls whose model has no known price are named, not guessed.
+ * the log it shares with its parent. Calls whose model has no known price are named, not guessed. Below: the charges that no
+ * log holds, the configured embedder that makes some of them, and tokens by thread and model.
  */
 
 import { appendFileSync, createReadStream } from "node:fs";

@@ -1,7 +1,7 @@
 /**
  * Binds real tokenizers to core's counter type and picks the counter for a model. The tables are megabytes, so an
  * encoding is imported at its first use only. `prior` is what a model family reports per counted token before a thread
- * has learned its own factor; see docs/tokens.md.
+ * has learned its own factor; see docs/tokens.md. Below: the limits that providers stated, kept in a file of the home.
  */
 
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";

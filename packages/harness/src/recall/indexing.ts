@@ -2,7 +2,7 @@
  * Builds search indexes in the background of a process that has the store open for long: a worker on the store's outbox. It
  * takes what searches left to it, what a rebuild asked for, and at its start every thread whose index lacks much, as after an
  * update or a copy. One worker at a time holds a thread's job; one that is killed is followed by another, which goes on where
- * the tables say.
+ * the tables say. Below: the vectors of messages, where there is an embedder.
  */
 import { errorText } from "@palimpsest/core/internal/text";
 import type { EmbeddingModel } from "ai";

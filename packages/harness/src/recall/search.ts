@@ -1,6 +1,7 @@
 /**
  * Search over what was ever said, in one thread or in all of a user's: brings the index up to date, lets core rank, and
- * shows the messages found. Compactions and undos hide nothing here; a fork finds what it shares.
+ * shows the messages found. Compactions and undos hide nothing here; a fork finds what it shares. Below: messages read by
+ * their addresses.
  */
 import {
   type MessageRecord,

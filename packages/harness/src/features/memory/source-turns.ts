@@ -2,8 +2,6 @@
  * Keeps what memory says of its source turns true: names that mean another message by now are dropped before anything is
  * done in their name, and a thread that is deleted takes its names along.
  */
-
-/** The source turns of one document, in the user's store. */
 import type { EvidenceRecord, MessageRecord } from "@palimpsest/core/internal/log";
 import {
   type AnsweredQuestion,

@@ -1,5 +1,5 @@
 /**
- * The outbox in PostgreSQL: the same rows and rules as in SQLite (sqlite/jobs.ts), by the server's own clock, for any number
+ * The outbox in PostgreSQL: the same rows and rules as in SQLite (sqlite/outbox.ts), by the server's own clock, for any number
  * of processes. A job is taken with `SKIP LOCKED`, so workers never wait for each other. Each statement may be repeated
  * after its connection was lost: a claim is known by its owner, and nothing depends on an answer that never came.
  */

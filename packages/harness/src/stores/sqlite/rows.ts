@@ -1,15 +1,14 @@
 /**
  * How a head, a header and a record lie in their rows, and which rows a thread's records are: a fork reads its ancestors'
- * up to where it left them. Reading, but for one mark: writing is next door.
+ * up to where it left them. Writes nothing but the mark of a thread whose index is behind.
  */
-
-/** A cell of a row that must be there, of the type that its column has. Anything else is a damaged file: the connection turns the error into `corrupt`. */
 import type { ChainedRecord, Head, ThreadHeader } from "@palimpsest/core/internal/log";
 import { readHeader, readState, readStoredHead, recordWith } from "../driver-rules.ts";
 import { kindOf, letterOf, type PackedRow, PROMPT_BYTES, SHORT_BODY, unpackRecord } from "../packed-record.ts";
 import type { StoredRecord } from "../store.ts";
 import type { Connection, SqliteRow } from "./connection.ts";
 
+/** A cell of a row that must be there, of the type that its column has. Anything else is a damaged file: the connection turns the error into `corrupt`. */
 export function integerAt(row: SqliteRow | undefined, column: string): number {
   const value = row?.[column];
   return typeof value === "number" ? value : wrongCell(column, value);
