@@ -6,7 +6,7 @@
  */
 import { createHash } from "node:crypto";
 import { appendFileSync, closeSync, existsSync, mkdirSync, openSync, readFileSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
 import { DEFAULT_USER, type ThreadName } from "@palimpsest/core/internal/log";
 
 /** The folder of a project's own home. */
@@ -72,12 +72,14 @@ export function isFolder(path: string): boolean {
 const NOTED = "other-stores";
 
 export function noteStore(home: string, target: string): void {
-  const name = target.replace(/^([a-z]+:\/\/)[^/@]*@/i, "$1");
+  // Without user, password and parameters.
+  const { protocol, host, pathname } = URL.parse(target) ?? {};
+  const name = isAbsolute(target) ? target : `${protocol}//${host}${pathname}`;
   const mode = { mode: PRIVATE_FILE };
   if (!notedStores(home).includes(name)) appendFileSync(join(home, NOTED), `${name}\n`, mode);
 }
 
-/** Paths of SQLite files, and addresses of servers without who may read them. */
+/** Paths of SQLite files, and addresses of servers. */
 export function notedStores(home: string): readonly string[] {
   const path = join(home, NOTED);
   return existsSync(path) ? readFileSync(path, "utf8").split("\n").filter(Boolean) : [];

@@ -3,7 +3,9 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { pathToFileURL } from "node:url";
 import { freshThread, say } from "@palimpsest/testing/internal/kit";
+import { noteStore, notedStores } from "../home-folders.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import { fork, withWriter } from "../thread/acts.ts";
 import { redact } from "../thread/redact.ts";
@@ -41,6 +43,23 @@ test("files of a thread of another store that was named in this home are not lef
   assert.match((await at.doctor("rebuild")).detail, /^threads\/there: .*delete them if no other store/);
   rmSync(other);
   assert.match((await at.doctor("rebuild")).detail, /^threads\/there: .*moved to/, "its store is gone");
+});
+
+test("files of a thread of a store that was named by a URL of its file stay", async (t) => {
+  const at = open(t);
+  const store = pathToFileURL(join(at.home, "elsewhere.db")).href;
+  const home = await locateHome({ home: at.home, cwd: at.home, env: { HOME: at.home }, store }).open();
+  await createThread(home, { id: "there" });
+  await home.agent();
+  await home.close();
+  at.write("there", "note.txt");
+  assert.equal((await at.doctor("rebuild")).name, "nothing");
+});
+
+test("the list of a home's other stores names a server without its user, password and parameters", (t) => {
+  const { home } = open(t);
+  noteStore(home, "postgres://ada:s3cret@odd@db.example:5433/log?password=s3cret&host=db2");
+  assert.deepEqual(notedStores(home), ["postgres://db.example:5433/log"]);
 });
 
 test("a fork whose files were not all copied says so and is completed", async (t) => {

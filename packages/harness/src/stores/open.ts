@@ -46,10 +46,11 @@ export async function openStore(target: string, options: OpenOptions = {}): Prom
   return openSqlite({ path: sqlitePath(target), access });
 }
 
-/** What `store.url` means in a home: itself for PostgreSQL, a path seen from the home otherwise; by default the home's own file. */
+/** What `store.url` means in a home: itself for PostgreSQL, a path (seen from the home) otherwise; by default the home's own file. */
 export function storeTarget(url: string | null, home: string): string {
   if (url === null || url === "") return join(home, "palimpsest.db");
-  return isPostgresUrl(url) || isUrl(url) ? url : resolve(home, url);
+  if (url.startsWith("file:")) return fileURLToPath(url);
+  return isUrl(url) ? url : resolve(home, url);
 }
 
 function sqlitePath(target: string): string {
