@@ -71,10 +71,15 @@ export function createDeepAgent(deepOptions: DeepAgentOptions): Agent {
     compactTool: compacts,
     loopGuard: guards,
     contextTools: keeps,
-    ...given
+    summarization,
+    summarizer = "agent",
+    subagents: delegating,
+    files,
+    memory,
+    title: naming,
+    rules,
+    ...asked
   } = all;
-  const { summarization, summarizer = "agent", subagents: delegating, files, memory, title: naming, ...rest } = given;
-  const { rules, ...asked } = rest;
   const standing = rules === undefined ? [] : [standingRules(rules)];
   const compacting = summarizationWith(settingsOf(summarization), summarizer);
   const own = files === undefined ? null : deepFiles(files);

@@ -30,9 +30,13 @@ export interface Kit {
   origins(threadId?: string): Promise<string[]>;
 }
 
-type AgentKitOptions = Omit<Partial<DeepAgentOptions>, "model"> & { readonly scripted?: ScriptedModelOptions };
+type AgentKitOptions = Omit<Partial<DeepAgentOptions>, "model" | "store"> & {
+  readonly store?: Store | undefined;
+  readonly scripted?: ScriptedModelOptions;
+};
 
-export function agentKit(script: Script, options: AgentKitOptions = {}): Kit {
+/** `script`: or a model that has one already. */
+export function agentKit(script: Script | ScriptedModel, options: AgentKitOptions = {}): Kit {
   return kitOf(createAgent, script, options);
 }
 
@@ -41,9 +45,13 @@ export function deepAgentKit(script: Script, options: AgentKitOptions = {}): Kit
   return kitOf(createDeepAgent, script, { summarizer: null, ...options });
 }
 
-function kitOf(create: (options: AgentOptions) => Agent, script: Script, { scripted, ...given }: AgentKitOptions): Kit {
+function kitOf(
+  create: (options: AgentOptions) => Agent,
+  script: Script | ScriptedModel,
+  { scripted, ...given }: AgentKitOptions,
+): Kit {
   const events: AgentEvent[] = [];
-  const model = scriptedModel(script, scripted);
+  const model = "calls" in script ? script : scriptedModel(script, scripted);
   const store = given.store ?? openSqlite({ path: ":memory:" });
   const agent = create({ counter: plainCounter, ...given, store, model, onEvent: (event) => events.push(event) });
   const records = async (threadId: string): Promise<MessageRecord[]> => {

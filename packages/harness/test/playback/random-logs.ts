@@ -2,6 +2,8 @@
  * Random conversations under random policies and windows, played through automatic compaction: the claim "never stuck,
  * never invalid" as a number. The same seed is the same log; the coverage says which rungs and sizes were met.
  */
+import assert from "node:assert/strict";
+import type { TestContext } from "node:test";
 import type { Keep, Policy } from "@palimpsest/core/internal/compaction";
 import { DIALECTS, rulesOf, type Shape, shapeOf } from "@palimpsest/core/internal/message";
 import { charsPerToken, createMeter } from "@palimpsest/core/internal/tokens";
@@ -110,6 +112,13 @@ function sumOf(a: RandomLogsReport, b: RandomLogsReport): RandomLogsReport {
 function sumBy(a: Readonly<Record<string, number>>, b: Readonly<Record<string, number>>): Record<string, number> {
   const names = Object.keys({ ...a, ...b });
   return Object.fromEntries(names.map((name) => [name, (a[name] ?? 0) + (b[name] ?? 0)]));
+}
+
+export function assertNoFault(t: TestContext, report: RandomLogsReport): void {
+  t.diagnostic(JSON.stringify(report));
+  const { invalid, overWindow, changed, hasty, faults } = report;
+  const none = { invalid: 0, overWindow: 0, changed: 0, hasty: 0 };
+  assert.deepEqual({ invalid, overWindow, changed, hasty }, none, faults.join("\n"));
 }
 
 const KEEPS: readonly (Keep | null)[] = [

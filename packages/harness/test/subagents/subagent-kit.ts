@@ -1,23 +1,14 @@
 /** For tests of sub-agents: a parent and its children on one scripted model, told apart by what they were asked. */
-import { type AiSdkMessage, aiSdkShape } from "@palimpsest/core/internal/message";
-import { type ScriptedCall, type ScriptedModel, type ScriptedStep, scriptedModel } from "@palimpsest/testing";
-import type { ToolSet } from "ai";
-import { type Agent, type AgentOptions, createAgent } from "../../src/agent/agent.ts";
-import type { AgentEvent } from "../../src/agent/events.ts";
+import { aiSdkShape } from "@palimpsest/core/internal/message";
+import { type ScriptedCall, type ScriptedStep, scriptedModel } from "@palimpsest/testing";
+import type { AgentOptions } from "../../src/agent/agent.ts";
 import { createGate } from "../../src/features/subagents/delegate.ts";
 import { type Delegation, delegationsOf } from "../../src/features/subagents/delegations.ts";
 import { type SubagentsOptions, subagents } from "../../src/features/subagents/middleware.ts";
-import type { SubagentEvent, SubagentResult } from "../../src/features/subagents/result.ts";
-import { openSqlite } from "../../src/stores/sqlite.ts";
-import type { Store } from "../../src/stores/store.ts";
+import type { SubagentResult } from "../../src/features/subagents/result.ts";
+import { agentKit, type Kit } from "../agent/agent-kit.ts";
 
-export interface SubagentKit {
-  readonly agent: Agent;
-  readonly model: ScriptedModel;
-  readonly store: Store;
-  readonly events: AgentEvent[];
-  of<T extends SubagentEvent["type"]>(type: T): Extract<SubagentEvent, { type: T }>[];
-  said(threadId: string): Promise<AiSdkMessage[]>;
+export interface SubagentKit extends Kit {
   /** What the `task` calls of the thread came back with, in order. */
   results(threadId?: string): Promise<TaskOutput[]>;
   delegations(threadId?: string): Promise<readonly Delegation[]>;
@@ -33,15 +24,9 @@ export interface Scripts {
   readonly child: (prompt: string, turn: number, call: ScriptedCall) => ScriptedStep | Promise<ScriptedStep>;
 }
 
-type SubagentKitOptions = Omit<Partial<SubagentsOptions>, "model"> &
-  Pick<AgentOptions, "deps"> & { readonly store?: Store; readonly tools?: ToolSet };
+type SubagentKitOptions = Omit<Partial<SubagentsOptions>, "model"> & Pick<AgentOptions, "deps" | "store">;
 
-export function subagentKit(
-  scripts: Scripts,
-  { store: given, deps = {}, ...options }: SubagentKitOptions = {},
-): SubagentKit {
-  const store = given ?? openSqlite({ path: ":memory:" });
-  const events: AgentEvent[] = [];
+export function subagentKit(scripts: Scripts, { store, deps = {}, ...options }: SubagentKitOptions = {}): SubagentKit {
   let parentTurn = 0;
   const turns = new Map<string, number>();
   const model = scriptedModel((call) => {
@@ -55,28 +40,13 @@ export function subagentKit(
     turns.set(prompt, turn);
     return scripts.child(prompt, turn, call);
   });
-  const agent = createAgent({
-    model,
-    store,
-    deps,
-    tools: options.tools ?? {},
-    middleware: [subagents({ gate: createGate(), ...options, model })],
-    onEvent: (event) => events.push(event),
-  });
-  const said = async (threadId: string): Promise<AiSdkMessage[]> => {
-    const found: AiSdkMessage[] = [];
-    for await (const { body } of agent.thread(threadId).replay()) found.push(JSON.parse(body));
-    return found;
-  };
+  const { tools = {} } = options;
+  const middleware = [subagents({ gate: createGate(), ...options, model })];
+  const kit = agentKit(model, { store, deps, tools, middleware });
   return {
-    agent,
-    model,
-    store,
-    events,
-    said,
-    of: (type) => events.filter((event) => event.type === type) as never,
-    async results(threadId = "t") {
-      const parts = (await said(threadId)).flatMap((message) =>
+    ...kit,
+    async results(threadId) {
+      const parts = (await kit.said(threadId)).flatMap((message) =>
         message.role === "tool" ? aiSdkShape.parts(message) : [],
       );
       return parts.flatMap((part) => {
@@ -84,7 +54,7 @@ export function subagentKit(
         return [(part.isError ? { error: part.text } : JSON.parse(part.text)) as TaskOutput];
       });
     },
-    delegations: async (threadId = "t") => delegationsOf(await agent.thread(threadId).state()),
+    delegations: async (threadId = "t") => delegationsOf(await kit.agent.thread(threadId).state()),
   };
 }
 
