@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { freshThread, say } from "@palimpsest/testing/internal/kit";
-import { noteStore, notedStores } from "../home-folders.ts";
+import { notedStores, noteStore } from "../home-folders.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import { fork, withWriter } from "../thread/acts.ts";
 import { redact } from "../thread/redact.ts";

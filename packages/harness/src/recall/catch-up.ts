@@ -6,7 +6,7 @@
 
 import type { Json, MessageRecord } from "@palimpsest/core/internal/log";
 import type { CallPart, Dialect, FindToolFacts, Shape, ToolFacts } from "@palimpsest/core/internal/message";
-import { shapeOf, withToolFacts } from "@palimpsest/core/internal/message";
+import { jsonOr, shapeOf, withToolFacts } from "@palimpsest/core/internal/message";
 import type { IndexEntry, Placement } from "@palimpsest/core/internal/recall";
 import { formsCompiled, indexableText, indexEntry, place } from "@palimpsest/core/internal/recall";
 import { inTurns, pace } from "../long-work.ts";
@@ -343,12 +343,8 @@ async function* callsBefore(
 }
 
 function parse(body: string): object | undefined {
-  try {
-    const value: unknown = JSON.parse(body);
-    return typeof value === "object" && value !== null ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = jsonOr(body, undefined);
+  return typeof value === "object" && value !== null ? value : undefined;
 }
 
 // What recall's own tools say of themselves, and the shapes that know it: what they repeat is never indexed again.

@@ -11,6 +11,7 @@ import {
   parseRecord,
   type ThreadHeader,
 } from "@palimpsest/core/internal/log";
+import { jsonOr } from "@palimpsest/core/internal/message";
 import { isRecord } from "@palimpsest/core/internal/text";
 import type { AppendBatch, Scrubbed, Store, StoredRecord, ThreadLoad, ThreadQuery, ThreadSummary } from "./store.ts";
 import { StoreError } from "./store-error.ts";
@@ -213,12 +214,8 @@ function chainedWith(seq: number, kind: ChainedRecord["kind"], text: RecordText)
 }
 
 function timeOf(header: string): string {
-  try {
-    const { at }: { at?: unknown } = JSON.parse(header);
-    return typeof at === "string" ? at : "";
-  } catch {
-    return "";
-  }
+  const fields = jsonOr(header, null);
+  return isRecord(fields) && typeof fields["at"] === "string" ? fields["at"] : "";
 }
 
 // Whose store it is: who may be named, that nobody makes a thread for somebody else, and the way through all of them.

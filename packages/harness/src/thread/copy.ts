@@ -6,6 +6,8 @@
  */
 import type { ChainedRecord, Head, LogRecord, Structural, ThreadHeader } from "@palimpsest/core/internal/log";
 import { advance, emptyHead, isQuoted, structural } from "@palimpsest/core/internal/log";
+import { jsonOr } from "@palimpsest/core/internal/message";
+import { isRecord } from "@palimpsest/core/internal/text";
 import { asUser, everyThread, everyUser, scrub } from "../stores/driver-rules.ts";
 import { type JobStatus, MAX_ATTEMPTS, type NewJob } from "../stores/outbox.ts";
 import type {
@@ -296,12 +298,8 @@ interface CopiedChange {
 }
 
 function auditOf(document: string): readonly CopiedChange[] | undefined {
-  try {
-    const { changes }: { changes?: unknown } = JSON.parse(document);
-    return Array.isArray(changes) ? (changes as CopiedChange[]) : undefined;
-  } catch {
-    return undefined;
-  }
+  const fields = jsonOr(document, null);
+  return isRecord(fields) && Array.isArray(fields["changes"]) ? fields["changes"] : undefined;
 }
 
 async function* everyKey(memories: MemoryRows): AsyncGenerator<MemoryKey> {

@@ -4,7 +4,7 @@
  */
 
 import type { MessageRecord } from "@palimpsest/core/internal/log";
-import { type Part, readStored } from "@palimpsest/core/internal/message";
+import { jsonOr, type Part, readStored } from "@palimpsest/core/internal/message";
 import { isRecord } from "@palimpsest/core/internal/text";
 import type { UIMessage } from "ai";
 import type { PendingCall } from "../approval.ts";
@@ -74,7 +74,7 @@ function shownPart(part: Part, page: MessagePage): UIPart[] {
         type: `tool-${part.name}`,
         toolCallId: part.id,
         state: "input-available",
-        input: read(part.input),
+        input: jsonOr(part.input, part.input),
       };
       page.calls.set(part.id, call);
       return [call as UIPart];
@@ -101,7 +101,7 @@ function shownPart(part: Part, page: MessagePage): UIPart[] {
 /** What the provider's own tools did stands within an answer, as blocks that nobody here interprets. */
 function providerPart({ type, json }: Part & { kind: "other" }, { calls, onError }: MessagePage): UIPart[] {
   if (type !== "tool-call" && type !== "tool-result") return [];
-  const { toolCallId = "", toolName, input, output } = read(json) as Partial<AiSdkCall>;
+  const { toolCallId = "", toolName, input, output } = jsonOr(json, json) as Partial<AiSdkCall>;
   if (type === "tool-call") {
     const call = { type: `tool-${toolName}`, toolCallId, state: "input-available", input, providerExecuted: true };
     calls.set(toolCallId, call);
@@ -153,12 +153,4 @@ function outputOf(message: object, id: string): Readonly<Record<string, unknown>
     (one) => isRecord(one) && one["type"] === "tool-result" && one["toolCallId"] === id,
   );
   return isRecord(part) && isRecord(part["output"]) ? part["output"] : null;
-}
-
-function read(input: string): unknown {
-  try {
-    return JSON.parse(input);
-  } catch {
-    return input;
-  }
 }

@@ -3,6 +3,7 @@
  * `current_node`, what the person saw last, is the conversation; the other branches are its forks.
  */
 
+import { jsonOr } from "@palimpsest/core/internal/message";
 import { isRecord } from "@palimpsest/core/internal/text";
 import { timeOf } from "../time.ts";
 import { type BranchMessage, waysOf } from "./branches.ts";
@@ -148,13 +149,7 @@ function afterResult(
   return push({ role: "assistant", content: words }); // what ChatGPT's own tools showed without a call
 }
 
-const inputOf = (words: string): string => {
-  try {
-    return isRecord(JSON.parse(words)) ? words : JSON.stringify({ input: words });
-  } catch {
-    return JSON.stringify({ input: words });
-  }
-};
+const inputOf = (words: string): string => (isRecord(jsonOr(words, null)) ? words : JSON.stringify({ input: words }));
 
 function textOf(content: unknown, left: string[]): string {
   if (!isRecord(content)) return "";

@@ -1,5 +1,6 @@
 /** ShareGPT's form, which many data sets have: `{conversations: [{from, value}]}`. */
 
+import { jsonOr } from "@palimpsest/core/internal/message";
 import { isRecord } from "@palimpsest/core/internal/text";
 import type { ImportedMessage } from "../conversation.ts";
 import {
@@ -61,12 +62,8 @@ function messageOf({ from, value }: FormatFields, before: FormatFields | undefin
 }
 
 function callOf(words: string): { readonly name: string; readonly arguments: string } {
-  try {
-    const { name, arguments: input } = JSON.parse(words) as { name?: unknown; arguments?: unknown };
-    if (typeof name === "string")
-      return { name, arguments: typeof input === "string" ? input : JSON.stringify(input ?? {}) };
-  } catch {
-    // It is kept as the input below.
-  }
-  return { name: "unknown", arguments: JSON.stringify({ input: words }) };
+  const call = jsonOr(words, null);
+  const { name, arguments: input } = isRecord(call) ? call : {};
+  if (typeof name !== "string") return { name: "unknown", arguments: JSON.stringify({ input: words }) };
+  return { name, arguments: typeof input === "string" ? input : JSON.stringify(input ?? {}) };
 }
