@@ -4,7 +4,6 @@
  * is `other`, or guessed from the verb in its name; broken argument JSON is searched for the same keys.
  */
 import type { ToolAct } from "../message/rules.ts";
-import { jsonOr } from "../message/schema.ts";
 import type { CallPart } from "../message/shape.ts";
 import { isRecord } from "../text/names.ts";
 import { type FileAct, shellEffects } from "./shell.ts";
@@ -216,7 +215,11 @@ function argumentsOf(input: string): Record<string, unknown> {
 }
 
 function unescaped(text: string): string {
-  return String(jsonOr(`"${text}"`, text));
+  try {
+    return JSON.parse(`"${text}"`) as string;
+  } catch {
+    return text;
+  }
 }
 
 /** `mcp__fs__Read_File` and `functions.read_file` are both `readfile`. */
