@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { randomConversation, render } from "@palimpsest/testing/internal/shapes";
 import fc from "fast-check";
 import type { LogRecord, MessageRecord } from "../log/record.ts";
+import { NO_RULES } from "../log/rules.ts";
 import { liveAfter, NOTHING_LIVE } from "../log/structure.ts";
 import { type LiveRecords, view } from "../log/view.ts";
 import { type Dialect, rulesOf, type Shape, shapeOf } from "../message/internal.ts";
@@ -49,6 +50,41 @@ test("applying a plan gives the prompt that its records give when they are folde
       assert.equal(after.count.tokens, Math.ceil((prompt.fixed.tokens + rebuilt.sentTokens) * prompt.factor));
     }),
     { numRuns: 200 },
+  );
+});
+
+test("the records of a plan are the rules if any were given, the compaction if it hides, and the prunes, in this order", () => {
+  fc.assert(
+    fc.property(scenario, fc.boolean(), (given, isGiven) => {
+      const { prompt, thread, options } = open(given);
+      const plan = planCompaction(prompt, options);
+      if (plan.kind !== "compact") return;
+      const rules = isGiven ? NO_RULES : null;
+      const { records } = apply(prompt, plan, { thread: { ...thread, rules }, given });
+      const [state, hides, prunes] = [isGiven, plan.cut !== null, plan.cut === null || plan.entries.length > 0];
+      const kinds = [...(state ? ["state"] : []), ...(hides ? ["compaction"] : []), ...(prunes ? ["prune"] : [])];
+      assert.deepEqual(
+        records.map(({ kind }) => kind),
+        kinds,
+      );
+      if (isGiven) assert.deepEqual(records[0], { kind: "state", patch: { rules: NO_RULES } });
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test("a compaction's record names what wrote its summary, and a collapse only where it has a digest", () => {
+  fc.assert(
+    fc.property(scenario, (given) => {
+      const { prompt, thread, options } = open(given);
+      const plan = planCompaction(prompt, options);
+      if (plan.kind !== "compact" || plan.cut === null) return;
+      const { records } = apply(prompt, plan, { thread, given });
+      const compaction = records.find((record) => record.kind === "compaction")!;
+      assert.equal(compaction.rung, plan.rung === "collapse" ? "collapse" : "extract");
+      assert.equal(compaction.summary.digest !== null, plan.rung === "collapse");
+    }),
+    { numRuns: 60 },
   );
 });
 

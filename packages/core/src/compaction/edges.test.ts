@@ -8,10 +8,12 @@ import { buildPrompt } from "../prompt/prompt.ts";
 import { createSizer, fixedSize, sizesOf } from "../prompt/sizer.ts";
 import { extractSummary, messageText } from "../summary/internal.ts";
 import { NOWHERE } from "../summary/render-lines.ts";
-import { NO_QUOTES } from "../summary/work.ts";
+import { NO_QUOTES, WORK_HEADING } from "../summary/work.ts";
 import { charsPerToken, createMeter } from "../tokens/counter.ts";
 import { type Applied, applyUntilFits, NO_OWN_WORDS, renderState } from "./apply.ts";
 import { clampEntry } from "./clamp.ts";
+import { openGroupDigest } from "./collapse.ts";
+import { cutSizes } from "./cut.ts";
 import type { CompactPlan } from "./plan.ts";
 import { lastAct } from "./policy.ts";
 
@@ -108,6 +110,48 @@ test("a summary with notes is within its budget: the notes are taken off what th
   assert.ok(tokens <= maxTokens, `${tokens} of ${maxTokens}`);
   assert.ok(tokens > maxTokens / 2, "the rest of the budget is used");
 });
+
+test("quotes in an earlier summary are still there to be quoted; a message that looks like them has none", () => {
+  const text = `Before.\n\n${WORK_HEADING}\n${"const tide = 6;\n".repeat(20)}`;
+  const said = [message("hi"), message(text), message("go on")];
+  const quotes = (source: "summary" | "message"): number => {
+    const entries = said.map((one, index) => ({
+      seq: index + 1,
+      message: one,
+      ...(index === 0 && { source, message: message(text) }),
+    }));
+    return cutSizes(plainPrompt(entries, openaiShape), { format: "user" }).quotes({ index: 3, kind: "end" });
+  };
+  assert.equal(quotes("summary"), charsPerToken(4)(text.slice(text.indexOf(WORK_HEADING))));
+  assert.equal(quotes("message"), 0);
+});
+
+const callsOf = (results: readonly string[]): OpenAiMessage[] => [
+  {
+    role: "assistant",
+    content: null,
+    tool_calls: results.map((_, index) => ({
+      id: `${index}`,
+      type: "function",
+      function: { name: "read", arguments: `{"path":"${index}.ts"}` },
+    })),
+  },
+  ...results.map((content, index): OpenAiMessage => ({ role: "tool", tool_call_id: `${index}`, content })),
+];
+
+for (const shown of [0, 1, 2, 3]) {
+  test(`a digest with room for ${shown} of 3 calls names ${shown}, and counts the others if it names any`, () => {
+    const count = charsPerToken(1);
+    const all = callsOf(["first", "second", "third"]).map((message, index) => ({ seq: index + 1, message }));
+    const digest = (maxTokens: number): string =>
+      openGroupDigest(all, openaiShape, { maxTokens, count, originals: NOWHERE });
+    const [heading = "", ...lines] = digest(10_000).split("\n");
+    assert.equal(lines.length, 3);
+    const room = heading.length + 16 + lines.slice(0, shown).join("").length + shown;
+    const more = shown === 0 || shown === 3 ? [] : [`- and ${3 - shown} more`];
+    assert.deepEqual(digest(room).split("\n"), [heading, ...lines.slice(0, shown), ...more]);
+  });
+}
 
 function single(text: string, characters: number) {
   const meter = createMeter(openaiShape, { counter: charsPerToken(characters) });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { plainPrompt } from "@palimpsest/testing/internal/shapes";
 import { type OpenAiMessage, openaiShape } from "../message/openai.ts";
-import { RELATIVE_PRICES } from "../pricing/prices.ts";
+import { cheapestHeight, RELATIVE_PRICES } from "../pricing/prices.ts";
 import { type CompactPlan, type Plan, type PlanOptions, planCompaction } from "./plan.ts";
 import { limitsOf, type Policy } from "./policy.ts";
 
@@ -99,6 +99,23 @@ test("prices hide the older part long before a large window is full, and leave a
   assert.ok(early.tokensAfter <= 36_000 && early.tokensAfter > 20_000, String(early.tokensAfter));
   assert.equal(plan(writes(150), 200_000, { prune: WARM }).kind, "none");
   assert.equal(plan(writes(80), 32_000, { prune: WARM }).kind, "none");
+});
+
+test("on a warm cache prices hide at the height that is cheapest for what each request adds", () => {
+  const isDue = (turns: number): boolean =>
+    plan(
+      many(turns, () => turn(1000)),
+      200_000,
+      { prune: WARM },
+    ).kind === "compact";
+  const isCheapest = (turns: number): boolean => {
+    const entries = many(turns, () => turn(1000)).map((message, index) => ({ seq: index + 1, message }));
+    const { tokens } = plainPrompt(entries, openaiShape).count;
+    return tokens >= 36_000 + cheapestHeight(RELATIVE_PRICES, { growth: tokens / turns, low: 36_000, summary: null });
+  };
+  const first = [...Array(60).keys()].findIndex(isCheapest);
+  assert.ok(first > 0);
+  assert.deepEqual([isDue(first - 1), isDue(first)], [false, true]);
 });
 
 test("what is mostly old results is shortened, what is mostly the model's own words is hidden", () => {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { plainPrompt } from "@palimpsest/testing/internal/shapes";
 import type { CompactionRecord, MessageRecord, PruneRecord } from "../log/record.ts";
 import { liveAfter, NOTHING_LIVE, sent } from "../log/structure.ts";
-import { type LiveRecords, view } from "../log/view.ts";
+import { ACKNOWLEDGEMENT, type LiveRecords, view } from "../log/view.ts";
 import { type OpenAiMessage, openaiShape } from "../message/openai.ts";
 import { charsPerToken, createMeter } from "../tokens/counter.ts";
 import { type CompactPlan, type Plan, planCompaction } from "./plan.ts";
@@ -142,6 +142,15 @@ test("300 parallel calls in a 4k window collapse into the request and a digest",
   assert.notEqual(plan.cut?.digestTokens, null);
   assert.ok(thread.size(plan) <= 3500);
   assert.equal(shape.role(thread.after(plan).at(-1)!), "user");
+});
+
+test("a collapse promises the acknowledgement, the request, the summary and the digest, and nothing more", () => {
+  const ids = Array.from({ length: 300 }, (_, i) => `call_${i}`);
+  const request = user("Read all three hundred files");
+  const thread = open([request, call(...ids), ...ids.map((id) => result(id, words(50)))]);
+  const { cut, tokensAfter } = compacts(planned(thread, { window: 4000 }));
+  const standing = [ai(ACKNOWLEDGEMENT), request].reduce((sum, each) => sum + thread.measure.message(each), 0);
+  assert.equal(tokensAfter, standing + cut!.summaryTokens + cut!.digestTokens!);
 });
 
 test("[F32] a floor above the window is named part by part, without a loop", () => {

@@ -72,6 +72,17 @@ test("a file read in full again makes its first reading superseded, the same cal
   assert.deepEqual(reasons(reading("1", "a.ts"), reading("2", "b.ts")), ["2 stale-output", "4 stale-output"]);
 });
 
+test("what may be wanted again stays where fetching it costs more than it saves; what stands again later goes", () => {
+  const reading = (id: string): OpenAiMessage[] => [call(id, "read", { path: "a.ts" }), result(id, filler(80))];
+  const view = [...reading("1"), ...reading("2"), ...later()];
+  const pruned = (useAgain: number): number[] =>
+    entriesOf(decide(view, { cache: "cold", policy: { ...eager, useAgain, horizon: 0, payback: 1e6 } })).map(
+      ({ target }) => target,
+    );
+  assert.deepEqual(pruned(0), [2, 4]);
+  assert.deepEqual(pruned(1), [2]);
+});
+
 test("what the model wrote itself stays, however old it is and whatever has become of it since", () => {
   const view = [
     call("1", "edit", { path: "src/a.ts", oldText: filler(40), newText: filler(40) }),
