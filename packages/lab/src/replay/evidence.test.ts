@@ -115,6 +115,8 @@ test("dialogs in LoCoMo's layout are played by session and speaker, with their q
   );
   assert.equal(first!.turns[2]!.at, Date.parse("2023-05-08T13:56:00Z"));
   assert.deepEqual(first!.questions, [{ text: "Where is it?", evidence: [2, 1] }]);
+  const marked = await readTranscripts("file", Buffer.from(`\ufeff${JSON.stringify([dialog])}`));
+  assert.deepEqual([marked.problems, marked.transcripts.length], [[], 1], "after a byte order mark too");
 });
 
 test("a file with neither messages nor dialogs says so", async () => {

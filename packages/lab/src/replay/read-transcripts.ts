@@ -2,6 +2,7 @@
  * A file's bytes as transcripts to play: what `import` reads, zip archives among it, with its `questions` where a
  * conversation has them, and dialogs in LoCoMo's layout, which carry questions with the turns that hold their evidence.
  */
+import { jsonOr } from "@palimpsest/core/internal/message";
 import { errorText } from "@palimpsest/core/internal/text";
 import { type ArchiveLimits, type ImportedMessage, readConversations } from "palimpsest/import";
 import { archivedFiles, type ByteSource, beginsZip } from "palimpsest/internal/import";
@@ -44,17 +45,11 @@ async function transcriptsIn(name: string, file: Buffer): Promise<ReadTranscript
   const conversations = all.filter(({ shared, messages }) => shared === null && messages.length > 0);
   const rest = conversations.length > 0 ? "; its other lines are played" : "";
   const bad = problems.slice(0, 1).map(({ place, message }) => `${place === "" ? "" : `${place}: `}${message}${rest}`);
-  const readable = conversations.length > 0 || bad.length > 0 ? conversations : dialogsInText(file).map(conversationOf);
+  // Decoded without a byte order mark.
+  const dialogs = () => dialogsIn(jsonOr(new TextDecoder().decode(file), null)).map(conversationOf);
+  const readable = conversations.length > 0 || bad.length > 0 ? conversations : dialogs();
   const transcripts = readable.map((one, at) => transcriptOf(readable.length > 1 ? `${name} ${at + 1}` : name, one));
   return { transcripts, problems: readable.length + bad.length === 0 ? ["no message in it"] : bad };
-}
-
-function dialogsInText(file: Buffer): Dialog[] {
-  try {
-    return dialogsIn(JSON.parse(file.toString("utf8")));
-  } catch {
-    return [];
-  }
 }
 
 /** The first to speak is the user. */
