@@ -26,7 +26,6 @@ const errorBody = z.strictObject({
 
 function operation(route: Route): object {
   const { path, summary, access, status = 200, body, takes } = route;
-  const type = takes === "text" ? "application/jsonl" : "application/json";
   const isOpen = access === "open" || access === "page";
   return {
     summary,
@@ -39,7 +38,7 @@ function operation(route: Route): object {
     ...(body !== undefined && {
       requestBody: {
         required: true,
-        content: CONTENTS[takes ?? "json"] ?? { [type]: { schema: schemaOf(body, "input") } },
+        content: CONTENTS[takes ?? "json"] ?? { "application/json": { schema: schemaOf(body, "input") } },
       },
     }),
     responses: {

@@ -22,8 +22,8 @@ export interface Route {
   readonly spends?: "tokens" | undefined;
   readonly query?: z.ZodObject | undefined;
   readonly body?: z.ZodType | undefined;
-  /** `text`: any text, given to the schema as a string. `sessions`: the same, or a zip archive's bytes. `files`: the bytes of a form or of one file. */
-  readonly takes?: "json" | "text" | "sessions" | "files";
+  /** `sessions`: the bytes of a text or of a zip archive. `files`: the bytes of a form or of one file. */
+  readonly takes?: "json" | "sessions" | "files";
   readonly answer: z.ZodType;
   /** Other than `application/json`. */
   readonly gives?: string | undefined;

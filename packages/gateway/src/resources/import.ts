@@ -33,7 +33,7 @@ export const importRoute = route({
     skipInvalid: flag.optional().describe("Import what is valid and report the rest."),
     agent: agent.optional(),
   }),
-  body: z.union([z.string(), z.instanceof(Uint8Array)]).describe("The file's text, or a zip archive."),
+  body: z.instanceof(Buffer).describe("The file's text, or a zip archive."),
   answer: z.strictObject({
     thread,
     imported: z.int(),
@@ -45,10 +45,9 @@ export const importRoute = route({
     warnings: problems,
     files: list(file).optional().describe("Of an archive: each file, and why nothing of it was imported."),
   }),
-  async handle({ params, query, body, home, signal }) {
+  async handle({ params, query, body: bytes, home, signal }) {
     const id = newThreadId(params["id"]!);
     const { title: settings, gateway } = await home.settings();
-    const bytes = Buffer.isBuffer(body) ? body : Buffer.from(body);
     const options = {
       threadId: id,
       bytes,

@@ -25,7 +25,7 @@ export const labRoutes: readonly Route[] = [
         .optional()
         .describe("As server-sent events: how far it is, then the report with the size of each request for the plots."),
     }),
-    body: z.union([z.string(), z.instanceof(Uint8Array)]).describe("A file that `import` reads; empty with ?thread=."),
+    body: z.instanceof(Buffer).describe("A file that `import` reads; empty with ?thread=."),
     streams: "also",
     answer: z.strictObject({
       window: z.int(),
@@ -101,9 +101,7 @@ function plotOf({ timelines }: LabRow): Moment[] {
 
 const MOST_POINTS = 300;
 
-type TranscriptCall = Pick<Call<never, string | Uint8Array>, "home" | "body">;
-
-async function textOf({ home, body }: TranscriptCall, threadId: string): Promise<string> {
+async function textOf({ home, body }: Pick<Call<never, Buffer>, "home" | "body">, threadId: string): Promise<string> {
   if (body.length > 0) throw new ProblemError(400, "invalid", "query.thread: a body came as well: send one of the two");
   const id = await ownThread({ params: { id: threadId }, home });
   let text = "";
