@@ -7,6 +7,7 @@
 import type { ThreadHeader } from "@palimpsest/core/internal/log";
 import { isRecord } from "@palimpsest/core/internal/text";
 import type { Store } from "palimpsest/stores";
+import { typedEvent } from "../../http/event-stream.ts";
 import { fieldsOf, type JsonFields, listIn, parseFields } from "../../http/read-json.ts";
 import type { ServerThreadPlace } from "../answer.ts";
 import type { Secret } from "../match.ts";
@@ -88,7 +89,7 @@ async function* events(body: AsyncIterable<Uint8Array>, rewriting: ResponseRewri
     if (end === -1) continue;
     const blocks = rest.slice(0, end).split("\n\n");
     rest = rest.slice(end + 2);
-    yield Buffer.from(blocks.map((block) => `${rewrite(block)}\n\n`).join(""));
+    yield Buffer.from(blocks.map(rewrite).join(""));
   }
   if (rest !== "") yield Buffer.from(rest);
 }
@@ -99,15 +100,16 @@ function blockRewriter(rewriting: ResponseRewriting): (block: string) => string 
   const { first } = rewriting;
   let isAdded = first === null;
   return (block) => {
+    const unchanged = `${block}\n\n`;
     const event = parseFields(/^data: ?(.*)$/m.exec(block)?.[1] ?? "");
-    if (event === null) return block;
+    if (event === null) return unchanged;
     const { type, response, output_index: place } = event;
     const sequence = Number(event["sequence_number"] ?? 0);
     const whole = isRecord(response) ? responseOf(response, rewriting) : null;
     const isMoved = first !== null && !BEGINNINGS.includes(type);
     rewriting.seen(whole, isMoved ? sequence + 2 : sequence);
-    if (whole === null && !isMoved) return block;
-    const own = eventText({
+    if (whole === null && !isMoved) return unchanged;
+    const own = typedEvent({
       ...event,
       ...(isMoved && { sequence_number: sequence + 2 }),
       ...(isMoved && typeof place === "number" && { output_index: place + 1 }),
@@ -115,32 +117,26 @@ function blockRewriter(rewriting: ResponseRewriting): (block: string) => string 
     });
     if (isAdded || !isMoved) return own;
     isAdded = true;
-    return `${added(first!, sequence)}\n\n${own}`;
+    return added(first!, sequence) + own;
   };
 }
 
 /** The item of the compaction, before everything else that is said. */
 function added(item: JsonFields, sequence: number): string {
   const { encrypted_content: _, ...opened } = item;
+  const opening = { ...opened, encrypted_content: "" };
   return [
-    eventText({
-      type: "response.output_item.added",
-      sequence_number: sequence,
-      output_index: 0,
-      item: { ...opened, encrypted_content: "" },
-    }),
-    eventText({ type: "response.output_item.done", sequence_number: sequence + 1, output_index: 0, item }),
-  ].join("\n\n");
+    { type: "response.output_item.added", sequence_number: sequence, output_index: 0, item: opening },
+    { type: "response.output_item.done", sequence_number: sequence + 1, output_index: 0, item },
+  ]
+    .map(typedEvent)
+    .join("");
 }
 
 function responseOf(response: JsonFields, { fields, first }: ResponseRewriting): JsonFields {
   const output = listIn(response["output"]);
   const isBegun = response["status"] === "in_progress" || response["status"] === "queued";
   return { ...response, ...fields, output: first === null || isBegun ? output : [first, ...output] };
-}
-
-export function eventText(event: JsonFields): string {
-  return `event: ${String(event["type"])}\ndata: ${JSON.stringify(event)}`;
 }
 
 /* The events that a response would have been streamed as. Pure. */

@@ -6,6 +6,7 @@
 import type { ResponsesItem, ResponsesMessage } from "@palimpsest/core/internal/message";
 import { responsesItems, responsesTurns } from "@palimpsest/core/internal/message";
 import type { OpenThread } from "palimpsest/session";
+import { typedEvent } from "../../http/event-stream.ts";
 import { fieldsOf, type JsonFields, listIn } from "../../http/read-json.ts";
 import type { AnswerStart, NamedAnswer, ServerThread, ServerThreadPlace } from "../answer.ts";
 import { answerWith } from "../counting.ts";
@@ -14,7 +15,7 @@ import type { Secret } from "../match.ts";
 import { lengthRule } from "../policy.ts";
 import { shownSummary } from "../prompt.ts";
 import type { ParsedRequest } from "../request.ts";
-import { compactedPlace, compactionItem, eventsOf, eventText, isOurs, rewritten } from "./compaction-item.ts";
+import { compactedPlace, compactionItem, eventsOf, isOurs, rewritten } from "./compaction-item.ts";
 import { conversationPlace, isConversationId, withoutReferences } from "./conversations.ts";
 import {
   conversationLocked,
@@ -283,7 +284,7 @@ async function compactedResponse(parsed: ParsedRequest<ResponsesMessage>, compac
   const response = responseBody({ instructions, metadata }, { ...own, output: [item], usage: NO_USAGE });
   if (!request.stream) return answerWith(call, response);
   call.client.head(200, { "content-type": "text/event-stream; charset=utf-8", ...call.own });
-  for (const event of eventsOf(response, 0)) await call.client.write(Buffer.from(`${eventText(event)}\n\n`));
+  for (const event of eventsOf(response, 0)) await call.client.write(Buffer.from(typedEvent(event)));
   call.client.end();
 }
 

@@ -5,6 +5,7 @@ import type { UsageRecord } from "@palimpsest/core/internal/log";
 import { parseMessage, responsesItems } from "@palimpsest/core/internal/message";
 import { commit, withWriter } from "palimpsest/internal/threads";
 import type { Store } from "palimpsest/stores";
+import { typedEvent } from "../../http/event-stream.ts";
 import { ProblemError } from "../../http/problem.ts";
 import { type JsonFields, parseFields } from "../../http/read-json.ts";
 import { converseWith } from "../converse.ts";
@@ -16,7 +17,7 @@ import { policyOf } from "../policy.ts";
 import { summaryIn } from "../prompt.ts";
 import { parseRequest } from "../request.ts";
 import type { CompatibleCall, CompatibleDeps } from "../serve.ts";
-import { compactionItem, eventsOf, eventText } from "./compaction-item.ts";
+import { compactionItem, eventsOf } from "./compaction-item.ts";
 import {
   conversationOf,
   createConversation,
@@ -281,7 +282,7 @@ async function followResponse(held: ResourceCall, { found, live, after }: Follow
   const ended = live === undefined ? await untilAnswered(held, found) : await afterEnd(held, live, found);
   const response = await storedResponse(held, ended);
   for (const event of eventsOf(response, ended.receipt?.sequence ?? 0))
-    if (event.sequence_number > after) await client.write(Buffer.from(`${eventText(event)}\n\n`));
+    if (event.sequence_number > after) await client.write(Buffer.from(typedEvent(event)));
   client.end();
   return undefined;
 }

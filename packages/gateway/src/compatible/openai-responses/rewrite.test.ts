@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { typedEvent } from "../../http/event-stream.ts";
 import type { JsonFields } from "../../http/read-json.ts";
 import { eventParser } from "../passage.ts";
-import { eventsOf, eventText, rewritten } from "./compaction-item.ts";
+import { eventsOf, rewritten } from "./compaction-item.ts";
 
 const ITEM = {
   type: "message",
@@ -33,7 +34,7 @@ async function through(bytes: Buffer, cut: number, first: JsonFields | null) {
 }
 
 const theirs = eventsOf(RESPONSE, 0);
-const stream = Buffer.from(theirs.map((event) => `${eventText(event)}\n\n`).join(""));
+const stream = Buffer.from(theirs.map(typedEvent).join(""));
 
 test("whatever way its bytes are cut, a stream changes only where it holds the whole response", async () => {
   for (const cut of [1, 7, 64, stream.length]) {
