@@ -16,7 +16,7 @@ import {
   type RequestOutcome,
 } from "./outcome.ts";
 import { toolsOnThread, withOwnTools } from "./own-tools/offer.ts";
-import { answerRounds, MOST_ATTEMPTS } from "./own-tools/rounds.ts";
+import { type AnswerRounds, answerRounds, MOST_ATTEMPTS } from "./own-tools/rounds.ts";
 import { type AnswerInProgress, type AnswerOpening, HAND_ON, handOver, keepReceipt } from "./passage.ts";
 import { type LengthRule, lengthRule, looksUp } from "./policy.ts";
 import { addEvidence, promptNow, type SentPrompt, type ShownSummary, shownSummary, VERBATIM } from "./prompt.ts";
@@ -155,9 +155,13 @@ async function ask<M extends object>(
   const answer = own ?? (await namedAnswer(parsed, turn, { answer: rounds?.answer ?? asked, prompt }));
   const form = formOf(answer);
   const reader = parsed.vendor.reader(form);
-  const outcome = (): RequestOutcome => {
-    const last = rounds?.asked() ?? { prompt, compaction, body };
-    return outcomeOf(parsed, turn, { ...last.prompt, added, compaction: last.compaction, body: last.body });
+  const told = ({ prompt: sent, ...asked }: ReturnType<AnswerRounds<M>["asked"]>): RequestOutcome =>
+    outcomeOf(parsed, turn, { ...sent, ...asked, added });
+  let only: RequestOutcome | null = null;
+  const outcome = () => {
+    if (rounds !== null) return told(rounds.asked());
+    only ??= told({ prompt, compaction, body });
+    return only;
   };
   return {
     flight,
