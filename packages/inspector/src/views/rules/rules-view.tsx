@@ -71,7 +71,7 @@ function RulesCard({ id, rules, onChange }: RulesCardProps) {
           class="field grow"
           aria-label="A new rule"
           placeholder="A rule, such as: Never push to main."
-          maxLength={2000}
+          maxLength={500}
           value={text}
           onInput={(event) => setText(event.currentTarget.value)}
         />
@@ -132,7 +132,7 @@ function RuleRow({ id, rule, onAct }: RuleRowProps) {
             class="field"
             aria-label={`Words of ${rule.id}`}
             rows={2}
-            maxLength={2000}
+            maxLength={500}
             value={draft}
             onInput={(event) => setDraft(event.currentTarget.value)}
           />
