@@ -67,7 +67,7 @@ function keepCompiledCode() {
   }
 }
 
-// node:sqlite works and is tested here; that Node still calls it experimental helps nobody who reads a CLI's output.
+// node:sqlite works and is tested here; Node's warning that it is experimental is no help in a CLI's output.
 function silenceSqliteWarning() {
   const emitWarning = process.emitWarning;
   process.emitWarning = (warning, ...rest) => {

@@ -271,7 +271,7 @@ export const commands: readonly Command[] = [
       thread: list("T", "a thread to measure; may stand several times (default, without a FILE: the newest 20)"),
       window: whole("N", { min: 1000 }, "the model's window in tokens (default: the configured model's)"),
       gate: text("FILE", "bounds for figures, as JSON; the exit code is 1 if one is broken"),
-      "held-out": list("FILE", "files nobody tuned on, in tables of their own; may stand several times"),
+      "held-out": list("FILE", "files that nothing was tuned on, in tables of their own; may stand several times"),
       all: flag("measure everything, however long it takes; without this long inputs are sampled"),
     },
     load: async () => (await import("./commands/lab.ts")).evaluating,

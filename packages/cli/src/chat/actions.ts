@@ -266,7 +266,7 @@ export async function edit(session: ChatSession, text: string): Promise<void> {
   session.next = { kind: "say", text };
 }
 
-/** So that somebody who comes back knows where they were: dimmed, and only the beginning of what is long. */
+/** The last exchange of a thread that is opened again: dimmed, and only the beginning of what is long. */
 export async function showLastExchange({ deps, screen, threadId }: ChatSession): Promise<void> {
   let answer = "";
   for await (const { record } of deps.store.records(threadId, { kinds: ["message"], order: "descending" })) {

@@ -62,7 +62,7 @@ export function wholeText({ text, pastes }: Pick<EditorState, "text" | "pastes">
   return text.replaceAll(STANDING_IN, (one) => pastes[one.codePointAt(0)! - FIRST] ?? one);
 }
 
-/** The files that were mentioned by typing: pasted text is somebody else's, who must not choose what is read from the disk. */
+/** Files that were mentioned by typing. Pasted text may come from others, who must not choose what is read from the disk. */
 export function typedMentions({ text, pastedMentions }: EditorState): readonly string[] {
   return mentionedPaths(text.replaceAll(STANDING_IN, " ")).filter((path) => !pastedMentions.includes(path));
 }

@@ -124,7 +124,7 @@ function joined(first: RunResult, then: RunResult): RunResult {
 /** How long the program stays to learn from the turn; what is left is learned by the next one. */
 const LEARNING_MS = 10_000;
 
-/** The turn stands, whatever becomes of learning from it. */
+/** The turn stands, also if learning from it fails. */
 async function learn(home: Home, memory: ConfiguredAgent["memory"], { output }: Context): Promise<void> {
   try {
     await Promise.all([memory?.close(LEARNING_MS), home.embedded()]);

@@ -190,7 +190,7 @@ async function report(synced: SyncRound, told: Set<string>, { output, format }: 
     return;
   }
   const more = told.size > SHOWN ? ` (${told.size} notes, --json has them all)` : "";
-  const wait = busy > 0 ? ` ${counted(busy, "file")} will be read the next time: somebody else is writing.` : "";
+  const wait = busy > 0 ? ` ${counted(busy, "file")} will be read the next time: another process is writing.` : "";
   await output.line(
     `${counted(messages, "new message")} in ${counted(changed, "file")} of ${files}, in ${counted(threads.length, "thread")}${more}.${wait}`,
   );

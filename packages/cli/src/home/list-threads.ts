@@ -1,4 +1,4 @@
-/** The threads a command is about: a user's or everybody's, by age, by pattern. */
+/** The threads a command is about: a user's or all users', by age, by pattern. */
 import * as threads from "palimpsest/internal/thread-operations";
 import { everyThread as everyStoredThread, everyUser, type Store, type ThreadSummary } from "palimpsest/stores";
 import type { Acts } from "./home.ts";

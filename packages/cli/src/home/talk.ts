@@ -198,7 +198,7 @@ export function unfinishedNote(end: RunEnd, next: { readonly decide: string; rea
   switch (end.kind) {
     case "approval": {
       const names = [...new Set(end.calls.map(({ name }) => name))].join(" and ");
-      return `Not run: ${names}. It needs your approval, and without a terminal nobody can be asked; to decide: ${next.decide}`;
+      return `Not run: ${names}. It needs your approval, which can't be asked for without a terminal; to decide: ${next.decide}`;
     }
     case "budget": {
       const spent = end.cost === null ? "" : ` (${money(end.cost)})`;

@@ -26,7 +26,7 @@ export class Display {
   /** The rows above the cursor and its own, as they were drawn. */
   #above: readonly string[] = [];
   #drawn = false;
-  /** Somebody else has the terminal: what is printed meanwhile. */
+  /** Another program has the terminal: what is printed meanwhile. */
   #held: string | null = null;
   #planned = false;
   #closed = false;

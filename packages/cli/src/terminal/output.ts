@@ -289,7 +289,7 @@ export async function askSeveral<T>(
       keyboard.prompt();
       const line = await lines.next();
       // Ctrl-C and Ctrl-D close the keyboard.
-      if (line.done === true) throw new DOMException("nobody answers", "AbortError");
+      if (line.done === true) throw new DOMException("no answer", "AbortError");
       return line.value;
     });
   } finally {

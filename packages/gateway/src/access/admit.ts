@@ -1,6 +1,6 @@
 /**
  * Who may come in, as one pure decision over what is known of a request. The order matters: first whether a page of
- * another site speaks through somebody's browser, then whose key it is, then as whom. Nothing here reads or waits.
+ * another site sent it through a user's browser, then whose key it is, then which user it names. Nothing here reads or waits.
  */
 
 import { createHmac, randomBytes, randomUUID } from "node:crypto";
@@ -12,8 +12,8 @@ import { hashKey, KEY_PREFIX } from "palimpsest/internal/key-operations";
 import type { KeyRow, KeyRows } from "palimpsest/stores";
 
 /**
- * `open`: anybody who reaches the server. `page`: the same, and a link on another site may lead there. `provider`: a
- * user, or whoever brings a provider's key where keys are forwarded; such a route spends nobody else's money.
+ * `open`: no key is needed. `page`: the same, and a link on another site may lead there. `provider`: a user, or a caller
+ * with a provider's key if keys are forwarded; such a route spends only that key's money.
  */
 export type Access = "open" | "page" | "user" | "provider" | "admin";
 
@@ -210,8 +210,8 @@ export async function keyFacts(
   headers: Headers,
   { now, providerUser = null, session = null }: KeyOptions,
 ): Promise<KeyFacts> {
-  const nobodys = { presented: anyKey(headers), providerUser: null };
-  if (keys === undefined) return { exist: false, ...nobodys };
+  const unknown = { presented: anyKey(headers), providerUser: null };
+  if (keys === undefined) return { exist: false, ...unknown };
   if (session !== null && credentials(headers).length === 0) {
     const row = await keys.find(session);
     if (row !== undefined)
@@ -221,7 +221,7 @@ export async function keyFacts(
   const row = key === undefined || another !== undefined ? undefined : await keys.find(hashKey(key));
   // One that is known says by itself that there are some.
   if (row !== undefined) return { exist: true, presented: presented(row, now), providerUser: null };
-  if (!(await keys.any())) return { exist: false, ...nobodys };
+  if (!(await keys.any())) return { exist: false, ...unknown };
   // Only who sent no key of ours at all is known by another's: a wrong one stays wrong.
   if (key === undefined) return { exist: true, presented: anyKey(headers), providerUser };
   return { exist: true, presented: another === undefined ? "unknown" : "several", providerUser: null };

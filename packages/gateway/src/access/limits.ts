@@ -275,16 +275,16 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
 /*
- * Whoever comes with a provider's key that no provider has accepted yet. Such a key may be made up: nothing is written for
- * it until a provider has answered it once, and its requests are limited by the address they come from and for all
- * strangers together, since a new key costs nothing.
+ * Callers with a provider's key that no provider has accepted yet. Such a key may be made up: nothing is written for it
+ * until a provider has answered it once, and its requests are limited by their address and for all strangers together,
+ * since a new key costs nothing.
  */
 
 export interface Strangers {
   /** Whether a provider has accepted the user's key, as far as it is known here. */
   isAccepted(userId: string): boolean;
   accept(userId: string): void;
-  /** For a request of somebody who isn't. */
+  /** For a request with a key that is not accepted yet. */
   take(address: string | null): Taken;
   /** By address and of all, for gateways that count together. */
   readonly counted: readonly RequestLimits[];

@@ -55,7 +55,7 @@ export function sessionOf(secret: Uint8Array, cookies: string | null, now: Date)
   return Number(until) > now.getTime() ? { id, hash, until: Number(until) } : null;
 }
 
-/** Sessions that somebody has ended before their time, each until that. */
+/** Sessions that were signed out before they expired. Each is remembered until it would have expired. */
 export class EndedSessions {
   readonly #ofKeys = new Map<string, Map<string, number>>();
   readonly #atMost: number;

@@ -1,8 +1,8 @@
 /**
  * Ids in a request that name objects of an account with a provider: files, containers, vector stores, stored answers. The
- * account does not know our users, so with the operator's key an id may be anybody's. Looks everywhere but into arguments and
+ * account does not know our users, so with the operator's key an id may be another user's. Looks everywhere but into arguments and
  * schemas of the client's tools and the provider's own reports. Reasoning is let through by its id: clients repeat it without
- * its content, and nobody can read it. Pure.
+ * its content, and it can't be read. Pure.
  */
 import { isRecord } from "@palimpsest/core/internal/text";
 import { fieldsOf, type JsonFields, listIn } from "../http/read-json.ts";

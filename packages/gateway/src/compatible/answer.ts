@@ -275,7 +275,7 @@ export interface ServerThreadPlace {
   readonly seq: number;
   /** What the conversation is known by there. */
   readonly state: ChainState;
-  /** Where the thread has gone on since, or somebody else writes to it: a fork, or this refusal. */
+  /** If the thread has changed since or another request writes to it: a fork, or this refusal. */
   readonly otherwise: "fork" | Error;
 }
 

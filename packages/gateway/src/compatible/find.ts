@@ -152,7 +152,7 @@ async function standsThere<M extends object>(
 
 /*
  * Claiming the matched thread: create, fork or continue it. If another request got there first, the conversation continues
- * in a fork: nobody waits, and nothing is written between the messages of another request.
+ * in a fork: no request waits, and nothing is written between the messages of another request.
  */
 
 /** The thread of a request, held from before its messages are written until its answer is. */

@@ -1,6 +1,6 @@
 /**
  * An answer on its way: what came so far is kept until its end, so that a client which lost its connection and asks again
- * gets the same answer and not another one. Nobody is listening: it goes on for a while, then it is given up.
+ * gets the same answer and not another one. Without a listener it goes on for a while, then it is given up.
  */
 
 import { createHash, randomUUID } from "node:crypto";
@@ -117,7 +117,7 @@ export function nodeClient(outgoing: ServerResponse): ClientConnection {
   };
 }
 
-/** For a server of somebody else's that speaks `fetch`: the response is there when its head is. */
+/** For other servers that speak `fetch`: the response is there when its head is. */
 export function webClient(): { readonly client: ClientConnection; readonly response: Promise<Response> } {
   const left = new AbortController();
   const answered = Promise.withResolvers<Response>();
@@ -216,9 +216,9 @@ async function share(flight: Flight, { runs, key, threadId }: SharedFlight): Pro
     written += batch.length;
     const [own] = await runs.held(holder, TTL_MS);
     if (own?.follow !== true || isHeld) continue;
-    // Somebody hears it elsewhere: it goes on to its end.
+    // A client hears it on another instance: it goes on to its end.
     isHeld = true;
-    flight.attach(NOBODY);
+    flight.attach(SILENT);
   }
   const rest = lines.slice(written).map((line) => JSON.stringify(line));
   await runs.end(id, { holder, batch: { first: written + 1, events: rest }, outcome: "{}" });
@@ -262,7 +262,7 @@ async function handOn(client: ClientConnection, line: FlightLine): Promise<"on" 
 }
 
 const NEVER = new AbortController().signal;
-const NOBODY: ClientConnection = { head() {}, write: async () => {}, end() {}, breakOff() {}, left: NEVER };
+const SILENT: ClientConnection = { head() {}, write: async () => {}, end() {}, breakOff() {}, left: NEVER };
 
 function requestOf(key: string): string {
   return createHash("sha256").update(key).digest("base64");

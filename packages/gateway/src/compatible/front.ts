@@ -111,7 +111,7 @@ export function frontMemory(leastBytes = LEAST_BYTES): FrontMemory {
   };
 }
 
-/** The front's own bytes and those after them. Where somebody else has gone on from that front, they are copied. */
+/** The front's own bytes and those after them. They are copied if another body was grown from that front. */
 function grown(before: FrontEntry | null, bytes: Buffer): FrontRoom {
   const room = before?.room;
   const from = room !== undefined && room.used === before!.bytes.length ? room.used : 0;

@@ -25,7 +25,7 @@ export interface MatchCandidate extends Omit<MatchRow, "answer"> {
 
 export type ThreadMatch =
   | { readonly kind: "new"; readonly parent: string | null }
-  /** The thread goes on; it has `known` of the messages. Where somebody else gets there first, it is forked instead. */
+  /** The thread goes on; it has `known` of the messages. If another request gets there first, it is forked instead. */
   | { readonly kind: "extended"; readonly thread: string; readonly known: number; readonly instead: Instead | null }
   /** A thread of its own that shares the records up to `at`, which hold `known` of the messages. */
   | { readonly kind: "forked"; readonly thread: string; readonly at: number; readonly known: number }
@@ -128,7 +128,7 @@ function unanswered({ places }: RequestFingerprint, { tail }: MatchCandidate, de
 /*
  * The hash chain of a conversation: one keyed hash per message, over the previous hash and the message's content. Spelling,
  * ids, cache marks, reasoning and everything before the first message are left out, since clients change them. Keyed, so that
- * nobody can guess words from a hash. Pure.
+ * words can't be guessed from a hash. Pure.
  */
 
 export interface ChainPlace {

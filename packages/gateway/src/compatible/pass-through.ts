@@ -1,7 +1,7 @@
 /**
  * Requests that are no conversation of ours, passed on to a provider. The operator's key is spent only on what
  * `gateway.pass_through` lists, with a model of the configuration: an account with a provider holds the files, batches and
- * answers of everybody behind this gateway. An admin, and whoever brings the provider's own key, may use all of it.
+ * answers of all users of this gateway. An admin and a caller with the provider's own key may use all of it.
  */
 import { isUtf8 } from "node:buffer";
 import { isRecord } from "@palimpsest/core/internal/text";

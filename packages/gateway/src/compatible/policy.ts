@@ -196,8 +196,8 @@ export function sessionSettings(
   const chosen = summarizationForThreads(settings.summarization);
   const { policy, prune, drafts, reservedOutputTokens, summaryPrompt, maxSummarizerCalls } = chosen;
   const summarization = { ...policy, prune, drafts, reservedOutputTokens, summaryPrompt, maxSummarizerCalls };
-  // Nobody asked for a call to the model of the conversation: it costs, and the client would wait for it. Who brings a
-  // provider's key alone pays with that key; the operator's writes no summary for them.
+  // The model of the conversation writes no summary unasked: it costs, and the client would wait for it. For a caller with
+  // only a provider's key none is written with the operator's key.
   const hasWriter =
     !isProviderUser(caller) &&
     (settings.summarization.model_name !== null || settings.models.some(({ lightweight }) => lightweight));

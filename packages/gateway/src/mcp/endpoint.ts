@@ -7,7 +7,7 @@ export interface McpEndpointOptions extends BodyLimits {
   readonly version: string;
 }
 
-/** The protocol's own package is loaded when somebody first asks for it. */
+/** The protocol's package is loaded with the first request. */
 export function createMcpEndpoint({ version, bodyBytes, bodyNesting }: McpEndpointOptions) {
   return async (request: Request, home: Home): Promise<Response> => {
     const [{ createMcpHandler }, { createMcpServer }] = await Promise.all([

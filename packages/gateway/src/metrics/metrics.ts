@@ -1,6 +1,6 @@
 /**
  * What a gateway counts. Labels are names of routes, codes, rungs and store operations: never a user, a thread or a key, so
- * that the numbers say nothing about anybody, and their count is bounded.
+ * that the numbers say nothing about a person, and their count is bounded.
  */
 import type { AgentEvent } from "palimpsest";
 import type { Usage } from "palimpsest/internal/models";
@@ -34,9 +34,9 @@ export interface Metrics {
   meter(spend: (tokens: number) => void): RequestMeter;
   /** Threads that were deleted because of their age. */
   swept(threads: number | "failed"): void;
-  /** What waits, by the name of its queue, read when somebody asks. One that can't be read is left out. */
+  /** What waits, by the name of its queue, read for each `/metrics`. One that can't be read is left out. */
   queue(name: string, length: () => number | Promise<number>): void;
-  /** Records that the search indexes lack which are being built, read when somebody asks. */
+  /** Records that the search indexes under construction lack, read for each `/metrics`. */
   unindexed(records: () => Promise<number>): void;
   text(): Promise<string>;
 }
@@ -157,7 +157,7 @@ interface Histogram {
 
 export interface MetricRegistry {
   counter(name: string, help: string): Counter;
-  /** Read when somebody asks. */
+  /** Read for each `text()`. */
   gauge(name: string, help: string, read: () => Samples | Promise<Samples>): void;
   histogram(name: string, help: string, bounds: readonly number[]): Histogram;
   text(): Promise<string>;

@@ -1,7 +1,6 @@
 /**
- * What changes while somebody looks: a stream of the threads that were written to, that runs are under way on, or that are
- * gone. The store is asked again and again, since another process may be the one that writes; nothing is asked while nobody
- * follows.
+ * A stream of changes for a page that is open: threads that were written to, that runs are under way on, or that are gone.
+ * The store is polled, since another process may be the one that writes. Without followers nothing is polled.
  */
 
 import type { Home } from "palimpsest/internal/home";

@@ -27,7 +27,7 @@ const requestBody = z.strictObject({
   on_disconnect: z
     .enum(["cancel", "continue"])
     .optional()
-    .describe("What becomes of an answer that nobody reads for 5 seconds. Unless told: cancel."),
+    .describe("Whether an answer without a reader for 5 seconds is cancelled, as unless told."),
 });
 
 type ChatCall = Pick<Call<unknown, z.output<typeof requestBody>>, "home" | "meter" | "providerKey" | "body">;

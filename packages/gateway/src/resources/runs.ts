@@ -68,7 +68,7 @@ export function runRoutes({ runs }: RunRouteDeps): readonly Route[] {
         on_disconnect: z
           .enum(["cancel", "continue"])
           .optional()
-          .describe("What becomes of the run when this request's connection closes. Unless told: continue."),
+          .describe("Whether the run continues, as unless told, when this request's connection closes."),
       }),
       streams: "also",
       answer: z.strictObject({ run, thread, ...outcome }),

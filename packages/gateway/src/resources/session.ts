@@ -26,7 +26,7 @@ export function sessionRoutes(deps: SessionDeps): readonly Route[] {
       async handle({ body, origin }) {
         const { keys, secret, clock } = deps;
         if ((await keys?.any()) !== true)
-          throw new ProblemError(409, "no-keys", "this gateway has no keys: whoever is at this machine is in already");
+          throw new ProblemError(409, "no-keys", "this gateway has no keys: on this machine none is needed");
         const row = await findKey(keys!, body.key, clock());
         if (row === null) throw new ProblemError(401, "bad-key", "this key is not known, or no longer valid");
         const { hash, user, role, expiresAt } = row;

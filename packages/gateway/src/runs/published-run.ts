@@ -1,7 +1,7 @@
 /**
  * One run of this instance, told to the others: its row, its events in batches, its end. It never holds the run up, and
  * what the store can't take now is written when it can. Closed by others, because this process was silent for longer than
- * its lease, the run is stopped: its thread is somebody else's by now.
+ * its lease, the run is stopped: another process may hold its thread by now.
  */
 import type { RunBatch, SharedRuns } from "palimpsest/stores";
 import { problemOf } from "../http/problem.ts";
@@ -30,7 +30,7 @@ export class PublishedRun {
   readonly #followed = Promise.withResolvers<void>();
   /**
    * `along`: in small batches as they come, because a reader of a stream may lose it and come back elsewhere. `at-end`: at
-   * once, since nobody else knows the run's name before its end, unless somebody asks.
+   * once, since no other client knows the run's name before its end, unless one asks for it.
    */
   #writes: "along" | "at-end";
   /** The number of the last event that was written. */
@@ -46,7 +46,7 @@ export class PublishedRun {
     this.done = this.#tell();
   }
 
-  /** Somebody elsewhere follows. */
+  /** A reader on another instance follows. */
   follow(): void {
     this.#writes = "along";
     this.#followed.resolve();

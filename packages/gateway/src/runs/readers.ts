@@ -22,9 +22,9 @@ function errorText(code: string, message: string): string {
 }
 
 /*
- * Who reads a run. A browser that closes a connection may have been told to stop, or be loading its page again: nobody can
- * tell. So a run that nobody reads any more is given up after a while, unless somebody has come back by then, here or on
- * another instance.
+ * Who reads a run. A browser that closes a connection may have been told to stop, or be reloading its page: the two look
+ * the same. So a run without readers is given up after a while, unless a reader has come back by then, here or on another
+ * instance.
  */
 
 const COMES_BACK_MS = 5_000;

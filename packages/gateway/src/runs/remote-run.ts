@@ -1,7 +1,7 @@
 /**
- * A run of another instance, read from the store: its events page by page, woken where there is something new, else looked at
- * again and again. One whose process is gone is closed by whoever reads it next, as aborted, with what was heard of it; what
- * was heard of its last answer is written to the thread, unless somebody has gone on there.
+ * A run of another instance, read from the store: its events page by page, woken where there is something new, else polled.
+ * A run whose process is gone is closed as aborted by its next reader, with what was heard of it. What was heard of its last
+ * answer is written to the thread, unless the thread was continued.
  */
 
 import type { AgentEvent, RunResult } from "palimpsest";

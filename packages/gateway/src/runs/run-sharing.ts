@@ -82,7 +82,7 @@ export class RunSharing {
     return id === undefined || this.#own.has(id) ? null : this.find(userId, id);
   }
 
-  /** Whether somebody on another instance reads a run of this one. */
+  /** Whether a reader on another instance follows a run of this one. */
   async isFollowed({ facts }: SeenRun): Promise<boolean> {
     const page = await this.#deps.sharedOf(facts.user).runs.read(facts.id, Number.MAX_SAFE_INTEGER);
     return (page?.followedMs ?? Number.POSITIVE_INFINITY) < FOLLOWED_MS;

@@ -1,6 +1,6 @@
 /**
- * One run as the gateway knows it: its events so far, how it stands, how to stop it. It goes on whether or not anybody
- * reads. Followers on another instance read the same numbered events from the store (`published-run.ts`).
+ * One run as the gateway knows it: its events so far, how it stands, how to stop it. It goes on with or without
+ * readers. Followers on another instance read the same numbered events from the store (`published-run.ts`).
  */
 import type { AgentEvent, AgentStream, RunEnd, RunResult } from "palimpsest";
 import { NO_USAGE } from "palimpsest/internal/models";
@@ -184,7 +184,7 @@ export function failureOf({ failure }: Pick<SeenRun, "failure">): unknown {
 
 /*
  * What a user may be told of an event. What went wrong with a provider or the store names addresses and files of the
- * server, which are its operator's own: nobody else is told those words. Pure.
+ * server, so only the operator is told those words. Pure.
  */
 
 export type Audience = "operator" | "user";

@@ -278,7 +278,7 @@ function loggedFailure(error: unknown): LoggedFailure {
 
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-/** What is open to anybody says how the server is also while the store doesn't answer. */
+/** Routes that need no key are served while the store doesn't answer: `/healthz` and `/readyz` among them. */
 async function keysFor(access: Access, find: () => Promise<KeyFacts>): Promise<KeyFacts> {
   if (access !== "open" && access !== "page") return find();
   return find().catch(() => ({ exist: true, presented: "none", providerUser: null }));

@@ -19,7 +19,7 @@ interface ClientLimits {
   readonly requestTimeout: number;
   readonly keepAliveTimeout: number;
   readonly maxHeaderSize: number;
-  /** How often somebody looks whether one took too long. */
+  /** How often the server checks whether a request took too long. */
   readonly connectionsCheckingInterval: number;
 }
 

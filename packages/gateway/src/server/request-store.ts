@@ -1,6 +1,6 @@
 /**
- * The store as one request uses it: each operation says how long it took and what came of it, writes are refused while nobody
- * vouches for the caller, and where the client must not wait, an operation without an answer is an error. One layer, made of
+ * The store as one request uses it: each operation reports its duration and outcome, writes are refused until a caller's
+ * provider key is accepted, and where the client must not wait, an operation without an answer is an error. One layer over
  * the home's own store. Streams of records aren't measured.
  */
 import { PalimpsestError } from "@palimpsest/core/internal/errors";

@@ -1,4 +1,4 @@
-/** What a route gives as a response, which keeps its request under way until it is read, or nobody reads it any more. */
+/** A route's answer as a response. Its request stays under way until the answer is read to the end or its reader has left. */
 
 import { pace, slices } from "palimpsest/internal/threads";
 import { Download } from "../http/download.ts";

@@ -1,4 +1,4 @@
-/** The words of messages, as far as somebody looks: asked for once, in batches, and held while the thread is open. */
+/** The words of messages, as far as they are looked at: asked for once, in batches, and held while the thread is open. */
 import { signal } from "@preact/signals";
 import { type AskAnswer, ask } from "./ask.ts";
 

@@ -41,7 +41,7 @@ export function stopFollowing(): void {
   stream = null;
 }
 
-/** Acts when somebody has written to the thread since it was first seen here. */
+/** Acts when the thread has changed since it was first seen here. */
 export function useThreadChange(threadId: string, act: () => void): void {
   const at = threads.value.get(threadId)?.updatedAt;
   const known = useRef(at);

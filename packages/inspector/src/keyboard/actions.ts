@@ -1,6 +1,6 @@
 /**
  * What can be done where one is, for the palette and the keyboard. A view offers its actions while it is shown; a letter
- * alone does one, as long as nobody is typing.
+ * alone does one, except in a text field.
  */
 import { signal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";

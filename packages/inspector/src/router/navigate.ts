@@ -16,7 +16,7 @@ addEventListener("popstate", () => {
   place.value = placeOf(location.pathname, location.search);
 });
 
-/** Links of the page itself don't load it again; whoever wants a new tab gets one. */
+/** Links of the page itself don't load it again, except in a new tab. */
 document.addEventListener("click", (event) => {
   const link = (event.target as Element | null)?.closest?.("a[href]") as HTMLAnchorElement | null;
   if (link === null || event.defaultPrevented || event.button !== 0 || link.target !== "") return;

@@ -28,7 +28,7 @@ export function whyOf({ source, shortened, pinned, evidence, folded }: EntryFact
       tone: "hot",
     };
   if (source === "acknowledgement")
-    return { label: "acknowledges it", sentence: "Nobody said this: roles have to alternate.", tone: "plain" };
+    return { label: "acknowledges it", sentence: "This was not said: roles have to alternate.", tone: "plain" };
   if (source === "rules")
     return { label: "standing rules", sentence: "The rules in force, word for word: nothing drops them.", tone: "hot" };
   if (source === "fold")
@@ -82,6 +82,6 @@ const SENTENCES: Readonly<Record<string, string>> = {
   "stale-output": "An old tool output: its gist stays, the whole is in the log.",
   "long-input": "A long input of a call whose result is known.",
   "old-image": "An old image, which a text stands for.",
-  hidden: "Somebody chose to hide it; show or undo brings it back.",
+  hidden: "It was hidden by choice; show or undo brings it back.",
   clamped: "Too large to stay: its head, its tail and a pointer to the whole.",
 };

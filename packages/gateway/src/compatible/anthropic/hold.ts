@@ -70,7 +70,7 @@ export async function holdMessages(parsed: HeldMessages): Promise<HeldMessages> 
   return { ...held, held: serving };
 }
 
-/** Where nothing is held: the vendor's own server holds threads of its own models, nobody those of others. */
+/** Called when server-side state is off here. Throws if the request needs it and the model is another vendor's. */
 export function leaveMessages({ body, target }: HeldMessages): void {
   if (body["thread"] != null && target.way === "converted") throw refused("thread_unsupported_request");
 }

@@ -1,7 +1,7 @@
 /**
  * A compaction as Anthropic's clients carry it: a block that they send back unread. Ours has the summary as readable text,
- * and as its encrypted content a signed pointer to the place in the thread that it stands for: whoever sends it back goes on
- * there, and nothing of what it stands for is lost. One that we did not make is somebody else's and passes. Pure.
+ * and as its encrypted content a signed pointer to the place in the thread that it stands for: a request with it continues
+ * there, and nothing of what it stands for is lost. A block that we did not make is passed on. Pure.
  */
 
 import { timingSafeEqual } from "node:crypto";

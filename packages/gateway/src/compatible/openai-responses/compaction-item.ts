@@ -1,7 +1,7 @@
 /**
  * A compaction as OpenAI's clients carry it: an item whose content they hand back unread. Ours is the summary as readable
- * text, behind a signed pointer to the place in the thread that it stands for: whoever sends it back goes on there, and
- * nothing of what it stands for is lost. One that we did not make is somebody else's and passes.
+ * text, behind a signed pointer to the place in the thread that it stands for: a request with it continues there, and
+ * nothing of what it stands for is lost. An item that we did not make is passed on.
  */
 
 import type { ThreadHeader } from "@palimpsest/core/internal/log";
@@ -34,7 +34,7 @@ export function compactionItem(
   return { type: "compaction", id: `cmp_${id}`, encrypted_content: `${MARK}${token}\n${text}` };
 }
 
-/** Whether we made it, or somebody who wants to look like us. */
+/** Whether it has our mark. Its signature is checked elsewhere. */
 export function isOurs(item: JsonFields): boolean {
   const { type, encrypted_content: content } = item;
   return type === "compaction" && typeof content === "string" && content.startsWith(MARK);

@@ -26,7 +26,7 @@ export interface OwnTools {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The request with tools of ours behind the client's, if somebody asked for them and the model has a choice of tools. */
+/** The request with tools of ours behind the client's, if they are on and the model has a choice of tools. */
 export function withOwnTools<M extends object>(parsed: ParsedRequest<M>): ParsedRequest<M> {
   const { policy, vendor, body, request, held } = parsed;
   if (policy.tools === "off" || policy.mode !== "on") return parsed;

@@ -88,7 +88,7 @@ function pretty(text: string): string {
   }
 }
 
-/** What was typed so far, by call: the conversation may be shown anew while somebody writes. */
+/** What was typed so far, by call: the conversation may be shown anew while a person types. */
 const reasons = new Map<string, string>();
 
 function Approval({ part, acts }: CallCardProps) {

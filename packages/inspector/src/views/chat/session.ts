@@ -90,7 +90,7 @@ export class PageChatSession {
     if (decided.kind === "failed") return this.#tell(decided.problem);
     const state = answer === "yes" ? ("running" as const) : ("denied" as const);
     this.#change((now) => inCall(now, call, (part) => ({ ...part, state })));
-    // Once nobody is waited for, the agent goes on.
+    // Once no approval is open, the agent goes on.
     if (decided.value.open.length === 0) await this.start({});
   }
 

@@ -110,7 +110,7 @@ interface NoteFormProps {
   readonly onCancel: () => void;
 }
 
-/** What was typed stays where somebody else wrote meanwhile: the problem says so. */
+/** What was typed stays if another writer was faster: the problem says so. */
 function NoteForm({ id, note, onDone, onCancel }: NoteFormProps) {
   // The revision that was read when the form was opened, whatever comes in behind it.
   const [read] = useState(note?.revision ?? 0);

@@ -91,7 +91,7 @@ function RulesCard({ id, rules, onChange }: RulesCardProps) {
       <ul class="stack">{active.map(row)}</ul>
       {waiting.length > 0 && (
         <section class="stack" aria-label="Waiting">
-          <h3>Waiting: recognized, but there was no room or nobody has agreed</h3>
+          <h3>Waiting: recognized, but there was no room or no person has agreed</h3>
           <ul class="stack">{waiting.map(row)}</ul>
         </section>
       )}

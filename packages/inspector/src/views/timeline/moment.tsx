@@ -261,7 +261,7 @@ function Chosen({
   return null;
 }
 
-/** As the provider got it; asked for when somebody wants to see it. */
+/** As the provider got it; fetched when it is opened. */
 function Exact({ id, seq }: { readonly id: string; readonly seq: number }) {
   const [isOpen, setOpen] = useState(false);
   return (

@@ -43,7 +43,7 @@ export function shownEntry(entry: EntryFacts, hidden: number, summary: string): 
   };
 }
 
-/** What nobody said, and the list of entries doesn't bring. */
+/** Entries that are no message and that the list doesn't bring. */
 const TEXTS: Readonly<Record<string, string>> = {
   acknowledgement: "Understood.",
   rules: "Standing rules, word for word",

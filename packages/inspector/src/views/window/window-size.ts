@@ -1,4 +1,4 @@
-/** Sizes of a window that somebody tries: what can be tried, and where a hand or a key leads. Pure. */
+/** Sizes of a window to try: which there are, and where a drag or a key leads. Pure. */
 
 export interface SizeRange {
   readonly least: number;
