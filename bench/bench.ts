@@ -24,14 +24,14 @@ export function readData(path: string | undefined, usage: string): string {
 }
 
 /**
- * The same figures on `--held-out FILE[,FILE]`: data that nobody tuned on. Null where none is given; the page then says so.
+ * The same figures on `--held-out FILE[,FILE]`: data not used for tuning. Null where none is given; the page then says so.
  */
 export async function onHeldOut<T>(
   options: BenchOptions,
   measure: (paths: readonly string[]) => Promise<T>,
 ): Promise<T | null> {
   const given = options["held-out"];
-  if (given === true) throw new BenchInputError("--held-out: name a data file of the same kind that nobody tuned on.");
+  if (given === true) throw new BenchInputError("--held-out: name a data file of the same kind, not used for tuning.");
   return given === undefined ? null : measure(given.split(","));
 }
 

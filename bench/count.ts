@@ -10,7 +10,7 @@ import { type Bench, quantile } from "./bench.ts";
 import { type LangChainMiddleware, loadMiddleware, toPeer } from "./playback/langchain.ts";
 
 const ROUNDS = 31;
-/** A busy machine interrupts long work more than short: the median would flatter whoever does little. */
+/** A busy machine interrupts long work more than short: the median would flatter the side that does little. */
 const LEAST_DISTURBED = 0.1;
 
 const bench: Bench = async (_args, options) => {

@@ -1,5 +1,5 @@
 /**
- * How long an innocent request waits while somebody sends what takes long: in CPU time of the gateway's thread, so that the
+ * How long an ordinary request waits while others send what takes long: in CPU time of the gateway's thread, so that the
  * machine's load doesn't count. Each slow request alone, and all of them at once. Linux only.
  * `npm run bench -- fairness [INPUT...]`
  */

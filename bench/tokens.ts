@@ -69,7 +69,7 @@ async function measure(path: string | undefined, cheap: boolean): Promise<object
   return figures(errors, { ignored, counter: counter.name, prior: counter.prior });
 }
 
-/** A cancelled call that nobody answered isn't sent on: a prompt with it would be refused. */
+/** A cancelled call without a result isn't sent on: a prompt with it would be refused. */
 function asSent(message: Message, answered: ReadonlySet<string>): Message {
   if (openaiShape.calls(message).every((id) => answered.has(id))) return message;
   return { ...message, tool_calls: (message.tool_calls ?? []).filter(({ id }) => answered.has(id)) };

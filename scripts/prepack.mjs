@@ -8,7 +8,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const here = process.cwd();
 
 for (const name of ["LICENSE", "CHANGELOG.md"]) cpSync(join(root, name), join(here, name));
-// The guides and the reference go with the package that they are about: whoever has it installed has them in the version at hand.
+// The guides and the reference go with the package that they are about: an installed package has them in its own version.
 if (basename(here) === "harness") {
   rmSync(join(here, "docs"), { recursive: true, force: true });
   await import("./api-reference/write.ts");

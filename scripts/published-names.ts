@@ -1,4 +1,4 @@
-// Fails if a name of ours on the registry belongs to somebody else. To be run before a release, logged in as who publishes.
+// Fails if a name of ours on the registry belongs to another account. To be run before a release, logged in as the publisher.
 import { execFile } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Every key of the configuration's schema is read by somebody: a setting without a reader is a promise nobody keeps.
+// Every key of the configuration's schema is read by some code: a setting without a reader does nothing.
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
@@ -7,7 +7,7 @@ import { configSchema } from "palimpsest/internal/config";
 import { withoutComments } from "./architecture/syntax.ts";
 import { isTest, loadWorkspace } from "./architecture/workspace.ts";
 
-/** Read by nobody yet, each with its reason. */
+/** Not read yet, each with its reason. */
 const UNREAD: Readonly<Record<string, string>> = {};
 
 const sources = loadWorkspace(join(dirname(fileURLToPath(import.meta.url)), "..")).files.filter(

@@ -1,5 +1,5 @@
 /**
- * What a prompt still says of the messages it no longer shows word for word, judged the same way for everybody and by
+ * What a prompt still says of the messages it no longer shows word for word, judged the same way for all and by
  * rules of its own: a message is lost when neither one of its names nor the beginning of one of its sentences stands
  * anywhere in the prompt.
  */

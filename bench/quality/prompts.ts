@@ -11,9 +11,9 @@
  *   cost        against never compacting, with the prompt cache of a provider that reads at marks
  *   fetched     the same where what isn't seen is read again (8,000 characters) and carried; seenThen, strictThen: before each
  * `cheaper`: rivals that cost less than ours and show no less, and sent every request within the window.
- * `ours with rollover`: each compaction starts a fresh window (`summarization.policy: rollover`); nobody writes notes here.
+ * `ours with rollover`: each compaction starts a fresh window (`summarization.policy: rollover`); no notes are written here.
  * `--quick` leaves out truncation and search. `rich`: LangChain and DeepAgents with a stand-in for a summary that knows what
- * the judge asks for; it is no rival that anybody can have.
+ * the judge asks for; it is no rival that can be had.
  */
 
 import {

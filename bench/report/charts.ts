@@ -50,7 +50,7 @@ export interface Dot {
   readonly y: number;
   /** Written beside the dot; null where the group's name in the legend is enough. */
   readonly label: string | null;
-  /** Measured on data that nobody tuned on. */
+  /** Measured on data not used for tuning. */
   readonly isHeldOut: boolean;
 }
 

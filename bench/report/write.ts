@@ -36,7 +36,7 @@ export function percentUp(share: number, digits = 1): string {
   return `${(Math.ceil(share * 100 * unit - 1e-9) / unit).toFixed(digits)} %`;
 }
 
-/** What was measured on data that nobody tuned on; null where none was given. */
+/** What was measured on data not used for tuning; null where none was given. */
 export interface HeldOut<F> {
   readonly heldOut?: F | null;
 }

@@ -1,6 +1,6 @@
 /**
  * Measures cases side by side: each lives in a process of its own, so that none pays for another's garbage, and in every
- * round each takes one turn, so that all see the same load. Everybody warms up as often, on a short thread and then on the
+ * round each takes one turn, so that all see the same load. Each warms up as often, on a short thread and then on the
  * long one, and is measured as often.
  */
 import { type ChildProcess, fork } from "node:child_process";

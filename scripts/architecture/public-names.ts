@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { exportsOf } from "./imports.ts";
 import { loadWorkspace, type Package, type Workspace } from "./workspace.ts";
 
-/** More than one screen, and nobody finds the name he needs. */
+/** More than fits a screen, and a name is hard to find. */
 const MAX_VALUES = 15;
 const MAX_VALUES_IN_ALL = 120;
 

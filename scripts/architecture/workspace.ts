@@ -47,7 +47,7 @@ export function loadWorkspace(root: string): Workspace {
   return { packages, files: [...files, ...sourcesUnder(root, "scripts", null)] };
 }
 
-/** What a script writes and nobody reads or commits: no rule about how code reads is for it. */
+/** Written by a script and not committed: rules about how code reads don't apply to it. */
 export function isMade(path: string): boolean {
   return path === join("packages", "harness", "src", "client", "routes.ts");
 }

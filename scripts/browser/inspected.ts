@@ -1,6 +1,6 @@
 /**
  * The page as a person has it: a real gateway on a real store, a real browser before it. Whatever goes wrong unseen fails the
- * test: an error on the console, one that nobody caught, a breach of the content security policy, what axe finds, a page
+ * test: an error on the console, one that was not caught, a breach of the content security policy, what axe finds, a page
  * wider than its window. Everything is closed when the visit is over.
  */
 import assert from "node:assert/strict";

@@ -40,7 +40,7 @@ print(JSON.stringify(ways, null, 1));
 // Connections that are kept alive would hold the process.
 process.exit(0);
 
-/** With a second model, which nobody asks: where there is only the offline one, summaries are written by rules alone. */
+/** With a second model, which is not called: where there is only the offline one, summaries are written by rules alone. */
 function config(triggerMessages: number, memory: boolean): string {
   return `
 models:

@@ -1,6 +1,6 @@
 /**
  * Loaded into every process that runs test files. Once its tests are done it has a minute to end: what is open then is
- * told and fails the run, which it would keep waiting for ever. It ends with the run, however that ends. Which file and
+ * told and fails the run, which would otherwise never end. It ends with the run, however that ends. Which file and
  * which test runs is written down, since a process that never pauses can't be asked.
  */
 import { writeFileSync } from "node:fs";
