@@ -137,7 +137,7 @@ function fromOutput(item: ResponsesItem): ItemFields {
   const alone = only !== undefined && ("alone" in only || !String(only["type"]).startsWith("input_"));
   const given = alone ? spelledAlone(only) : (list?.map(fromBlock) ?? output);
   const result = { ...rest, type: "function_call_result", output: given };
-  // One that we wrote, for a call that nobody answered, has neither.
+  // One that we wrote, for a call without an answer, has neither.
   return { name: "", status: "completed", ...result };
 }
 

@@ -59,7 +59,7 @@ export class PalimpsestSession
   async getItems(limit?: number): Promise<AgentInputItem[]> {
     const thread = await this.#thread();
     const { messages, sources } = await thread.prompt();
-    // The runner adds the next question itself, and drops calls that nobody answered.
+    // The runner adds the next question itself, and drops calls without an answer.
     const items = itemsOf(messages.filter((_, index) => sources[index] !== "added"));
     return limit === undefined ? [...items] : limit <= 0 ? [] : items.slice(-limit);
   }

@@ -1,5 +1,5 @@
 /**
- * A `fetch` that never follows a redirect: an address that nobody configured gets neither words nor keys. Every request to
+ * A `fetch` that never follows a redirect: an address that is not configured gets neither words nor keys. Every request to
  * a provider or to a server of the configuration goes through it.
  */
 import { PalimpsestError } from "@palimpsest/core/internal/errors";

@@ -154,7 +154,7 @@ function escapeLoneSurrogates(json: string): string {
 }
 
 /*
- * Reads a chained record back. Every past format version is accepted for ever; a newer one is refused with the record's
+ * Reads a chained record back. Every past format version stays readable; a newer one is refused with the record's
  * place and the way out, because guessing at it could show a wrong prompt.
  */
 

@@ -249,7 +249,7 @@ function mapStrings<V>(value: V, map: (string: string) => string): V {
 
 // What changed between two JSON values, as JSON, so that a record can hold what is new instead of everything again.
 // `applyDelta(a, deltaOf(a, b))` is b, whatever both are; how short the delta is depends on how alike they are. Its
-// spelling belongs to the log's format and is read for ever. Applying never throws: a delta that doesn't fit the
+// spelling belongs to the log's format and stays readable. Applying never throws: a delta that doesn't fit the
 // value it meets (somebody damaged one of them) gives what can be made of it.
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;

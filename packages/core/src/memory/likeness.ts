@@ -49,7 +49,7 @@ export function sayingTheSameAs(texts: readonly string[]): (text: string) => boo
     const asked = statementOf(text);
     if (wordings.has(asked.wording)) return true;
     const lists = [...asked.terms].map((term) => byTerm.get(term) ?? NONE).sort((a, b) => a.length - b.length);
-    // Whoever says the same lacks so few of the terms that it has one of these.
+    // A statement that says the same lacks so few of the terms that it has one of these.
     const enough = lists.length - Math.ceil(lists.length * SAME_SHARE) + 1;
     return lists.slice(0, enough).some((list) => list.some((one) => areSame(asked, one)));
   };

@@ -1,7 +1,7 @@
 /**
  * The repair of the rule that all providers share: a message's calls are answered directly after it. Each result is first
  * assigned to the call it answers; then every assistant message is written with all its results behind it: those that stood
- * there, those that stood elsewhere, and an error result for each call nobody answered. A result without a call is quoted in
+ * there, those that stood elsewhere, and an error result for each call without one. A result without a call is quoted in
  * a user turn, so that the model still reads it.
  */
 import type { Item, RepairContext } from "./repair.ts";

@@ -86,7 +86,7 @@ function apportion(weights: readonly number[], total: number): number[] {
   return whole;
 }
 
-/** What turns that nobody said count as. */
+/** The part that a generated turn belongs to, by its source. */
 const MADE_UP: Readonly<Partial<Record<string, PartName>>> = {
   summary: "summary",
   acknowledgement: "acknowledgement",

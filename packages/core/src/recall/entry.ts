@@ -177,7 +177,7 @@ const ASKS_USER =
 
 const QUESTION_STEMS: ReadonlySet<string> = new Set([...QUESTION_WORDS].map(stem));
 
-/** A separator or a digit among letters: nobody writes that by chance. A brand's inner capital is not enough. */
+/** A separator or a digit among letters: that is not written by chance. A brand's inner capital is not enough. */
 function isStrict(term: string): boolean {
   return /[_./:\\@#]/.test(term) || (/\d/.test(term) && /\p{L}/u.test(term)) || /^\d{4}-\d{2}-\d{2}/.test(term);
 }
@@ -196,7 +196,7 @@ export interface Indexable {
   /** Who speaks: the message's own `name` where it has one, else its role. */
   readonly speaker: string;
   readonly role: Role;
-  /** What a person typed in this thread; empty where nobody did. */
+  /** What a person typed in this thread; else empty. */
   readonly typed: string;
 }
 

@@ -101,7 +101,7 @@ export function rank(
   const said = new Float64Array(docs.length);
   docs.forEach((doc, index) => {
     const exact = rare.length === 0 ? 0 : rare.filter((t) => doc.frequencies[t]! >= 0.7).length;
-    // Of those that hold what is asked for by its name the one that speaks most of it comes first, whoever said it.
+    // Of those that hold what is asked for by its name the one that speaks most of it comes first, in any role.
     let score = exact === 0 ? own[index]! + sharedScore(isPair, own, index, options) : own[index]!;
     if (score <= 0) return;
     if (exact === 0 && standingTerm >= 0 && doc.frequencies[standingTerm]! > 0) score *= options.standing;

@@ -136,7 +136,7 @@ function layOut(chosen: readonly RenderedLine[], several: boolean, options: Rend
   return { text: "", tokens: 0, shown: [] };
 }
 
-/** In characters. Whoever reads finds more by many short windows than by few long ones; only the best hits are worth more. */
+/** In characters. Readers find more in many short windows than in few long ones; only the best hits are worth more. */
 const ROOM: readonly (readonly [ranks: number, characters: number])[] = [
   [3, 540],
   [10, 300],

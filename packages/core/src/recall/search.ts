@@ -29,7 +29,7 @@ export interface SearchOptions {
 }
 
 export type SearchResult =
-  /** `weights`: how much each term of the question counts in this scope, for whoever shows the hits. */
+  /** `weights`: how much each term of the question counts in this scope, to show the hits by. */
   (
     | { readonly kind: "found"; readonly hits: readonly Hit[]; readonly weights: ReadonlyMap<string, number> }
     /** `no-terms`: the question is empty or holds only words that stand in every text. */
@@ -148,7 +148,7 @@ function planSeeks(terms: readonly QueryTerm[], statistics: ScopeStatistics, mos
 }
 
 // What is worth asking for next after a search: names that stand in its hits and not in the question, and the days of
-// hits that were not shown. Read from the hits, not by a model; whoever asked decides whether to search again. Pure.
+// hits that were not shown. Read from the hits, not by a model; the caller decides whether to search again. Pure.
 
 /** One short line, or nothing. `hits` are best first, `shown` those of them that the answer shows. */
 export function followUps(question: string, hits: readonly ShownHit[], shown: readonly ShownHit[]): string {

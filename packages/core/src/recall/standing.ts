@@ -274,7 +274,7 @@ function withAnyVerbFirst(form: string): Pick<RegExp, "test"> {
   return { test: (sentence) => loose.test(sentence) && exact.test(sentence) };
 }
 
-/** Compiles the forms, one in a step: their first two uses take 0.1 s of CPU in all, which nobody should wait for at a stretch. */
+/** Compiles the forms, one in a step: their first two uses take 0.1 s of CPU in all, too long to block other work. */
 function* compileForms(): Generator<void, void> {
   for (const form of [TOLD, ...INSTRUCTIONS, STATEMENT, LIFE, ...PREFERENCES, ONCE])
     for (const text of ["a", "b"]) {

@@ -286,7 +286,7 @@ export function readNames(stored: unknown): readonly UsedName[] {
 export function namesOf<M>(message: M, shape: Shape<M>): readonly string[] {
   const names = new Set<string>();
   for (const part of shape.parts(message)) {
-    // A listing of megabytes would keep the process busy for names that nobody uses.
+    // A listing of megabytes would keep the process busy for names that are never used.
     const text = part.kind === "call" ? part.input : "text" in part ? part.text : "";
     const read = redactSecrets(text.slice(0, MOST_READ)).text;
     const beginning = part.kind === "call" ? read.replaceAll(/\\[nrt"]/g, " ") : read;

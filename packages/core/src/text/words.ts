@@ -270,7 +270,7 @@ function endOfOwn(plain: string, { paragraphs, isKnown = () => false }: OwnWords
   return plain.length;
 }
 
-/** The name of a file over its text, or a heading over a list that addresses nobody. Greetings and words such as "Rules" are the user's own. */
+/** The name of a file over its text, or a heading over a list that does not address the assistant. Greetings and words such as "Rules" are the user's own. */
 function isTitle(line: string, next: string): boolean {
   if (RULES.test(line) || TELLS.test(line) || next.trim() === "") return false;
   return (
@@ -384,7 +384,7 @@ function masked(text: string, quotes: OwnWordsOptions["quotes"]): string {
     .replace(/(?<=[\s(:])'[^'\n]{1,400}[.!?,]'(?=[\s.,;)]|$)/g, hide);
 }
 
-/** A command behind a shell's prompt, and all that follows: nobody can tell where its output ends. */
+/** A command behind a shell's prompt, and all that follows: where its output ends is unknown. */
 const SHELL =
   /(?:^|\n)[ \t]*(?:[\w.[-]{1,40}@[^\s$#%]{1,80} ?[^\s$#%]{0,80}[$#%]|\$|PS [^\n>]{1,100}>) (?=[\p{L}./~])[\s\S]*/u;
 

@@ -161,7 +161,7 @@ async function statusOf(call: ToolCall, run: Run, context: Approving): Promise<C
     const child = run.thread.header.kind === "subagent";
     return child ? { kind: "deny", reason: NOBODY_TO_ASK } : { kind: "ask", reason };
   } catch (error) {
-    // Nobody knows whether it may run, so it doesn't.
+    // Whether it may run is unknown, so it doesn't.
     return {
       kind: "fail",
       reason: `${call.name} was not run, since its approval could not be decided: ${messageOf(error)}`,
@@ -210,7 +210,7 @@ export interface PendingCall {
   readonly name: string;
   /** Seq of the answer that makes the call. */
   readonly of: number;
-  /** Null: nobody has said anything yet. */
+  /** Null: not answered yet. */
   readonly answer: "yes" | "no" | null;
   /** Why it was answered so; before that, why it is asked, where the agent says so. */
   readonly reason: string | null;
@@ -286,7 +286,7 @@ async function callsOf(
 // A person's word on a call that waits, from any process that can reach the store; the next run acts on it.
 
 export type Approved =
-  /** `open`: ids of calls that nobody has answered yet. */
+  /** `open`: ids of calls that are not answered yet. */
   | { readonly kind: "recorded"; readonly open: readonly string[] }
   | { readonly kind: "not-pending"; readonly callId: string }
   | Exclude<Committed, { kind: "committed" }>;

@@ -20,7 +20,7 @@ export type AgentErrorCode =
   | "bad-body"
   /** A browser has sent what a user can't say. */
   | "not-allowed"
-  /** A file was given by its address, which nobody here contacts. */
+  /** A file was given by its address, which is not fetched here. */
   | "no-addresses"
   /** The thread has this message, or the answers to these calls, already. */
   | "already-said"
@@ -46,7 +46,7 @@ export type AgentErrorCode =
   | "stream-cut"
   | "timed-out"
   | "answer-too-long"
-  /** The provider's address leads to another one, which nobody configured. */
+  /** The provider's address redirects to one that is not configured. */
   | "redirected"
   | "bad-response"
   | "too-long"

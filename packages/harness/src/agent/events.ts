@@ -111,7 +111,7 @@ export type StepUsage = Usage;
 export type RunEnd =
   /** The model has answered; `finish` is the SDK's reason (`stop`, `length`, `content-filter`, ...). */
   | { readonly kind: "answered"; readonly finish: string }
-  /** The model calls tools that have no `execute`: whoever asked runs them and gives the results as the next message. */
+  /** The model calls tools that have no `execute`: the caller runs them and gives the results as the next message. */
   | { readonly kind: "client-calls"; readonly calls: readonly ClientCall[] }
   /** These wait for a person's approval; the next run goes on from there. `clientCalls` are the client's to run. */
   | {

@@ -191,7 +191,7 @@ async function runIn(run: ActiveRun, plan: RunPlan): Promise<RunEnd> {
     const waiting = await resumeCalls(run, { tools: run.tools(), chain, timeoutMs: setup.toolTimeoutMs });
     end = waiting ?? (await runLoop(run, loopOptions(run, plan), progress));
   } catch (error) {
-    // Whoever waits on the run's signal throws when it is stopped; a thread that was taken over is told apart below.
+    // Code that waits on the run's signal throws when it is stopped; a thread that was taken over is told apart below.
     end = isAbort(error, run.signal) ? { kind: "aborted" } : failed(error, progress);
   }
   run.assertHeld();
@@ -205,7 +205,7 @@ function openQuestion({ live, original }: ActiveRun["thread"]): number | null {
   return last !== undefined && original(last).role === "user" ? last.seq : null;
 }
 
-/** Where another model is left, nobody waits for one that failed. */
+/** While another model is left to ask, a failed one is not waited for. */
 function loopOptions(run: ActiveRun, { setup, output, budget }: RunPlan): LoopOptions {
   const common = { ...setup, output, budget };
   const from = (model: ModelSetup, left: readonly ModelSetup[]): LoopOptions => {
@@ -292,7 +292,7 @@ export function openBudget({ tokens, cost, prices: given }: RunBudget, model: st
 export interface Lifetime {
   /** Aborted once the agent is being closed: what is under way stops, nothing new begins. */
   readonly closing: AbortSignal;
-  /** Aborted when the time for that has passed: leases are given back whoever still works under them. */
+  /** Aborted when the time for that has passed: leases are given back even if work goes on under them. */
   readonly over: AbortSignal;
   /** The caller's signal together with `closing`. */
   signalWith(given: AbortSignal | undefined): AbortSignal;

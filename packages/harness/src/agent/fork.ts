@@ -88,7 +88,7 @@ async function questionSeq(store: Store, threadId: string, messageId?: string): 
   return null;
 }
 
-/** The seq of what a person said, by its id. Null: it isn't there, or nobody said it. */
+/** The seq of what a person said, by its id. Null: it isn't there, or no person said it. */
 async function saidSeq(store: Store, threadId: string, messageId: string): Promise<number | null> {
   for await (const record of newestFirst(store, threadId))
     if (record.id === messageId) return isQuestion(record) ? record.seq : null;

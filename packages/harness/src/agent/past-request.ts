@@ -40,7 +40,7 @@ import { type AgentSetup, depsOf } from "./session.ts";
 
 export type PastRequest =
   | { readonly kind: "missing" }
-  /** Nobody has answered at this record or after it, or what was sent beside the messages wasn't stated. */
+  /** No model answered at this record or after it, or what was sent beside the messages wasn't stated. */
   | { readonly kind: "no-request"; readonly reason: "no-answer" | "not-recorded" }
   | { readonly kind: "erased"; readonly answer: number; readonly what: "system" | "tools" | "parameters" | "memory" }
   | SentRequest;

@@ -1,5 +1,5 @@
 /**
- * One attempt of one model call, read to its end, whose tools nobody runs here. Whatever happens
+ * One attempt of one model call, read to its end; its tools are run elsewhere. Whatever happens
  * comes back as a value: answered, failed or aborted, with the text that was shown until then. Writes nothing.
  */
 import type { LanguageModelV4Source } from "@ai-sdk/provider";
@@ -80,7 +80,7 @@ async function stream(
     abortSignal: signal,
   });
   for await (const part of parts) {
-    // Stopped meanwhile: nobody listens any more.
+    // Stopped meanwhile: no listener is left.
     signal.throwIfAborted();
     if (!ANNOUNCEMENTS.has(part.type)) silence.heard();
     seen.take(part as StreamPart);

@@ -149,7 +149,7 @@ function joinedText<E extends { readonly text: string }>(first: E, second: { rea
 
 // One streamed call of a model through the SDK, in one of two ways that come to the same answer. `streamText` is made
 // for whole conversations and costs a turn a third of its CPU; the SDK's single call does all that is needed here,
-// but is still marked as experimental. So it is used where the installed SDK has it and nobody listens to the
+// but is still marked as experimental. So it is used where the installed SDK has it and no one listens to the
 // telemetry that `streamText` sends.
 
 export interface ModelCall extends Omit<ModelSettings, "languageModel"> {
@@ -183,7 +183,7 @@ const SINGLE_CALL = sdk.experimental_streamLanguageModelCall as
   | typeof sdk.experimental_streamLanguageModelCall
   | undefined;
 
-/** Looked up with every call: whoever listens may come later. */
+/** Looked up with every call: a listener may come later. */
 function isTraced(): boolean {
   const integrations = (globalThis as { AI_SDK_TELEMETRY_INTEGRATIONS?: readonly unknown[] })
     .AI_SDK_TELEMETRY_INTEGRATIONS;
@@ -196,7 +196,7 @@ export function streamConversation(call: ModelCall): ModelStream {
   const result = sdk.streamText({
     ...call,
     maxRetries: 0,
-    // Promises that nobody awaits must not end the process when the call fails.
+    // Promises that are not awaited must not end the process when the call fails.
     onError: () => {},
   });
   return {

@@ -34,7 +34,7 @@ export interface CallOutcome {
 export interface ToolContext {
   readonly tools: ToolSet;
   readonly chain: Chain;
-  /** Null: tools may take for ever. */
+  /** Null: no limit. */
   readonly timeoutMs: number | null;
 }
 

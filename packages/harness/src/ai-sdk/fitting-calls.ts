@@ -1,5 +1,5 @@
 /**
- * Calls of a model that are never longer than its window, without a thread: whoever calls gives the whole conversation each
+ * Calls of a model that are never longer than its window, without a thread: the caller gives the whole conversation each
  * time and knows nothing of it. What was hidden is remembered for as long as the process lives, by how the conversation begins.
  */
 import { createMessageCompactor, type MessageCompactor } from "../messages/message-compactor.ts";

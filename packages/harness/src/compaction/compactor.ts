@@ -57,7 +57,7 @@ export interface CompactRequest {
   readonly keep?: Keep | undefined;
   /** `rollover`: a fresh window, whatever the policy says. */
   readonly style?: Policy["style"] | undefined;
-  /** Everything but the append, without a model; `quiet`: and tells nobody. */
+  /** Everything but the append, without a model; `quiet`: without events, too. */
   readonly dryRun?: boolean | "quiet" | undefined;
   /** Another window than the model's: a limit the provider stated, or one a person asks about. */
   readonly window?: Window | undefined;

@@ -1,5 +1,5 @@
 /**
- * Drafts the next summary while the thread goes on, so that the trigger finds it ready and nobody waits. One draft
+ * Drafts the next summary while the thread goes on, so that the trigger finds it ready and no run waits. One draft
  * at a time; it is kept beside the log and committed only if it still holds. It never touches the thread, and whatever
  * goes wrong is an event, since the trigger can always do without.
  */
@@ -253,7 +253,7 @@ function planDraft<M>(prompt: Prompt<M>, window: Window, policy: Policy): Cut | 
   return enough ? plan.cut : null;
 }
 
-/** Where nobody said what to keep: no cut at the trigger leaves more. */
+/** Where no setting says what to keep: no cut at the trigger leaves more. */
 function longestTail({ lowWater, maxSummary }: Limits, outside: number): Keep {
   return [{ type: "tokens", value: Math.max(1, lowWater - outside - maxSummary) }];
 }

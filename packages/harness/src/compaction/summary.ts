@@ -285,7 +285,7 @@ export async function carryOutFitting<M>(
   });
 }
 
-/** With a draft that covers most of it no model is asked and nobody waits: the rest is added by rules. */
+/** With a draft that covers most of it no model is asked and no run waits: the rest is added by rules. */
 async function fromDraft<M>(
   plan: CompactPlan,
   request: CompactRequest,

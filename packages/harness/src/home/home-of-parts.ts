@@ -1,6 +1,6 @@
 /**
  * A home made of parts that a program has already: a store, a model, settings. Nothing is looked for on the disk and no
- * environment is read, so that a server can be embedded where nobody has a home.
+ * environment is read, so that a server can be embedded where there is no home.
  */
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { DEFAULT_USER } from "@palimpsest/core/internal/log";

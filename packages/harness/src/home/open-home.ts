@@ -213,7 +213,7 @@ async function embeddingOf(
   onError: HomeOptions["onError"],
 ): Promise<HomeEmbedding> {
   if ((await configuration()) === null) return {};
-  // Where the store is named, nobody has read the configuration yet, and a search can do without it.
+  // Where the store is named, the configuration is not read yet, and a search can do without it.
   const embedder = await settings().then(
     ({ recall }) => recall.embedder,
     () => null,

@@ -78,7 +78,7 @@ function accountPowers({ api_key: written, provider }: WrittenFields, key: strin
   return [power("address", `${key}.api_key`, detail)];
 }
 
-/** What your programs run because it is there: whoever writes it runs commands with your rights. */
+/** What your programs run because it is there: its writer runs commands with your rights. */
 function openedFiles(list: unknown): Power[] {
   if (list === undefined || list === null) return [];
   const kept: readonly unknown[] = Array.isArray(list) ? list : [];

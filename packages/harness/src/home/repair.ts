@@ -91,7 +91,7 @@ async function evidenceCheck(store: Store, threadId: string): Promise<HomeCheck 
 async function folderCheck(ownFolders: ReadonlySet<string>, options: LeftOverOptions): Promise<HomeCheck | null> {
   const { home, derived } = options;
   const stores = [storeTarget(null, home), ...notedStores(home)];
-  // Of a store that can't be read now nobody knows the threads.
+  // The threads of a store that can't be read now are unknown.
   const others = await foldersElsewhere(home, stores.filter(existsSync)).catch(() => null);
   const folders = others === null || stores.some(isPostgresUrl) ? "shared" : options.folders;
   const stray = threadFolders(home).filter((folder) => !ownFolders.has(folder) && !others?.has(folder));

@@ -219,7 +219,7 @@ function fingerprintOf(parts: Readonly<Record<string, string>>): string {
 
 function fileDigest(path: string): string {
   try {
-    // Reading a pipe would wait for ever.
+    // Reading a pipe would block without end.
     return statSync(path).isFile() ? digestOf(readFileSync(path)) : "none";
   } catch {
     return "none";
@@ -268,7 +268,7 @@ function ownerOf(paths: readonly string[], uid: number | null): "self" | "other"
       // A link and what it leads to.
       return [lstatSync(path), statSync(path)].some((stats) => ![uid, 0].includes(stats.uid));
     } catch {
-      // What isn't there belongs to nobody.
+      // What isn't there has no owner.
       return false;
     }
   };

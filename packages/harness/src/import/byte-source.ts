@@ -25,7 +25,7 @@ export function bytesSource(name: string, bytes: Buffer): ByteSource {
 /** Or what is wrong with the path. */
 export async function fileSource(path: string): Promise<ByteSource | string> {
   try {
-    // To open a pipe would wait for its writer, perhaps for ever, and a file is read more than once.
+    // To open a pipe would wait for its writer, perhaps without end, and a file is read more than once.
     if ((await statOf(path)).isFIFO()) return `${path} is a pipe: write its content into a file first`;
     const file = await open(path);
     try {

@@ -1,6 +1,6 @@
 /**
  * What a reader makes of a file while it comes in: threads that are opened, what is said in them, and what is left out.
- * The same file always gives the same pieces, and a file that has grown gives the old ones first: so whoever writes them
+ * The same file always gives the same pieces, and a file that has grown gives the old ones first: so code that writes them
  * down can stop after any of them and go on there.
  */
 import type { Usage } from "../models/facts.ts";

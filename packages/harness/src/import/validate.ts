@@ -1,5 +1,5 @@
 /**
- * Says what makes an imported message unusable: what its dialect's shape couldn't read, and block types nobody knows. A
+ * Says what makes an imported message unusable: what its dialect's shape couldn't read, and unknown block types. A
  * running conversation carries unknown blocks along; a file with one is more likely damaged or of another dialect, and
  * the import should report it. Judges one message at a time: how they stand together the view repairs.
  */

@@ -154,7 +154,7 @@ export function todos(): Middleware {
 export interface StandingRulesOptions {
   readonly agent?: readonly string[] | undefined;
   readonly user?: ((userId: string) => readonly string[]) | undefined;
-  /** Paths of files such as AGENTS.md, of which standing instructions are taken. Whoever names one trusts its words. */
+  /** Paths of files such as AGENTS.md, of which standing instructions are taken. To name one is to trust its words. */
   readonly files?: readonly string[] | undefined;
 }
 

@@ -104,7 +104,7 @@ async function* everyFile(workspace: Workspace, signal: AbortSignal): AsyncGener
       for await (const { place, kind } of walk(workspace, { root, segments: [] }, limits))
         if (kind === "file") yield place;
     } catch (error) {
-      // A folder that nobody has written to isn't there.
+      // A folder that was never written to isn't there.
       if (!(error instanceof ToolFailure)) throw error;
     }
   }

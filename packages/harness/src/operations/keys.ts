@@ -1,6 +1,6 @@
 /**
  * Keys to the gateway: made, listed, ended. A key is in the answer that makes it, and in no other. It is 32 random bytes, so
- * its SHA-256 can be looked up as it is: nobody can guess towards it.
+ * its SHA-256 can be looked up as it is: it can't be guessed.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { checkUser } from "@palimpsest/core/internal/log";

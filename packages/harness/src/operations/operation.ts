@@ -72,7 +72,7 @@ export interface OperationOptions {
   readonly onCompaction?: OnCompactionEvent;
   /** The home of another user, if the caller may act for them. Without it everybody's is open, as on one's own machine. */
   readonly forUser?: (userId: string) => Home;
-  /** The environment of the person who asks; without it that of nobody. */
+  /** The environment of the person who asks; without it an empty one. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** The id of the run under way on a thread; null: none is. Without it no run is known. */
   readonly runOn?: (userId: string, threadId: string) => Promise<string | null>;

@@ -229,7 +229,7 @@ export async function transcriptDocument(store: Store, threadId: string, { befor
 }
 
 const KINDS = ["message", "usage", "compaction", "prune", "undo", "pin", "evidence", "event"] as const;
-/** A page shows so much of a text; whoever wants the rest asks for it. */
+/** A page shows so much of a text; the rest is asked for. */
 const MOST_CHARS = 20_000;
 /** A picture within a page of a transcript. */
 const MOST_PICTURE = 400_000;

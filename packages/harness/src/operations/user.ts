@@ -51,7 +51,7 @@ export const deleteUser = operation({
   },
 });
 
-/** Last, so that whoever asked can ask again if something failed before. */
+/** Last, so that the caller can ask again if something failed before. */
 async function endKeys(home: Home): Promise<number> {
   const { keys } = home.store;
   const own = await keysOf(home);

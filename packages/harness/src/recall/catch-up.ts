@@ -55,7 +55,7 @@ export async function indexAppended({ store, tools, bulk }: IndexDeps, threadId:
     await catchUp(store, threadId, { tools, leave, by: "filler" }).catch(() => {});
     return;
   }
-  // Whoever appends much indexes as much: an import leaves nothing behind that somebody else would have to wait for.
+  // Who appends much indexes as much: an import leaves nothing behind that others would have to wait for.
   const share = SHARE_RECORDS + added;
   await catchUpShare({ store, tools }, threadId, share).catch(() => {});
 }

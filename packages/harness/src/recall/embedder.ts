@@ -88,7 +88,7 @@ async function unlessPaused(
     return result;
   } catch (error) {
     const { reason } = request.abortSignal ?? {};
-    // Whoever asked has gone: that is no failure of the embedder's. Its own time having passed is one.
+    // The caller has gone: that is no failure of the embedder's. Its own time having passed is one.
     const left = request.abortSignal?.aborted === true && (reason as Error | undefined)?.name !== "TimeoutError";
     if (!left && pause.failed(performance.now()) === "first") onFailure(errorText(error));
     throw error;

@@ -27,7 +27,7 @@ export type IndexingEvent =
 export interface IndexingOptions extends Partial<Pick<WorkOptions, "leaseMs" | "pollMs" | "stopMs">> {
   readonly onEvent?: (event: IndexingEvent) => void;
   readonly clock?: () => Date;
-  /** `queued`: threads that nobody asked for aren't looked for. */
+  /** `queued`: only threads that were asked for. */
   readonly finds?: "late" | "queued";
 }
 
@@ -95,7 +95,7 @@ async function build(store: SearchableStore, job: Job, { now, onEvent, signal }:
   const { userId, threadId } = job;
   if ((job.payload as IndexPayload).from === "start") {
     await store.search.clear(threadId);
-    // From here on a kill costs nothing: whoever takes the job over goes on, and doesn't begin again.
+    // From here on a kill costs nothing: the worker that takes the job over goes on, and doesn't begin again.
     await store.outbox?.queue?.(threadId, indexJob("here", now()));
   }
   await catchUp(store, threadId, {
@@ -135,7 +135,7 @@ function nameOf({ userId, threadId }: Pick<JobStatus, "userId" | "threadId">): s
 
 /* Vectors of messages, where there is an embedder: made behind the turns as well. */
 
-/** Nobody waits for these, but one that never answers must not hold the rest up. */
+/** No run waits for these, but one that never answers must not hold the rest up. */
 const BATCH_MS = 60_000;
 const BATCH = 64;
 
@@ -152,7 +152,7 @@ interface Time {
   readonly over: AbortSignal;
 }
 
-/** Gives the thread's messages the vectors they lack. Never throws; whoever comes while it is under way gets the same promise. */
+/** Gives the thread's messages the vectors they lack. Never throws; a call while it is under way gets the same promise. */
 export function keepEmbedded(deps: EmbeddingDeps, threadId: string, time: Time): Promise<void> {
   const { store, onEmbedding } = deps;
   if (deps.embedder === undefined || !isSearchable(store) || !store.search.vectors) return Promise.resolve();

@@ -232,7 +232,7 @@ function piecesToRead({ terms, left, pieces }: Seeking): number {
 }
 
 // What is to be done next for an index, decided from how far it has come: nothing here reads or writes. The tables
-// keep the position with what was indexed, so whoever looks next, in whatever process, goes on where the last one
+// keep the position with what was indexed, so the next one, in any process, goes on where the last one
 // stopped.
 
 /** `at`: which of the segments. */

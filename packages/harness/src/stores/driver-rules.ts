@@ -1,6 +1,6 @@
 /**
  * What every driver does alike, whatever its engine, so that a new one need only keep rows: who may be named, the order of a
- * batch, what a load brings beside the tail, page marks, and what becomes of a fork whose parent goes.
+ * batch, what a load brings beside the tail, page marks, damage, stored JSON, and forks whose parent is deleted.
  */
 
 import {
@@ -218,7 +218,7 @@ function timeOf(header: string): string {
   return isRecord(fields) && typeof fields["at"] === "string" ? fields["at"] : "";
 }
 
-// Whose store it is: who may be named, that nobody makes a thread for somebody else, and the way through all of them.
+// Users of a store: who may be named, that a store makes threads for its own user only, and the way through all of them.
 
 /** The last check; code that takes a user from people calls `checkUser` first. */
 export function assertUser(userId: string): string {

@@ -1,4 +1,4 @@
-/** For whoever writes a driver of their own: what every driver does alike. */
+/** For drivers of your own: what every driver does alike. */
 export {
   assertInOrder,
   assertUser,

@@ -1,6 +1,6 @@
 // What a record, a head and a header hold; a store of your own keeps them.
 export type { ChainedRecord, Head, LogRecord, ThreadHeader } from "@palimpsest/core/internal/log";
-/** For whoever writes a driver of their own: what every driver does alike. */
+/** For drivers of your own: what every driver does alike. */
 export * as driver from "./driver.ts";
 export { everyThread, everyUser } from "./driver-rules.ts";
 export type { Leased, LeaseOptions } from "./leases.ts";

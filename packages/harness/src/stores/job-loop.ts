@@ -1,7 +1,7 @@
 /**
  * The worker of both engines: takes due jobs, carries them out under a lease that it renews, and writes down how each
  * ended. Trouble with the store is told and tried again at the next poll. The loop ends with `stop`, or with its store;
- * nothing that it leaves behind needs it again, because a lease that nobody renews runs out.
+ * nothing that it leaves behind needs it again, because a lease that is not renewed runs out.
  */
 import { randomUUID } from "node:crypto";
 import { errorText } from "@palimpsest/core/internal/text";

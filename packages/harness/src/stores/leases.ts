@@ -79,7 +79,7 @@ export function claimLease(
   let lease: Lease = { threadId, owner, epoch: 0 };
   const hold = async (taken: Lease): Promise<void> => {
     lease = taken;
-    // Whoever asked for it may have been given up meanwhile.
+    // The caller may have been given up meanwhile.
     if (isOver) await store.releaseLease(taken).catch(() => {});
     else pulse.start(taken);
   };
@@ -158,7 +158,7 @@ class Heartbeat {
     const timer = setInterval(async () => {
       // A failed renewal is no proof of loss; the next append asks the database.
       const result = await this.#renew(lease).catch(() => "unknown" as const);
-      // One that was given back meanwhile, and perhaps taken again, is lost to nobody.
+      // One that was given back meanwhile, and perhaps taken again, is no loss.
       if (result === "lost" && this.#timer === timer && !this.isEnding) this.#onLost();
     }, this.#everyMs).unref();
     this.#timer = timer;

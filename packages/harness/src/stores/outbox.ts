@@ -31,7 +31,7 @@ export const MAX_DELAYS = 10;
 export const MAX_ATTEMPTS = 5;
 
 export interface Outbox {
-  /** Asks for a job of a thread of this user beside any append. Without it nobody builds an index in the background. */
+  /** Asks for a job of a thread of this user beside any append. Without it no index is built in the background. */
   queue?(threadId: string, job: NewJob): Promise<"queued" | "missing">;
   /** Makes the waiting jobs of a thread of this user due; how many there were. */
   makeDue(threadId: string, queue: string): Promise<number>;

@@ -3,7 +3,7 @@
  * header is a shape that many share (its names, the dialect, the model) and its own values; hashes are bytes; a short
  * message stands without the JSON around its words, a long body is compressed; a usage record leans on the answer it
  * reports on, which stands just before it. Pure; what doesn't fit stays text. Bodies of megabytes are compressed and read in
- * the system's threads, so that nobody waits for it.
+ * the system's threads, so that no write waits for it.
  */
 import { hash as digest } from "node:crypto";
 import { promisify } from "node:util";
@@ -144,7 +144,7 @@ export function sha256(text: string): string {
 // Bodies
 
 export const [NO_BODY, LONG, ZIPPED, FIRST_SHORT] = [0, 1, 2, 3] as const;
-/** What stands around the words of a short body. Their numbers are for ever, so new ones are added at the end. */
+/** What stands around the words of a short body. Their numbers never change, so new ones are added at the end. */
 export const ENVELOPES: readonly (readonly [before: string, after: string])[] = [
   ["", ""],
   ['{"role":"user","content":"', '"}'],

@@ -50,7 +50,7 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
 }
 
 export interface PostgresOptions extends ConnectionOptions {
-  /** Where wake-ups are listened for, past any pooler; without it whoever waits looks again and again. */
+  /** Where wake-ups are listened for, past any pooler; without it waiting means polling. */
   readonly listenUrl?: string | null;
   /** Into how many parts the large tables are cut when the schema is made. */
   readonly partitions?: number;

@@ -125,7 +125,7 @@ export interface StoredVector {
 export interface BlockMerging {
   /** So many blocks that will not change any more become one. */
   readonly blocks: number;
-  /** `filler`: whoever fills the index merges what is full, and writes whole parts as such; `job`: it takes long and is left to the background. */
+  /** `filler`: the one that fills the index merges what is full, and writes whole parts as such; `job`: it takes long and is left to the background. */
   readonly by: "filler" | "job";
   /** A thread with fewer full blocks is read as fast as it is. */
   readonly from?: number;

@@ -1,7 +1,7 @@
 /**
  * What several processes on one store tell each other beside the log: which runs are under way and what they have said,
  * how much of its limits a key has used, which windows providers have stated. None of it is kept for long, and none of it
- * is needed to read a thread: what it loses in a crash of the database is told again by whoever is still there.
+ * is needed to read a thread: what it loses in a crash of the database is told again by the instances that are left.
  */
 export interface Shared {
   /** Of the store's user, where one user's are meant. */
@@ -51,7 +51,7 @@ export interface RunBatch {
 export interface RunClosing {
   readonly holder: string | null;
   readonly batch: RunBatch | null;
-  /** JSON, for whoever asks how it ended. */
+  /** JSON: how it ended. */
   readonly outcome: string;
 }
 
@@ -61,10 +61,10 @@ export interface RunPage {
   /** ISO 8601, as all times here. */
   readonly askedAt: string;
   readonly endedAt: string | null;
-  /** `dead`: nobody has renewed its lease. */
+  /** `dead`: its lease was not renewed. */
   readonly state: "live" | "dead" | "ended";
   readonly outcome: string | null;
-  /** How long ago somebody elsewhere said to follow it; null: nobody has. */
+  /** How long ago another instance said that it follows it; null: none has. */
   readonly followedMs: number | null;
   /** The number of the newest event; 0: none yet. */
   readonly last: number;

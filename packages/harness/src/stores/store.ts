@@ -265,7 +265,7 @@ export interface MemoryRow {
   readonly document: string;
 }
 
-/** What a conversation is known by right after an answer: hashes only, made by whoever asks for them again. */
+/** What a conversation is known by right after an answer: hashes only, which the next request is compared with. */
 export interface NewMatch {
   /** Of the answer's record. */
   readonly seq: number;

@@ -342,8 +342,8 @@ export function openCompactor<M extends object>(
 }
 
 /**
- * Threads that were left open, for whoever opens one of them next, by keys that name a user, a thread and what else tells
- * two of them apart. One is in one user's hands at a time. What is kept is never trusted: whoever takes it compares it
+ * Threads that were left open, for the next who opens one of them, by keys that name a user, a thread and what else tells
+ * two of them apart. One is in one user's hands at a time. What is kept is never trusted: the one who takes it compares it
  * with the log's head and its chain. Only so many stay in memory, and only as much; of the others `letGo` hears.
  */
 export class LeftOpen<T> {

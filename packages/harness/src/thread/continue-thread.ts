@@ -33,7 +33,7 @@ type Continuing<T> =
   | { readonly kind: "moved" }
   | Omit<HeldLease, "owner">;
 
-/** While nobody else can write, and only if the conversation still stands in this thread. */
+/** While no one else can write, and only if the conversation still stands in this thread. */
 export async function writeWhereItStands<T>(
   conversation: NamedConversation,
   threadId: string,
@@ -65,7 +65,7 @@ export interface Continuation {
   readonly say: readonly RecordInput[];
 }
 
-/** Leaves the writer's thread. Until the last write nobody sees the new one. `lost`: the lease was, and nothing has changed. */
+/** Leaves the writer's thread. Until the last write the new one is not visible. `lost`: the lease was lost, and nothing has changed. */
 export async function continueThread(
   conversation: NamedConversation,
   writer: Writer,

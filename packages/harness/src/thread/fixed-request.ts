@@ -106,7 +106,7 @@ export function sizeBefore(head: Head): FixedSize | null {
 }
 
 /**
- * What to append when the thread last sent something else: an event that names its texts, for whoever asks later what an
+ * What to append when the thread last sent something else: an event that names its texts, to tell later what an
  * answer was given to, and its sizes in the state, so that a context can be broken down.
  */
 export function fixedChange(

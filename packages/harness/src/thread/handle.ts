@@ -1,5 +1,5 @@
 /**
- * A thread as a whole, for whoever has its id: taking back, pinning, forking with its files, searching, where it goes on,
+ * A thread as a whole, by its id: taking back, pinning, forking with its files, searching, where it goes on,
  * and its end. `openThread` and an agent's `thread(id)` offer the same acts.
  */
 import type { Head, MessageRecord, ThreadName } from "@palimpsest/core/internal/log";

@@ -72,7 +72,7 @@ export interface ThreadPlace<M> {
   readonly times?: ViewOptions<M>["times"];
 }
 
-/** What an open thread was left with, for whoever opens it next. */
+/** What an open thread was left with, for the next who opens it. */
 export interface LeftThread<M> {
   readonly log: LeftLog<M>;
   readonly sized: OpenSizer<M>;
@@ -84,7 +84,7 @@ interface LeftLog<M> extends Pick<LoadedThread, "header" | "head" | "live"> {
 }
 
 /**
- * `moved` hears when others have added to the log or changed what was there. A log that nobody else can write to is the only
+ * `moved` hears when others have added to the log or changed what was there. A log that no one else can write to is the only
  * one that needn't be looked at again. Null: there is no such thread.
  */
 export async function openLog<M extends object>(
@@ -316,7 +316,7 @@ export interface ReadGiven {
   readonly record: Pick<MessageRecord, "kind" | "dialect" | "origin" | "body">;
 }
 
-/** Messages as they are when they are given: whoever gave them may change them. */
+/** Messages as they are when they are given: the caller may change them afterwards. */
 export function copyGiven<M extends object>(given: readonly GivenMessage<M>[]) {
   return given.map((one) => {
     const { message, id = null, origin } = isIdentified(one) ? one : { message: one };

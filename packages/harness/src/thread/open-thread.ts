@@ -80,7 +80,7 @@ export interface OpenThreadOptions<M extends object> {
   /** What finds the hidden messages again, if your agent has it: `find them with ...` says the summary. */
   readonly originals?: string | null | undefined;
   /**
-   * `per-write` unless told: the lease is taken for each write and given back after it. `held`: nobody else can write to
+   * `per-write` unless told: the lease is taken for each write and given back after it. `held`: no one else can write to
    * the thread from opening to closing. Or a lease that you hold and give back, with a signal that says it was lost.
    */
   readonly lease?: "per-write" | "held" | { readonly lease: Lease; readonly lost: AbortSignal } | undefined;
@@ -122,7 +122,7 @@ export interface OpenThread<M> extends ThreadActs {
   act<T>(work: (writer: Writer) => Promise<T>): Promise<T>;
   /** How the view differs from what was said, and where the log stands. */
   changes(): Promise<ThreadChanges>;
-  /** From here on nobody else can write to the thread, until it is released or closed. */
+  /** From here on no one else can write to the thread, until it is released or closed. */
   hold(): Promise<"held" | HeldLease | { readonly kind: "missing" }>;
   /** Gives the lease back, if it is held. The thread stays open: the lease is taken for each write then. */
   release(): Promise<void>;

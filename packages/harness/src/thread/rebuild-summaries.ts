@@ -209,5 +209,5 @@ function size(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / 4);
 }
 
-/** Of a summary that was erased whole, nobody knows how long it was. */
+/** How long a summary was that is erased whole is unknown. */
 const ROOM_OF_ERASED = 200;

@@ -81,7 +81,7 @@ export async function redact(
   const inThread = (one: string): Erasure =>
     threads.includes(one) ? { ...erasure, message } : { ...erasure, message: null };
   const own = target.redacted ? null : { seq, body: skeletonOf(target.record) };
-  // First: afterwards nobody knows the words.
+  // First: afterwards the words are gone.
   await erasePrompts(deps.store, erasure.texts);
   const family = await familyOf(deps, [...threads, ...evidenceIn], inThread);
   const result = await holding(deps, [...family.threads], options.owner ?? deps.ids(), (leases) =>

@@ -1,4 +1,4 @@
-/** Standing rules in files such as AGENTS.md. Whoever names a file trusts its words; files are read anew each time. */
+/** Standing rules in files such as AGENTS.md. To name a file is to trust its words; files are read anew each time. */
 import { readFile } from "node:fs/promises";
 import { mayBecomeRule } from "@palimpsest/core/internal/memory";
 import { standingSentences } from "@palimpsest/core/internal/recall";

@@ -1,5 +1,5 @@
 /**
- * Messages of a log as a person reads them, whoever's format they are in: each part with its words, cut where they are long.
+ * Messages of a log as a person reads them, in any format: each part with its words, cut where they are long.
  * A page shows thousands of them without having to know six dialects. Reads only what is asked for.
  */
 import type { MessageRecord, Origin } from "@palimpsest/core/internal/log";

@@ -231,7 +231,7 @@ function keyOf<M extends object>(thread: ThreadLog<M>): string {
   return viewKey(shownAt(thread));
 }
 
-/** What a thread is counted with, and what was counted last: whoever opens it next goes on from it. */
+/** What a thread is counted with, and what was counted last: the next who opens it goes on from it. */
 export interface OpenSizer<M> {
   readonly sizer: Sizer<M>;
   readonly prompt: Prompt<M> | null;

@@ -1,5 +1,5 @@
 /**
- * An open thread. Whatever asks the model, an agent's run or a loop of one's own, stands on this one object: say what happened,
+ * An open thread. Whatever asks the model, an agent's run or a loop of your own, stands on this one object: say what happened,
  * get what to send, report what it counted, recover from "too long". Nothing is held between two calls unless the thread was
  * opened so; what is known of it stays in memory and is read again only where the log has moved on. Calls take turns.
  */
@@ -78,7 +78,7 @@ export interface Thread<M> extends Omit<OpenThread<M>, keyof ThreadActs> {
   fix(fixed?: FixedPrompt<M>): Promise<void>;
   /** The usage record for the answer at `of` to what was sent last. */
   usageRecord(usage: Usage, of: number): UsageInput;
-  /** For whoever opens the thread next. */
+  /** For the next who opens the thread. */
   left(): LeftThread<M>;
   /** Resolves when no draft is being written. */
   settled(): Promise<void>;
@@ -252,7 +252,7 @@ async function recoverFrom<M extends object>(
     const outcome = await model.compactor().compact({ cause: "overflow", model: "none", signal, window });
     return outcome.kind === "compacted";
   } catch (error) {
-    // Nothing smaller fits: whoever asked with too much hears the provider's own error.
+    // Nothing smaller fits: the caller gets the provider's own error.
     if (onFloor === "refuse" && error instanceof FloorError) return false;
     throw error;
   }

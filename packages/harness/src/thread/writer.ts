@@ -214,7 +214,7 @@ export function openLeases<M>(options: Pick<ThreadPlace<M>, "deps" | "id" | "lea
   const { deps, id, lease: given, waitMs = 0 } = options;
   const owner = deps.ids();
   let current: Lease = { threadId: id, owner, epoch: 0 };
-  /** What is held beyond a write, whoever gives it back. */
+  /** The lease that is held beyond a write. */
   let held: Pick<KeptLease, "lease" | "lost"> | null = typeof given === "string" ? null : given;
   let own: KeptLease | null = null;
   const claim = typeof given !== "string" && "append" in given ? given : null;

@@ -1,4 +1,4 @@
-/** A gate: bounds for figures, by name. Whoever changes something learns of each figure that it made worse than allowed. */
+/** A gate: bounds for figures, by name. A change learns of each figure that it made worse than allowed. */
 import { jsonOr } from "@palimpsest/core/internal/message";
 import { z } from "zod";
 

@@ -1,5 +1,5 @@
 /**
- * Whoever makes prompts, as one thing: messages are said to it, and before each answer it gives the request it would send.
+ * A sender makes prompts: messages are said to it, and before each answer it gives the request it would send.
  * Ours is a thread of the product in a store in memory, opened as any loop opens one; the others are rules of a few lines.
  */
 import { type OpenAiMessage, openaiShape } from "@palimpsest/core/internal/message";

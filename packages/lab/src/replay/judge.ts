@@ -20,7 +20,7 @@ export interface Use {
 const MIN_LINE = 20;
 const MIN_IDENTIFIER = 5;
 
-/** All uses in the order of the messages, whatever the distance; what nobody said before is no use. */
+/** All uses in the order of the messages, at any distance; what was not said before is no use. */
 export function findUses(messages: readonly OpenAiMessage[]): readonly Use[] {
   const texts = messages.map((message) => readable(message));
   const seen = lastSeen();

@@ -67,7 +67,7 @@ async function ask(url: string, text: string, values: readonly unknown[] = []): 
   }
 }
 
-/** Nobody can connect to the node's database any more, and who was connected isn't: as it looks while the node is down. */
+/** Refuses connections to the node's database and ends those there are: as it looks while the node is down. */
 export async function takeAway(url: string): Promise<{ bringBack(): Promise<void> }> {
   const database = new URL(url).pathname.slice(1);
   const other = new URL(url);

@@ -98,7 +98,7 @@ function shownPart(part: Part, page: MessagePage): UIPart[] {
   }
 }
 
-/** What the provider's own tools did stands within an answer, as blocks that nobody here interprets. */
+/** What the provider's own tools did stands within an answer, as blocks that are not interpreted here. */
 function providerPart({ type, json }: Part & { kind: "other" }, { calls, onError }: MessagePage): UIPart[] {
   if (type !== "tool-call" && type !== "tool-result") return [];
   const { toolCallId = "", toolName, input, output } = jsonOr(json, json) as Partial<AiSdkCall>;

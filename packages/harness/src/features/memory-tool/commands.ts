@@ -238,7 +238,7 @@ function isDisguised(segment: string): boolean {
 
 /**
  * The small port that the memory tool's commands stand on: files and folders below one root, named by their segments.
- * Whoever implements it keeps every name inside of the root; the commands decide what is asked of it and what is said.
+ * An implementation keeps every name inside of the root; the commands decide what is asked of it and what is said.
  */
 
 /** Below `/memories`; none: the root itself. */

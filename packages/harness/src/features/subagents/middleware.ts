@@ -275,7 +275,7 @@ function firstWords(prompt: string): string {
 
 /*
  * After a crash: children that a parent's state still calls running can't be, because a child runs only inside a run of
- * its parent, and whoever holds the parent's thread knows there is none. They are marked interrupted; each can be continued.
+ * its parent, and the holder of the parent's thread knows there is none. They are marked interrupted; each can be continued.
  */
 
 /** Nothing when none was left running. Call it only while holding the thread, before any child is started. */

@@ -156,7 +156,7 @@ export class BoundedFs extends ReadWriteFs {
     return (await this.#statsOf(path))?.size ?? null;
   }
 
-  /** Refuses pipes and devices: opening one may wait for ever, and no one can end a thread that waits so. */
+  /** Refuses pipes and devices: opening one may block without end, and a thread that is blocked so can't be ended. */
   async #statsOf(path: string) {
     const stats = await this.lstat(path).catch(() => null);
     if (stats === null || stats.isFile || stats.isDirectory || stats.isSymbolicLink) return stats;

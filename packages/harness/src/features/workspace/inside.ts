@@ -102,7 +102,7 @@ interface EntryUse<T> {
 }
 
 async function withEntry<T>(folder: Folder, name: string, { shown, use }: EntryUse<T>): Promise<T> {
-  // Without O_NONBLOCK, opening a pipe that nobody writes to would wait for ever.
+  // Without O_NONBLOCK, opening a pipe without a writer would block without end.
   const file = await open(folder.at(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   try {
     const stats = await file.stat();

@@ -145,7 +145,7 @@ function startWorker(setup: WorkerSetup): Worker {
 
 const SOURCES = import.meta.url.endsWith(".ts");
 
-/** Told again until it has ended. Nobody waits for that, nor does the process: being told makes it wait. */
+/** Told again until it has ended. Neither the caller nor the process waits for that: `terminate` refs the worker. */
 function endWorker(worker: Worker): void {
   const tell = (): void => {
     void worker.terminate().then(() => clearInterval(again));

@@ -1,6 +1,6 @@
 /**
  * Indexes that came after their tables had rows. They are built outside of the migration's transaction and beside all other work
- * (CONCURRENTLY): nobody waits for them, and nothing but speed rests on them. One that was interrupted is left invalid by the
+ * (CONCURRENTLY): no statement waits for them, and nothing but speed rests on them. One that was interrupted is left invalid by the
  * server; it is dropped and built again the next time (`store init`).
  */
 import { LONG, type PostgresConnection } from "./connection.ts";
@@ -13,7 +13,7 @@ interface LateIndex {
 }
 
 const LATE_INDEXES: readonly LateIndex[] = [
-  // Whoever works on a job asks for it by its holder; without this each time all that waits is looked through.
+  // A worker asks for its job by its holder; without this each time all that waits is looked through.
   { name: "outbox_held", table: "outbox", on: "(holder) WHERE holder IS NOT NULL" },
 ];
 
@@ -35,7 +35,7 @@ interface Unbuilt extends LateIndex {
   readonly invalid: boolean;
 }
 
-/** Not there, or invalid and nobody is at it. */
+/** Not there, or invalid and not being built. */
 export async function missingIndexes({ schema, run }: PostgresConnection): Promise<Unbuilt[]> {
   const rows = await run((query) =>
     query<{ name: string; valid: boolean; building: boolean }>(

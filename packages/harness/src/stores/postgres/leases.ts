@@ -67,7 +67,7 @@ export async function releaseLease(connection: PostgresUserConnection, lease: Le
   await change(connection, lease, "lease_until = to_timestamp($5)", 0);
 }
 
-/** A lease that ran out but that nobody took still counts: no one else can have written. */
+/** A lease that ran out but was not taken since still counts: no one else can have written. */
 export const HOLDS = (owner: string, epoch: string) => `lease_owner = ${owner} AND lease_epoch = ${epoch}`;
 
 /**

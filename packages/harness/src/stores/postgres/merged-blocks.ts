@@ -1,6 +1,6 @@
 /**
  * Full blocks of postings once more, 16 as one row a term: a search of a long thread has fewer rows to reach. They are a copy:
- * the blocks stay, for the long lists. Whoever erases takes away the copy of what was erased in the same transaction.
+ * the blocks stay, for the long lists. An erasure takes away the copy of what was erased in the same transaction.
  */
 import type { QueryResultRow } from "pg";
 import { blockMark } from "../posting-text.ts";

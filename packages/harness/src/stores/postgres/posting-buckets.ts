@@ -58,7 +58,7 @@ export function readLine(line: string): BucketLine {
   return { count: Number(line.slice(0, blank)), list: line.slice(blank + 1) };
 }
 
-/** Adds to the lists of their blocks. Whoever writes or erases postings holds the pool's row, so buckets don't change meanwhile. */
+/** Adds to the lists of their blocks. A transaction that writes or erases postings holds the pool's row, so buckets don't change meanwhile. */
 export async function addPostings(
   query: SqlQuery,
   schema: string,

@@ -1,6 +1,6 @@
 /**
  * Blocks that a user's small threads share, and what is known of all of the user's threads together. A thread's slots grow with
- * it, each as large as all before it: however its messages came, its entries lie in a few places. Whoever changes the pool holds
+ * it, each as large as all before it: however its messages came, its entries lie in a few places. A transaction that changes the pool holds
  * its row, after the thread's.
  */
 import type { QueryResultRow } from "pg";

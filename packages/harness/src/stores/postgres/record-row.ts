@@ -81,7 +81,7 @@ const NOTHING = Buffer.alloc(0);
 const MARK = "\u0004";
 const FIRST_CODE = 5;
 /**
- * Parts of shapes that stand as one character each, which JSON text never holds. Their numbers are for ever: new ones are added at
+ * Parts of shapes that stand as one character each, which JSON text never holds. Their numbers never change: new ones are added at
  * the end, 27 at most. A value that isn't shared stands as its mark (packed-record.ts).
  */
 const FRAGMENTS = [

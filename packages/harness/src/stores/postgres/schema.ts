@@ -1,6 +1,6 @@
 /**
  * Our tables in PostgreSQL. What belongs to a user has the user as the first column of its key, of every unique index and in
- * every statement, so that Citus can spread users over servers (distribution.ts); what belongs to nobody, or lives for minutes,
+ * every statement, so that Citus can spread users over servers (distribution.ts); what belongs to no user, or lives for minutes,
  * is small and stays on one server. Steps are only ever added: an older schema is brought up one step at a time, in one
  * transaction, by one process at a time (advisory lock). A step only adds, so that programs of before and after it may work on
  * one database while they are being exchanged; one that can't must raise `least`. What a program can't read it refuses, untouched.

@@ -60,7 +60,7 @@ const MS_UNTIL = (column: string) => `greatest(0, extract(epoch FROM ${column} -
 /** Of a process that is there. */
 const SEEN = `(seen > ${NOW} - interval '30 seconds' AND seen <= ${NOW} + interval '30 seconds')`;
 
-/** The attempt whose connection broke may stand: nobody is charged twice. */
+/** The attempt whose connection broke may have been counted: no one is charged twice. */
 function onceOnly([instance, accounts, requests, tokens, running]: readonly unknown[]): readonly unknown[] {
   const nothing = (values: unknown) => (Array.isArray(values) ? values.map(() => 0) : values);
   return [instance, accounts, nothing(requests), nothing(tokens), running];

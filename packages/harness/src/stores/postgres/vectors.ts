@@ -45,7 +45,7 @@ async function write(
   const [thread] = await query<{ num: number }>(`SELECT num FROM ${schema}.threads WHERE ${NAMED} FOR SHARE`, name);
   if (!thread) return "missing";
   const own = [name[0], thread.num];
-  // Whoever comes second waits here and then finds that it has moved on.
+  // The second one waits here and then finds that it has moved on.
   await query(
     `INSERT INTO ${schema}.recall_embedders (owner, thread, through, dimension, model) VALUES ($1, $2, 0, 0, '')
     ON CONFLICT DO NOTHING`,

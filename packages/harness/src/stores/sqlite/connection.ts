@@ -29,7 +29,7 @@ export interface Connection {
   unhurried<T>(work: () => T): T;
   /** Commits inside `work` leave moving the write-ahead log into the file to the next one outside of it. */
   checkpointLater<T>(work: () => T): T;
-  /** From here on the file is read as memory: for whoever reads from all over a large one. */
+  /** From here on the file is read as memory: for reads from all over a large one. */
   map(): void;
   /** Runs `work` and turns what SQLite throws into a `StoreError`. */
   guard<T>(work: () => T): Promise<T>;
@@ -246,7 +246,7 @@ export function openDatabase(path: string, options: DatabaseSyncOptions): Databa
 const NO_SQLITE = `this Node (${process.versions.node}) has no SQLite: use Node 22.18 or newer, or another store`;
 
 // Which of the processes on a database file are alive. An open store that takes a lease keeps a small file of its own
-// locked, beside the database. The system drops the lock with the process, however it ends: whoever can take the lock
+// locked, beside the database. The system drops the lock with the process, however it ends: the process that can take the lock
 // has proof that its owner is gone. The locks are SQLite's, because Node has no others; SQLite also counts them
 // within a process, so that closing one handle doesn't drop another's lock. For the same reason nothing else may open
 // these files.
@@ -290,7 +290,7 @@ function ownersOf(databasePath: string): Owners {
 
 const NAME = /^[0-9a-f-]{36}$/;
 
-/** Whoever knows the database by another name must find the same folder. Null if it is in memory, or gone. */
+/** A process that knows the database by another name must find the same folder. Null if it is in memory, or gone. */
 function folderOf(databasePath: string): string | null {
   try {
     return databasePath === ":memory:" ? null : `${realpathSync(databasePath)}-owners`;
@@ -299,7 +299,7 @@ function folderOf(databasePath: string): string | null {
   }
 }
 
-/** Once more if it fails: whoever was the last to leave may have removed the folder meanwhile. */
+/** Once more if it fails: the last process that left may have removed the folder meanwhile. */
 function takeLock(folder: string, attempts = 2): Lock | null {
   try {
     makeFolder(folder);
@@ -335,7 +335,7 @@ function clear(folder: string): void {
   for (const name of readdirSync(folder)) if (NAME.test(name)) isFree(join(folder, name), "remove");
 }
 
-/** `remove`: while the lock is ours, so that nobody can lock a file that is no longer there. */
+/** `remove`: while the lock is ours, so that no one can lock a file that is no longer there. */
 function isFree(path: string, then: "keep" | "remove"): boolean {
   let handle: DatabaseSync | null = null;
   try {

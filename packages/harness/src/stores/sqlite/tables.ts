@@ -94,7 +94,7 @@ export function endLease(connection: Connection, num: number): void {
   connection.run("UPDATE leases SET expires = 0 WHERE num = ?", num);
 }
 
-/** A lease that ran out but that nobody took still counts: no one else can have written. One given back is never renewed. */
+/** A lease that ran out but was not taken since still counts: no one else can have written. One given back is never renewed. */
 export function holdsLease(connection: Connection, num: number, lease: Lease): boolean {
   const row = connection.get("SELECT owner, epoch FROM leases WHERE num = ?", num);
   return row?.["owner"] === lease.owner && row["epoch"] === lease.epoch;
