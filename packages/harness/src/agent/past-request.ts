@@ -96,12 +96,11 @@ export async function pastRequest(
 
 function erasedSince({ head, records }: ThreadLoad): Pick<SentRequest, "redacted" | "rewritten"> {
   const shown = new Set([head.compaction, ...head.prunes, ...head.evidence]);
-  const erased = records.filter(
-    ({ redacted, record: { kind, seq } }) => redacted && (kind === "message" || shown.has(seq)),
+  const erased = records.flatMap(({ redacted, record: { kind, seq } }) =>
+    redacted && (kind === "message" || shown.has(seq)) ? [seq] : [],
   );
-  const seqs = (kind: "summary" | "words") =>
-    erased.flatMap(({ record }) => ((record.kind === "compaction") === (kind === "summary") ? [record.seq] : []));
-  return { redacted: seqs("words"), rewritten: seqs("summary") };
+  const isSummary = (seq: number): boolean => seq === head.compaction;
+  return { redacted: erased.filter((seq) => !isSummary(seq)), rewritten: erased.filter(isSummary) };
 }
 
 function threadAt<M extends object>(

@@ -101,16 +101,16 @@ export async function sizedThread(store: Store, load: ThreadLoad, asker?: Asker)
  * messages is theirs, in the meter's tokens. Before a report on the view, the act that made the view says what was counted.
  */
 function unseenIn({ count, entries, factor }: Prompt<object>, { compaction, prunes }: LiveRecords): number {
-  const act = [compaction, ...prunes]
-    .filter((one) => one !== null && one.tokensAfter > 0)
-    .toSorted((a, b) => (a?.seq ?? 0) - (b?.seq ?? 0))
-    .at(-1);
-  const isReported = count.source !== "estimated";
-  if (!isReported && act === undefined) return 0;
-  const counted = isReported ? count.tokens : (act?.tokensAfter ?? 0) / factor;
-  const until = isReported ? Number.POSITIVE_INFINITY : (act?.seq ?? 0);
-  const shown = entries.filter(({ seq }) => (seq ?? 0) <= until).reduce((sum, { tokens }) => sum + tokens, 0);
-  return counted - shown < counted * UNSEEN_SHARE ? 0 : Math.round(counted - shown);
+  const acts = (compaction === null ? prunes : [compaction, ...prunes]).filter(({ tokensAfter }) => tokensAfter > 0);
+  const act = acts.toSorted((a, b) => a.seq - b.seq).at(-1);
+  const counted =
+    count.source !== "estimated"
+      ? { tokens: count.tokens, until: Number.POSITIVE_INFINITY }
+      : act && { tokens: act.tokensAfter / factor, until: act.seq };
+  if (counted === undefined) return 0;
+  const shown = entries.filter(({ seq }) => (seq ?? 0) <= counted.until).reduce((sum, { tokens }) => sum + tokens, 0);
+  const unseen = counted.tokens - shown;
+  return unseen < counted.tokens * UNSEEN_SHARE ? 0 : Math.round(unseen);
 }
 
 /** Its compaction's figures counted the summary, which is gone. */

@@ -76,10 +76,13 @@ export async function threadWindow(
     messages: head.messages,
     ...promptBreakdown(prompt, prompt.count, { window, reserve }),
     entries: entriesOf(prompt, { prunes, pins: head.pins }),
-    compaction: compaction && {
-      ...liveCompaction(compaction, head.hiddenThrough, shownSummary(live, compaction.summary)),
-      rewritten: load.records.some(({ record, redacted }) => redacted && record.seq === compaction.seq),
-    },
+    compaction:
+      compaction &&
+      liveCompaction(compaction, {
+        hiddenThrough: head.hiddenThrough,
+        text: shownSummary(live, compaction.summary),
+        rewritten: load.records.some(({ record, redacted }) => redacted && record.seq === compaction.seq),
+      }),
     repairs: prompt.repairs.length,
     pins: head.pins,
     undo: acts.length === 0 ? null : Math.max(...acts),
@@ -113,19 +116,8 @@ function entriesOf(
 
 function liveCompaction(
   record: CompactionRecord,
-  hiddenThrough: number,
-  text: string,
-): Omit<LiveCompaction, "rewritten"> {
+  shown: Pick<LiveCompaction, "hiddenThrough" | "text" | "rewritten">,
+): LiveCompaction {
   const { seq, at, rung, reason, tokensBefore, tokensAfter, covers } = record;
-  return {
-    seq,
-    at,
-    rung,
-    reason,
-    tokensBefore,
-    tokensAfter,
-    covers,
-    hiddenThrough,
-    text,
-  };
+  return { seq, at, rung, reason, tokensBefore, tokensAfter, covers, ...shown };
 }

@@ -1,7 +1,8 @@
 /**
  * Erasing a message with everything that was made of it: what quotes it in any log of its user, the facts that were
- * learned from it, where those were shown, where it was looked up, copies in sub-agents' threads, files. Each step can be run again, in an order in
- * which a later run still finds what an earlier one left. Says what it did, and what is left to do.
+ * learned from it, where those were shown, where it was looked up, copies in sub-agents' threads, files. Each step can be
+ * run again, in an order in which a later run still finds what an earlier one left. Says what it did, and what is left to
+ * do.
  */
 
 import type { EvidenceRecord, ThreadHeader } from "@palimpsest/core/internal/log";
