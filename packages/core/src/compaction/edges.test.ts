@@ -10,7 +10,7 @@ import { extractSummary, messageText } from "../summary/internal.ts";
 import { NOWHERE } from "../summary/render-lines.ts";
 import { NO_QUOTES, WORK_HEADING } from "../summary/work.ts";
 import { charsPerToken, createMeter } from "../tokens/counter.ts";
-import { type Applied, applyUntilFits, NO_OWN_WORDS, renderState } from "./apply.ts";
+import { type Applied, applyUntilFits, coveredIn, NO_OWN_WORDS, renderState } from "./apply.ts";
 import { clampEntry } from "./clamp.ts";
 import { openGroupDigest } from "./collapse.ts";
 import { cutSizes } from "./cut.ts";
@@ -82,6 +82,19 @@ test("a result that never fits is made six times, each time of a plan for less, 
   assert.equal(floor, null);
 });
 
+test("a compaction remembers the last 60 user turns of those before it and those it hides", () => {
+  const entries = Array.from({ length: 10 }, (_, index) => ({
+    seq: 101 + index,
+    message: index % 2 === 0 ? message("why") : ({ role: "assistant", content: "so" } as const),
+  }));
+  const turns = (before: readonly number[]): readonly number[] =>
+    coveredIn({ userTurns: before }, { last: 110, entries, tail: [] }, openaiShape).userTurns;
+  const hidden = [101, 103, 105, 107, 109];
+  const before = Array.from({ length: 58 }, (_, index) => index + 1);
+  assert.deepEqual(turns([]), hidden);
+  assert.deepEqual(turns(before), [...before.slice(3), ...hidden]);
+});
+
 test("a summary with notes is within its budget: the notes are taken off what the rest may use", () => {
   const count = charsPerToken(4);
   const entries = Array.from({ length: 60 }, (_, index) => ({
@@ -109,6 +122,25 @@ test("a summary with notes is within its budget: the notes are taken off what th
   const { tokens } = rendered;
   assert.ok(tokens <= maxTokens, `${tokens} of ${maxTokens}`);
   assert.ok(tokens > maxTokens / 2, "the rest of the budget is used");
+});
+
+test("a request that stands verbatim is a message of the view, also where the view begins with it", () => {
+  const calls = ["1", "2"].flatMap((id): OpenAiMessage[] => [
+    {
+      role: "assistant",
+      content: null,
+      tool_calls: [{ id, type: "function", function: { name: "read", arguments: "{}" } }],
+    },
+    { role: "tool", tool_call_id: id, content: "ok" },
+  ]);
+  for (const before of [[], [{ role: "assistant", content: "hi" } as const]]) {
+    const all = [...before, message("read both"), ...calls];
+    const entries = all.map((one, index) => ({ seq: index + 1, message: one }));
+    const sizes = cutSizes(plainPrompt(entries, openaiShape), { format: "user" });
+    const [inside, end] = [all.length - 2, all.length];
+    assert.equal(sizes.after({ index: inside, kind: "group" }, 1000, 0).messages, 2 + 1 + 1, "calls, summary, request");
+    assert.equal(sizes.after({ index: end, kind: "end" }, 1000, 0).messages, 1);
+  }
 });
 
 test("quotes in an earlier summary are still there to be quoted; a message that looks like them has none", () => {

@@ -90,6 +90,14 @@ test("a thread of the same name with another history is reported and left alone;
   await Promise.all([from.close(), to.close()]);
 });
 
+test("a thread that was copied can be written in the target at once", async () => {
+  const [from, to] = [await openStore(engines.fresh("SQLite")), await openStore(engines.fresh("SQLite"))];
+  await say(await writeThread(from, "t"), "from the source");
+  assert.equal((await copyStore(from, to)).copied, 1);
+  assert.equal((await to.acquireLease("t", "a writer", 60_000)).kind, "acquired");
+  await Promise.all([from.close(), to.close()]);
+});
+
 test("a store is named by a path or a postgres URL; anything else is refused with the choices", async () => {
   assert.equal(storeTarget(null, "/home/x"), join("/home/x", "palimpsest.db"));
   assert.equal(storeTarget("data/log.db", "/home/x"), join("/home/x", "data", "log.db"));

@@ -3,13 +3,18 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import type { Dialect } from "@palimpsest/core/internal/message";
+import { type Dialect, type OpenAiMessage, rulesOf, shapeOf } from "@palimpsest/core/internal/message";
+import { fixedSize } from "@palimpsest/core/internal/prompt";
+import { charsPerToken, createMeter } from "@palimpsest/core/internal/tokens";
 import { summarizationFromOptions } from "../compaction/summarization.ts";
 import { openSqlite } from "../stores/index.ts";
 import { appendMessages, appendUsage, withWriter } from "./acts.ts";
+import { openLog } from "./log.ts";
 import { redact } from "./redact.ts";
 import { compactThread, threadPrompt } from "./sized-thread.ts";
-import { createThread, threadDeps } from "./writer.ts";
+import { type OpenSizer, openSizer } from "./thread-view.ts";
+import { threadWindow } from "./thread-window.ts";
+import { createThread, openLeases, threadDeps } from "./writer.ts";
 
 async function thread(t: TestContext, messages: readonly object[]) {
   const store = openSqlite({ path: ":memory:" });
@@ -159,3 +164,37 @@ function compactionSettings(t: TestContext) {
   const { policy } = summarizationFromOptions({ keep: { type: "messages", value: 4 } });
   return { home, policy, window: { size: 32_768, reserve: 4_096 }, writer: null, on: () => {} };
 }
+
+test("who opens a thread next goes on with the sizer that was left, unless it counts otherwise or others have written", async (t) => {
+  const { store } = await thread(t, [user, assistant]);
+  const shape = shapeOf<OpenAiMessage>("openai");
+  const deps = threadDeps(store);
+  const leases = openLeases({ deps, id: "a", lease: "per-write" });
+  const log = (await openLog({ id: "a", shape }, leases, async () => {}))!;
+  const meter = createMeter(shape, { counter: charsPerToken(4) });
+  const counting = { model: "m", prior: 1, meter, window: () => 8000 };
+  const rest = { rules: rulesOf("openai"), fixed: fixedSize({}), bind: null };
+  const open = (changes: Partial<typeof counting>, before: OpenSizer<OpenAiMessage> | null) =>
+    openSizer({ store, log }, { ...counting, ...rest, ...changes, before });
+  const left = await open({}, null);
+  assert.equal(await open({}, left), left);
+  const other = createMeter(shape, { counter: charsPerToken(3) });
+  for (const changes of [{ model: "n" }, { prior: 2 }, { meter: other }]) {
+    const { sizer } = await open(changes, left);
+    const { model, prior } = sizer.account!;
+    assert.notEqual(sizer, left.sizer);
+    assert.deepEqual({ model, prior, meter: sizer.meter, window: counting.window }, { ...counting, ...changes });
+  }
+  assert.notEqual((await open({}, { ...left, moved: true })).sizer, left.sizer);
+});
+
+test("a thread's window is broken down like its prompt, with what is kept for the answer", async (t) => {
+  const { store } = await thread(t, [user, assistant]);
+  const [prompt, shown] = [
+    await threadPrompt(store, "a", { window: 8000 }),
+    await threadWindow(store, "a", { window: 8000 }),
+  ];
+  assert.ok(prompt.kind === "prompt" && shown !== null);
+  const { window, total, source, parts, groups } = shown;
+  assert.deepEqual({ window, total, source, parts, groups }, prompt.breakdown);
+});

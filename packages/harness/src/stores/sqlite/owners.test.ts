@@ -1,6 +1,6 @@
 // Two stores of one process on one file, as an agent and a gateway may have them.
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -47,4 +47,17 @@ test("where no lock can be kept, leases end by their time", async (t) => {
   assert.equal((await second.acquireLease("t", "two", 60_000)).kind, "busy");
   await first.close();
   assert.equal((await second.acquireLease("t", "two", 60_000)).kind, "busy");
+});
+
+test("a store that takes its lock removes those that died, and leaves one that is held", async (t) => {
+  const { path, first, second } = await pair(t);
+  await first.acquireLease("t", "one", 60_000);
+  const folder = `${path}-owners`;
+  const [held] = readdirSync(folder);
+  const died = join(folder, "00000000-0000-4000-8000-000000000000");
+  writeFileSync(died, "");
+  await second.acquireLease("t", "two", 60_000);
+  const locks = readdirSync(folder);
+  assert.equal(locks.length, 2);
+  assert.ok(locks.includes(held!) && !existsSync(died));
 });
