@@ -119,5 +119,14 @@ function liveCompaction(
   shown: Pick<LiveCompaction, "hiddenThrough" | "text" | "rewritten">,
 ): LiveCompaction {
   const { seq, at, rung, reason, tokensBefore, tokensAfter, covers } = record;
-  return { seq, at, rung, reason, tokensBefore, tokensAfter, covers, ...shown };
+  return {
+    seq,
+    at,
+    rung,
+    reason,
+    tokensBefore,
+    tokensAfter,
+    covers,
+    ...shown,
+  };
 }
