@@ -22,7 +22,11 @@ for (const [theme, width] of [
       await page.keyboard.press("Enter");
       await page.getByText("Never push to main.", { exact: true }).waitFor();
       await page.getByRole("button", { name: /^Edit r1/ }).click();
-      await page.locator('textarea[aria-label="Words of r1"]:focus').fill("Never push to the main branch.");
+      const words = page.locator('textarea[aria-label="Words of r1"]:focus');
+      // What its button doesn't send, the keys don't send either.
+      await words.fill(" ");
+      await page.keyboard.press("Control+Enter");
+      await words.fill("Never push to the main branch.");
       await page.keyboard.press("Control+Enter");
       await page.getByText("Never push to the main branch.").waitFor();
       await post("/api/threads/garden/rules", { text: HOSTILE });

@@ -23,7 +23,8 @@ export function Form({ class: className, label, onSend, onEscape, children }: Fo
         if (event.key === "Escape") onEscape?.();
         if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
         event.preventDefault();
-        event.currentTarget.requestSubmit();
+        // A button that is disabled sends nothing.
+        event.currentTarget.querySelector<HTMLButtonElement>("[type=submit]")?.click();
       }}
     >
       {children}
