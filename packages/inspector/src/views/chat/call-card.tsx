@@ -1,5 +1,6 @@
 /** A tool call: one line, folded over what went in and what came out. A sub-agent's work stands inside it. */
 import { useState } from "preact/hooks";
+import { Form } from "../../parts/form.tsx";
 import { Prose } from "../../parts/prose.tsx";
 import { addressOf } from "../../router/place.ts";
 import { bothEnds, grouped, line, visible } from "../../text/format.ts";
@@ -99,13 +100,7 @@ function Approval({ part, acts }: CallCardProps) {
     void acts.decide(part.id, answer, answer === "no" ? typed : "");
   };
   return (
-    <form
-      class="row wrap approval"
-      onSubmit={(event) => {
-        event.preventDefault();
-        decide("no");
-      }}
-    >
+    <Form class="row wrap approval" onSend={() => decide("no")}>
       <button type="button" class="button hot" disabled={acts.isBusy} onClick={() => decide("yes")}>
         Approve<span class="hidden"> {part.name}</span>
       </button>
@@ -122,7 +117,7 @@ function Approval({ part, acts }: CallCardProps) {
           setReason(value);
         }}
       />
-    </form>
+    </Form>
   );
 }
 
