@@ -94,6 +94,47 @@ test("where there are keys one is asked for once, and what it opens closes with 
   });
 });
 
+test("a page that was signed out shows nothing of its user, and follows the threads of who signs in next", async (t) => {
+  await inspect(t, { width: 1000 }, async ({ page, url, home, expect }) => {
+    expect(/status of 401/);
+    const [ada, bob] = await Promise.all(
+      ["ada", "bob"].map(async (user) => {
+        const { key } = await createKey(home.store.keys!, { user, role: "user", expiresAt: null }, new Date());
+        const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+        const make = (id: string) =>
+          fetch(`${url}/api/threads`, { method: "POST", headers, body: JSON.stringify({ id }) });
+        return { key, make };
+      }),
+    );
+    const signIn = async (key: string) => {
+      await page.getByLabel(/twelve hours/).fill(key);
+      await page.getByRole("button", { name: "Open" }).click();
+    };
+    const row = (id: string) => page.getByRole("option", { name: id });
+    await ada!.make("of-ada");
+    await bob!.make("of-bob");
+    await page.goto("/threads");
+    await signIn(ada!.key);
+    await row("of-ada").waitFor();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    const list = Promise.withResolvers<void>();
+    await page.route(/\/api\/threads\?/, async (route) => {
+      await list.promise;
+      await route.continue();
+    });
+    await signIn(bob!.key);
+    await page.getByRole("button", { name: "Sign out" }).waitFor();
+    assert.equal(await row("of-ada").count(), 0);
+    list.resolve();
+    await row("of-bob").waitFor();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await signIn(bob!.key);
+    await row("of-bob").waitFor();
+    await bob!.make("later");
+    await row("later").waitFor();
+  });
+});
+
 test("the keyboard reaches everything: the palette, the views by number, the list by arrows", async (t) => {
   await inspect(t, { width: 1600 }, async ({ page, url, sound }) => {
     await talked(url);

@@ -16,7 +16,7 @@ export const threadsProblem = signal<ApiProblem | null>(null);
 
 let stream: EventSource | null = null;
 
-/** Asked for again after signing in; a second call while it follows changes nothing. */
+/** A second call while it follows changes nothing. */
 export function followThreads(): void {
   if (stream !== null) return;
   stream = new EventSource("/api/changes");
@@ -27,18 +27,13 @@ export function followThreads(): void {
   stream.onmessage = ({ data }) => take(JSON.parse(data) as ThreadChange);
   stream.onerror = () => {
     const isOver = stream?.readyState === EventSource.CLOSED;
-    if (isOver) stopFollowing();
+    if (isOver) stream = null;
     // It says why: a key that is needed, or a gateway that doesn't answer.
     void ask("GET /api/user").then((outcome) => {
       if (isOver && outcome.kind === "ok") setTimeout(followThreads, 3000);
       if (isOver && access.value === "away") setTimeout(followThreads, 3000);
     });
   };
-}
-
-export function stopFollowing(): void {
-  stream?.close();
-  stream = null;
 }
 
 /** Acts when the thread has changed since it was first seen here. */

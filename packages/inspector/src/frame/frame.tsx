@@ -2,7 +2,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import { useAnswer } from "../api/answer.ts";
 import { type AskAnswer, access, ask } from "../api/ask.ts";
-import { followThreads, stopFollowing } from "../api/threads.ts";
+import { followThreads } from "../api/threads.ts";
 import { isTyping, offered } from "../keyboard/actions.ts";
 import { Empty } from "../parts/empty.tsx";
 import { go, place } from "../router/navigate.ts";
@@ -19,7 +19,7 @@ export function Frame() {
   const main = useRef<HTMLElement>(null);
   useKeys();
   // Sent together with the request for the session, so that the threads arrive one round trip earlier.
-  useEffect(followThreads, [user.value?.user]);
+  useEffect(followThreads, []);
   const { view, id } = place.value;
   const name = view === "nowhere" ? "" : `${id === null ? views[view].title : threadName(id)} · `;
   useEffect(() => {
@@ -30,11 +30,11 @@ export function Frame() {
       <button type="button" class="button skip" onClick={() => main.current?.focus()}>
         To the view
       </button>
-      <Top user={user.value} onLeave={user.reload} />
+      <Top user={user.value} />
       <div class="body">
         {access.value !== "key-needed" && <Rail />}
         <main id="view" class="view" ref={main} tabIndex={-1}>
-          {access.value === "key-needed" ? <SignIn onDone={user.reload} /> : <Current />}
+          {access.value === "key-needed" ? <SignIn /> : <Current />}
         </main>
       </div>
       {isPaletteOpen.value && <Palette />}
@@ -42,7 +42,7 @@ export function Frame() {
   );
 }
 
-function Top({ user, onLeave }: { readonly user: AskAnswer<"GET /api/user"> | null; readonly onLeave: () => void }) {
+function Top({ user }: { readonly user: AskAnswer<"GET /api/user"> | null }) {
   return (
     <header class="top">
       <a class="brand" href="/">
@@ -62,15 +62,16 @@ function Top({ user, onLeave }: { readonly user: AskAnswer<"GET /api/user"> | nu
       <span class={`live ${access.value === "away" ? "away" : ""}`} role="status">
         {access.value === "away" ? "out of reach" : (user?.user ?? "")}
       </span>
-      {user !== null && user.key !== null && <Leave onLeave={onLeave} />}
+      {user !== null && user.key !== null && <Leave />}
     </header>
   );
 }
 
-function Leave({ onLeave }: { readonly onLeave: () => void }) {
-  const leave = () => {
-    stopFollowing();
-    void ask("DELETE /api/session").then(onLeave);
+/** Loads the page again, so that nothing of this user is left in it. */
+function Leave() {
+  const leave = async () => {
+    const { kind } = await ask("DELETE /api/session");
+    if (kind === "ok") location.reload();
   };
   return (
     <button type="button" class="button plain" onClick={leave}>

@@ -1,18 +1,18 @@
 /** Asks for a key where the gateway has some. It goes once to the gateway, which gives a cookie for it, and is kept nowhere. */
 import { useState } from "preact/hooks";
-import { type ApiProblem, access, ask } from "../api/ask.ts";
+import { type ApiProblem, ask } from "../api/ask.ts";
 import { Form } from "../parts/form.tsx";
 import { ProblemNote } from "../parts/problem.tsx";
 
-export function SignIn({ onDone }: { readonly onDone: () => void }) {
+export function SignIn() {
   const [key, setKey] = useState("");
   const [problem, setProblem] = useState<ApiProblem | null>(null);
   const submit = async () => {
     const outcome = await ask("POST /api/session", { body: { key: key.trim() } });
     setKey("");
     if (outcome.kind === "failed") return setProblem(outcome.problem);
-    access.value = "open";
-    onDone();
+    // The page may hold what another user saw before.
+    location.reload();
   };
   return (
     <Form class="empty sign-in" onSend={submit}>
