@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { Part, Shape } from "../message/shape.ts";
-import { charsPerToken, countMessage, createMeter, sampled } from "./counter.ts";
+import { type CountText, charsPerToken, countMessage, createMeter, sampled } from "./counter.ts";
 
 /** Messages that are their parts: the counter asks a shape for nothing else. */
 const shape: Pick<Shape<Part[]>, "parts"> = { parts: (message) => message };
@@ -195,9 +195,31 @@ test("a text of megabytes is counted by a bounded part of it, and comes to about
   assert.ok(read <= 128_000, `${read}`);
 });
 
-test("a text up to 128,000 characters is counted as it is", () => {
-  const text = "a b c ".repeat(21_000);
-  assert.equal(sampled(charsPerToken(3.3))(text), charsPerToken(3.3)(text));
+test("a text up to 128,000 characters is counted whole, in pieces that cut no word", () => {
+  const words: CountText = (text) => text.match(/ ?\p{L}+/gu)?.length ?? 0;
+  const text = "Sailors' boats lie in the harbor of K\u00f6ln, \u0434\u043e\u043c\u0430.\n".repeat(2500);
+  assert.equal(sampled(words)(text), words(text));
+});
+
+test("one long text is counted in steps of a bounded length, whatever stands in it", () => {
+  for (const text of [
+    "word ".repeat(25_000),
+    "\u6f22".repeat(120_000),
+    "\u{1f600}".repeat(60_000),
+    "a@".repeat(1_000_000),
+  ]) {
+    let asked = 0;
+    const meter = createMeter(shape, {
+      counter: (piece) => {
+        asked += piece.length;
+        return piece.length;
+      },
+    });
+    for (const _ of meter.steps([[{ kind: "text", text }]], [{ description: text.slice(0, 120_000) }])) {
+      assert.ok(asked <= 16_000, `${text.slice(0, 2)}: ${asked}`);
+      asked = 0;
+    }
+  }
 });
 
 test("a long text that is counted again isn't read again", () => {

@@ -4,7 +4,7 @@
  * A meter remembers each message object's count, so that a call costs the new messages and not the thread.
  */
 import type { CallPart, FilePart, Part, Shape } from "../message/shape.ts";
-import { type ImageRule, imageTokens } from "./images.ts";
+import { type ImageRule, imageTokens, piecesOf } from "./estimates.ts";
 
 /**
  * What wraps the content: role and separators of a message; ids, names and tags of a call, of each of its arguments and
@@ -28,7 +28,7 @@ export function countMessage<M>(
   counter: CountText,
   rule: ImageRule = "anthropic",
 ): number {
-  return sum(atOnce(sizeMessage(message, shape, { counter, imageRule: rule })));
+  return sum(atOnce(sizeMessage(message, shape, { count: inPieces(counter), imageRule: rule })));
 }
 
 /** A message's tokens, images apart from the rest so that a breakdown can show them. */
@@ -50,7 +50,7 @@ export interface Meter<M> {
   size(message: M): MessageSize;
   /** Of each part's own text and its pictures, by its place. Counted with the message, once. */
   parts(message: M): readonly MessageSize[];
-  /** Counts what isn't counted yet, and yields after each text: so that others get a turn while much is counted. */
+  /** Counts what isn't counted yet, and yields after each text and each piece of a long one: others get a turn meanwhile. */
   steps(messages: readonly M[], schemas?: readonly unknown[]): Generator<void, void>;
   messages(messages: readonly M[]): number;
   /** A system prompt or any other bare text, framing included. */
@@ -61,40 +61,41 @@ export interface Meter<M> {
 }
 
 export function createMeter<M extends object>(shape: Pick<Shape<M>, "parts">, given: MeterOptions): Meter<M> {
-  const options = { ...given, counter: sampled(given.counter) };
+  const { frame = PLAIN_FRAME, imageRule } = given;
+  const count = inPieces(given.counter);
+  const counter: CountText = (text) => atOnce(count(text));
   const counted = new WeakMap<object, CountedMessage>();
   const schemas = new WeakMap<object, number>();
-  const frame = options.frame ?? PLAIN_FRAME;
   const prefix = new PrefixSums<M>();
   function* sizing(message: M): Generator<void, CountedMessage> {
-    const fresh = yield* sizeMessage(message, shape, options);
+    const fresh = yield* sizeMessage(message, shape, { count, imageRule, frame });
     counted.set(message, fresh);
     return fresh;
   }
   const size = (message: M): CountedMessage => counted.get(message) ?? atOnce(sizing(message));
-  const tool = (schema: unknown): number => {
-    if (typeof schema !== "object" || schema === null) return frame.call + options.counter(String(schema));
+  function* tool(schema: unknown): Generator<void, number> {
+    if (typeof schema !== "object" || schema === null) return frame.call + (yield* count(String(schema)));
     const known = schemas.get(schema);
     if (known !== undefined) return known;
-    const fresh = frame.call + options.counter(JSON.stringify(schema));
+    const fresh = frame.call + (yield* count(JSON.stringify(schema)));
     schemas.set(schema, fresh);
     return fresh;
-  };
+  }
   return {
     size,
     parts: (message) => size(message).parts,
     *steps(messages, schemas = []) {
       for (const message of messages) if (!counted.has(message)) yield* sizing(message);
       for (const schema of schemas) {
-        tool(schema);
+        yield* tool(schema);
         yield;
       }
     },
     message: (message) => sum(size(message)),
     messages: (messages) => prefix.total(messages, (message) => sum(size(message))),
-    system: (text) => (text === "" ? 0 : frame.message + options.counter(text)),
-    tools: (list) => list.reduce<number>((total, schema) => total + tool(schema), 0),
-    text: options.counter,
+    system: (text) => (text === "" ? 0 : frame.message + counter(text)),
+    tools: (list) => list.reduce<number>((total, schema) => total + atOnce(tool(schema)), 0),
+    text: counter,
   };
 }
 
@@ -126,32 +127,29 @@ interface CountedMessage extends MessageSize {
   readonly parts: readonly MessageSize[];
 }
 
+interface SizeOptions extends Omit<MeterOptions, "counter"> {
+  readonly count: CountInPieces;
+}
+
 /** Yields after each text: a message may have thousands of parts. */
 function* sizeMessage<M>(
   message: M,
   shape: Pick<Shape<M>, "parts">,
-  options: MeterOptions,
+  { count, imageRule = "anthropic", frame = PLAIN_FRAME }: SizeOptions,
 ): Generator<void, CountedMessage> {
-  const { counter, imageRule = "anthropic", frame = PLAIN_FRAME } = options;
   const parts: MessageSize[] = [];
   let text = frame.message;
   let images = 0;
   for (const part of shape.parts(message)) {
-    const own = { text: part.kind === "image" ? 0 : ownTokens(part, counter), images: pictureTokens(part, imageRule) };
+    const tokens = part.kind === "image" ? 0 : yield* ownTokens(part, count);
+    const own = { text: tokens, images: pictureTokens(part, imageRule) };
     parts.push(own);
     yield;
-    text += own.text + (part.kind === "call" ? yield* aroundCall(part, own.text, counter, frame) : 0);
+    text += own.text + (part.kind === "call" ? yield* aroundCall(part, own.text, count, frame) : 0);
     if (part.kind === "result") text += frame.result;
     images += own.images;
   }
   return { text, images, parts };
-}
-
-function atOnce<T>(work: Generator<void, T>): T {
-  for (;;) {
-    const step = work.next();
-    if (step.done === true) return step.value;
-  }
 }
 
 function pictureTokens(part: Part, rule: ImageRule): number {
@@ -159,21 +157,23 @@ function pictureTokens(part: Part, rule: ImageRule): number {
   return pictures.reduce((tokens, picture) => tokens + imageTokens(picture, rule), 0);
 }
 
-function ownTokens(part: Exclude<Part, { kind: "image" }>, counter: CountText): number {
+function* ownTokens(part: Exclude<Part, { kind: "image" }>, count: CountInPieces): Generator<void, number> {
   switch (part.kind) {
     case "text":
     case "result":
-      return counter(part.text);
+      return yield* count(part.text);
     // The signature is a proof, not prompt text: providers bill the thinking it stands for. Redacted thinking has no
     // text of its own, so there the sealed data is the only measure of it.
     case "reasoning":
-      return part.text === "" && part.signature !== null ? Math.ceil(part.signature.length / 6) : counter(part.text);
+      return part.text === "" && part.signature !== null
+        ? Math.ceil(part.signature.length / 6)
+        : yield* count(part.text);
     case "call":
-      return counter(part.input);
+      return yield* count(part.input);
     case "file":
-      return fileTokens(part, counter);
+      return yield* fileTokens(part, count);
     case "other":
-      return counter(part.json);
+      return yield* count(part.json);
   }
 }
 
@@ -181,14 +181,14 @@ function ownTokens(part: Exclude<Part, { kind: "image" }>, counter: CountText): 
 function* aroundCall(
   { name, input }: CallPart,
   own: number,
-  counter: CountText,
+  count: CountInPieces,
   frame: Frame,
 ): Generator<void, number> {
   const frames = frame.call + (frame.argument === 0 ? 0 : frame.argument * argumentsIn(input));
-  const named = frames + counter(name);
+  const named = frames + (yield* count(name));
   yield;
   if (frame.inputs === "json" || !input.includes("\\")) return named;
-  const read = counter(withoutEscapes(input));
+  const read = yield* count(withoutEscapes(input));
   yield;
   return named + read - own;
 }
@@ -221,10 +221,10 @@ function argumentsIn(json: string): number {
 }
 
 /** A text file is read as text; a binary one (a PDF) is charged by its bytes, as pages of about 3 kB and 1,500 tokens. */
-function fileTokens(part: FilePart, counter: CountText): number {
-  const name = counter(part.name ?? "");
+function* fileTokens(part: FilePart, count: CountInPieces): Generator<void, number> {
+  const name = yield* count(part.name ?? "");
   const textual = part.mediaType === null || /^text\/|[/+](json|xml|yaml|javascript)\b/.test(part.mediaType);
-  return name + (textual ? counter(part.data) : Math.ceil((part.data.length * 0.75) / 2));
+  return name + (textual ? yield* count(part.data) : Math.ceil((part.data.length * 0.75) / 2));
 }
 
 /**
@@ -290,37 +290,41 @@ const KINDS = Uint8Array.from({ length: 128 }, (_, code) => {
   return /[a-z]/i.test(char) ? 1 : /\d/.test(char) ? 2 : 0;
 });
 
-/*
- * Counts a very long text by samples spread over it: exact for texts up to 128,000 characters, within a few percent beyond
- * them. A text of megabytes fills any window, so that more would only take time that others wait for.
- */
-
-const SAMPLES = 64;
-const SAMPLE = 2000;
 /** From so many characters on the last count is remembered: sizing a prompt and cutting it count the same text. */
 const LONG = 50_000;
 
-export function sampled(count: CountText): CountText {
+export function sampled(counter: CountText): CountText {
+  const count = inPieces(counter);
+  return (text) => atOnce(count(text));
+}
+
+/** Counts a text; yields after each piece of a long one. */
+type CountInPieces = (text: string) => Generator<void, number>;
+
+function inPieces(counter: CountText): CountInPieces {
   let last = { read: "", tokens: 0 };
-  return (text) => {
-    if (text.length <= LONG) return count(text);
-    const samples = text.length <= SAMPLES * SAMPLE ? [text] : samplesOf(text);
-    const read = samples.join("");
+  return function* (text) {
+    if (text.length <= LONG) return counter(text);
+    const pieces = piecesOf(text);
+    const read = pieces.join("");
+    let { tokens } = last;
     if (read !== last.read) {
-      let tokens = 0;
-      for (const sample of samples) tokens += count(sample);
+      tokens = 0;
+      for (const piece of pieces) {
+        tokens += counter(piece);
+        yield;
+      }
       last = { read, tokens };
     }
-    return Math.ceil((last.tokens * text.length) / read.length);
+    return Math.ceil((tokens * text.length) / read.length);
   };
 }
 
-function samplesOf(text: string): string[] {
-  const stride = (text.length - SAMPLE) / (SAMPLES - 1);
-  return Array.from({ length: SAMPLES }, (_, index) => {
-    const start = Math.floor(index * stride);
-    return text.slice(start, start + SAMPLE);
-  });
+function atOnce<T>(work: Generator<void, T>): T {
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value;
+  }
 }
 
 /**

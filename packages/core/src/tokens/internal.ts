@@ -14,5 +14,5 @@ export {
   learnLimit,
   sampled,
 } from "./counter.ts";
-export type { ImageRule } from "./images.ts";
-export { imageSize } from "./images.ts";
+export type { ImageRule } from "./estimates.ts";
+export { imageSize } from "./estimates.ts";

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { before, test } from "node:test";
+import { sampled } from "@palimpsest/core/internal/tokens";
 import fc from "fast-check";
 import { counterFor, exactCounter, exactCounterFor, modelCounter } from "./tokenizers.ts";
 
@@ -35,6 +36,15 @@ test("few words are remembered, so that one that comes again and again is found 
   const { default: table } = await import("gpt-tokenizer/encoding/o200k_base");
   const { mergeCacheSize } = Reflect.get(table, "bytePairEncodingCoreProcessor") as { mergeCacheSize: number };
   assert.ok(mergeCacheSize <= 256, `${mergeCacheSize}`);
+});
+
+test("a long text has as many tokens in pieces as at once, where it has words", () => {
+  const text =
+    "The sailors' 12 boats aren't in K\u00f6ln:\n\n\tconst x = call(a, b); \u0434\u043e\u043c \u0434\u043e\u043c\u0430!  \n".repeat(
+      1500,
+    );
+  assert.ok(text.length > 100_000);
+  assert.equal(sampled(o200k)(text), o200k(text));
 });
 
 test("a run of one character of any length is cut into runs of bounded length", () => {

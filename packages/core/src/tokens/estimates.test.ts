@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { ImagePart } from "../message/shape.ts";
-import { type ImageRule, imageSize, imageTokens, type Size, sizeTokens } from "./images.ts";
+import { type ImageRule, imageSize, imageTokens, type Size, sizeTokens } from "./estimates.ts";
 
 const be16 = (n: number) => [n >> 8, n & 255];
 const le16 = (n: number) => [n & 255, n >> 8];

@@ -1,7 +1,7 @@
 /**
- * Tokens of an image by its provider's published size rule, from the real dimensions in the file's header. Only as much
- * base64 is decoded as the header needs. Broken, unknown and linked images count as a fixed, rather high default:
- * an image is never free and never an error.
+ * What is counted without reading all of it, or piece by piece: images and long texts. An image's tokens follow from its
+ * provider's published size rule and the real dimensions in the file's header. Only as much base64 is decoded as the header
+ * needs. Broken, unknown and linked images count as a fixed, rather high default: an image is never free and never an error.
  */
 import type { ImagePart } from "../message/shape.ts";
 
@@ -163,4 +163,39 @@ function digit(code: number): number {
   if (code === 43 || code === 45) return 62;
   if (code === 47 || code === 95) return 63;
   return -1;
+}
+
+/*
+ * A long text is counted piece by piece, all of it up to 128,000 characters; a longer one by samples spread over it, within
+ * a few percent. A text of megabytes fills any window, so that more would only take time that others wait for.
+ */
+
+const SAMPLES = 64;
+const SAMPLE = 2000;
+const PIECE = 8000;
+
+/** What is counted of a long text. */
+export function piecesOf(text: string): readonly string[] {
+  return text.length <= SAMPLES * SAMPLE ? cutBetweenWords(text) : samplesOf(text);
+}
+
+/** All of it. No token has a blank behind a letter, so words stay whole; text without blanks is cut anywhere. */
+function cutBetweenWords(text: string): string[] {
+  const pieces: string[] = [];
+  for (let from = 0; from < text.length; ) {
+    const end = from + PIECE;
+    const blank = text.slice(end, end + PIECE).search(/(?<=\p{L}) (?=\p{L})/u);
+    const to = end + Math.max(0, blank);
+    pieces.push(text.slice(from, to));
+    from = to;
+  }
+  return pieces;
+}
+
+function samplesOf(text: string): string[] {
+  const stride = (text.length - SAMPLE) / (SAMPLES - 1);
+  return Array.from({ length: SAMPLES }, (_, index) => {
+    const start = Math.floor(index * stride);
+    return text.slice(start, start + SAMPLE);
+  });
 }
