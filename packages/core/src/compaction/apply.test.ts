@@ -11,7 +11,7 @@ import { buildPrompt, type Prompt } from "../prompt/prompt.ts";
 import { createSizer, fixedSize, sizesOf } from "../prompt/sizer.ts";
 import { extractSummary } from "../summary/internal.ts";
 import { NOWHERE } from "../summary/render-lines.ts";
-import { NO_QUOTES } from "../summary/work.ts";
+import { atOnce, NO_QUOTES } from "../summary/work.ts";
 import { createAccount } from "../tokens/account.ts";
 import { charsPerToken, createMeter } from "../tokens/counter.ts";
 import { type Applied, applyPlan, applyUntilFits, type CutSummary, coveredBy, type PlannedThread } from "./apply.ts";
@@ -140,7 +140,7 @@ function summaryFor(prompt: Prompt<object>, plan: CompactPlan, { thread, given, 
   const { shape } = prompt.sizer;
   const sizes = sizesOf(prompt);
   const original = (record: MessageRecord): object => prompt.entries.find(({ seq }) => seq === record.seq)!.message;
-  const covered = coveredBy(thread.live, cut, { shape, original, state: null });
+  const covered = atOnce(coveredBy(thread.live, cut, { shape, original, state: null }));
   const lines = { todos: [], delegations: [], skills: [] };
   const input = { ...covered, pins: [], quotes: NO_QUOTES, lines, originals: NOWHERE };
   const room = Math.min(cut.summaryTokens, cut.hiddenTokens - behindSummary(given.format, shape, sizes) - 1);

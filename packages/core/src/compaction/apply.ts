@@ -41,7 +41,7 @@ import {
   extendNames,
   extendWork,
   NO_WORK,
-  namesOf,
+  namesOfAll,
   type QuotedWork,
   readNames,
   readWork,
@@ -239,12 +239,12 @@ export function stateOf<M>(
   return { summary, userTurns, work, names, ...(reports.length > 0 && { reports }) };
 }
 
-/** The messages a cut newly hides, and the user turns among them and before. `state`: the live compaction's, whole. */
-export function coveredBy<M>(
+/** The messages a cut newly hides, and the user turns among them and before. In steps. `state`: the live compaction's, whole. */
+export function* coveredBy<M>(
   live: LiveRecords,
   cut: Cut,
   { shape, original, state }: { shape: Shape<M>; original: (record: MessageRecord) => M; state: unknown },
-): Covered<M> {
+): Generator<void, Covered<M>> {
   const last = cut.covers[1];
   const tail =
     live.prunes.length === 0
@@ -253,7 +253,7 @@ export function coveredBy<M>(
   const said = tail.filter(({ message }) => shape.role(message) !== "system");
   const entries = said.filter(({ seq }) => seq <= last);
   const edited = live.prunes.length === 0 ? state : withEdits(state, summaryEdits(live));
-  const covered = coveredIn(edited, { last, entries, tail: said.filter(({ seq }) => seq > last) }, shape);
+  const covered = yield* coveredIn(edited, { last, entries, tail: said.filter(({ seq }) => seq > last) }, shape);
   if (live.prunes.length === 0 && (state as Partial<StoredState> | null)?.reports === undefined) return covered;
   return { ...covered, own: { ...covered.own, reports: extendReports(state, live, last) } };
 }
@@ -266,11 +266,11 @@ interface Split<M> {
 }
 
 /** `state`: of the compaction before; null where everything is newly hidden. */
-export function coveredIn<M>(state: unknown, { last, entries, tail }: Split<M>, shape: Shape<M>): Covered<M> {
-  const stored = state as Partial<StoredState> | null;
-  const userTurns = stored?.userTurns ?? [];
+export function* coveredIn<M>(state: unknown, split: Split<M>, shape: Shape<M>): Generator<void, Covered<M>> {
+  const { last, entries, tail } = split;
+  const { userTurns = [], ...stored } = (state ?? {}) as Partial<StoredState>;
   const requests = entries.filter(({ message }) => shape.role(message) === "user").map(({ seq }) => seq);
-  const work = extendWork(readWork(stored?.work), entries, shape);
+  const work = extendWork(readWork(stored.work), entries, shape);
   const { messages, parts } = extendWork(work, tail, shape);
   return {
     prior: storedSummary(state),
@@ -279,9 +279,9 @@ export function coveredIn<M>(state: unknown, { last, entries, tail }: Split<M>, 
     own: {
       work,
       hidden: { messages, parts: parts.filter(({ seq }) => seq <= last) },
-      names: extendNames(readNames(stored?.names), entries, shape),
+      names: yield* extendNames(readNames(stored.names), entries, shape),
       shown: tail.map(({ message }) => messageText(message, shape)).join("\n"),
-      shownNames: new Set(tail.flatMap(({ message }) => namesOf(message, shape))),
+      shownNames: yield* namesOfAll(tail, shape),
     },
   };
 }

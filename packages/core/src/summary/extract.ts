@@ -18,6 +18,7 @@ import {
   type SummaryState,
   withSection,
 } from "./state.ts";
+import { atOnce } from "./work.ts";
 
 export interface ExtractOptions {
   /** Tokens of new items; what the prior state holds is not charged. */
@@ -42,11 +43,7 @@ export function extractSummary<M>(
   shape: Shape<M>,
   options: ExtractOptions,
 ): SummaryState {
-  const steps = extractSteps(prior, entries, shape, options);
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
+  return atOnce(extractSteps(prior, entries, shape, options));
 }
 
 /** The same as a generator, so that the caller can yield to other work. */

@@ -22,4 +22,4 @@ export type { Originals, Pin } from "./render-lines.ts";
 export { mediaName, NOWHERE, originalsIn, quote, RECALL, wordRoom } from "./render-lines.ts";
 export type { DropReason } from "./state.ts";
 export { editedState, emptyState, mergePatch, readState, SECTIONS, type SummaryState, withEdits } from "./state.ts";
-export { NO_QUOTES, ownText, quotable, quoteSteps, quoteWork, splitQuotes } from "./work.ts";
+export { atOnce, NO_QUOTES, ownText, quotable, quoteSteps, quoteWork, splitQuotes } from "./work.ts";

@@ -5,10 +5,12 @@ import { withToolFacts } from "../message/dialects.ts";
 import { anyLine, count, type Line, shape, talk } from "./fixtures/conversations.ts";
 import { writtenText } from "./tool-calls.ts";
 import {
+  atOnce,
   byUse,
   extendNames,
   extendWork,
   NO_WORK,
+  namesOfAll,
   ownText,
   quotable,
   quoteWork,
@@ -145,14 +147,16 @@ function textOf(entries: ReturnType<typeof talk>, { seq, part }: { seq: number; 
 }
 
 test("what the assistant used in most messages comes first, what was seen once last", () => {
-  const names = extendNames(
-    [],
-    talk([
-      { user: "Look at ZFA04Y and at src/main.ts" },
-      { call: "get", args: { id: "ZFA04Y" }, gives: '{"flight_number": "HAT136", "amount": "1530.25"}' },
-      { says: "ZFA04Y is on HAT136." },
-    ]),
-    shape,
+  const names = atOnce(
+    extendNames(
+      [],
+      talk([
+        { user: "Look at ZFA04Y and at src/main.ts" },
+        { call: "get", args: { id: "ZFA04Y" }, gives: '{"flight_number": "HAT136", "amount": "1530.25"}' },
+        { says: "ZFA04Y is on HAT136." },
+      ]),
+      shape,
+    ),
   );
   const order = byUse(names).map(([name]) => name);
   assert.deepEqual(order.slice(0, 2), ["ZFA04Y", "HAT136"]);
@@ -160,7 +164,7 @@ test("what the assistant used in most messages comes first, what was seen once l
 });
 
 test("a path stands as it was written", () => {
-  const names = extendNames([], talk([{ says: "It imports ../tui/footer.js." }]), shape);
+  const names = atOnce(extendNames([], talk([{ says: "It imports ../tui/footer.js." }]), shape));
   assert.deepEqual(names, [["../tui/footer.js", 1, 1]]);
 });
 
@@ -168,11 +172,19 @@ test("for any conversation: bounded, and counted on as if it had been read at on
   fc.assert(
     fc.property(fc.array(anyLine, { maxLength: 25 }), fc.nat(25), (lines, at) => {
       const entries = talk(lines);
-      const whole = extendNames([], entries, shape);
-      const first = readNames(JSON.parse(JSON.stringify(extendNames([], entries.slice(0, at), shape))));
-      assert.deepEqual(extendNames(first, entries.slice(at), shape), whole);
+      const whole = atOnce(extendNames([], entries, shape));
+      const first = readNames(JSON.parse(JSON.stringify(atOnce(extendNames([], entries.slice(0, at), shape)))));
+      assert.deepEqual(atOnce(extendNames(first, entries.slice(at), shape)), whole);
       assert.ok(whole.reduce((sum, [name]) => sum + name.length + 2, 0) <= 6000);
     }),
     { numRuns: 100 },
   );
+});
+
+test("names are read in steps of one text each", () => {
+  const entries = talk(
+    Array.from({ length: 40 }, (_, index) => ({ says: `It is boat${index} of ${"words ".repeat(100)}` })),
+  );
+  const steps = [...extendNames([], entries, shape), ...namesOfAll(entries, shape)];
+  assert.ok(steps.length >= 2 * entries.length, `${steps.length}`);
 });

@@ -170,9 +170,13 @@ export function splitQuotes(text: string): readonly [words: string, quotes: stri
 }
 
 export function quoteWork(work: Work, options: QuoteOptions): QuotedWork {
-  const steps = quoteSteps(work, options);
+  return atOnce(quoteSteps(work, options));
+}
+
+/** Work in steps, for who has nothing else to do meanwhile. */
+export function atOnce<T>(work: Generator<void, T>): T {
   for (;;) {
-    const step = steps.next();
+    const step = work.next();
     if (step.done === true) return step.value;
   }
 }
@@ -251,17 +255,17 @@ const LONGEST_NAME = 120;
 const MOST_READ = 100_000;
 const MOST_MESSAGES = 2000;
 
-/** In the order in which they first came, so that little of a stored list changes. */
-export function extendNames<M>(
+/** In the order in which they first came, so that little of a stored list changes. Yields after each text. */
+export function* extendNames<M>(
   prior: readonly UsedName[],
   entries: readonly NumberedMessage<M>[],
   shape: Shape<M>,
-): readonly UsedName[] {
+): Generator<void, readonly UsedName[]> {
   const names = new Map(prior.map((each) => [each[0], each]));
   for (const { message } of entries.slice(-MOST_MESSAGES)) {
     const role = shape.role(message);
     if (role === "system") continue;
-    for (const name of namesOf(message, shape)) {
+    for (const name of yield* namesOf(message, shape)) {
       const [, used, seen] = names.get(name) ?? [name, 0, 0];
       names.set(name, [name, used + (role === "assistant" ? 1 : 0), seen + 1]);
     }
@@ -282,8 +286,15 @@ export function readNames(stored: unknown): readonly UsedName[] {
   return Array.isArray(stored) ? stored.filter(isUsedName) : [];
 }
 
+/** The names of messages. Yields after each text. */
+export function* namesOfAll<M>(messages: readonly NumberedMessage<M>[], shape: Shape<M>): Generator<void, Set<string>> {
+  const names = new Set<string>();
+  for (const { message } of messages) for (const name of yield* namesOf(message, shape)) names.add(name);
+  return names;
+}
+
 /** The names of a message, each once. The keys of JSON come back in every result, and name nothing. */
-export function namesOf<M>(message: M, shape: Shape<M>): readonly string[] {
+function* namesOf<M>(message: M, shape: Shape<M>): Generator<void, ReadonlySet<string>> {
   const names = new Set<string>();
   for (const part of shape.parts(message)) {
     // A listing of megabytes would keep the process busy for names that are never used.
@@ -294,10 +305,11 @@ export function namesOf<M>(message: M, shape: Shape<M>): readonly string[] {
     for (const name of namesIn(values)) {
       if (!isTelling(name) || name.written.length > LONGEST_NAME) continue;
       names.add(name.written);
-      if (names.size >= MOST_PER_MESSAGE) return [...names];
+      if (names.size >= MOST_PER_MESSAGE) return names;
     }
+    yield;
   }
-  return [...names];
+  return names;
 }
 
 const KEYS = /"[\w.$-]{1,100}" ?:/g;

@@ -168,7 +168,8 @@ export async function summaryJob<M>(
 ): Promise<SummaryJob<M>> {
   const { shape, original } = thread;
   const sizes = sizesOf(prompt);
-  const covered = coveredBy(thread.live(), cut, { shape, original, state: await thread.summaryState() });
+  const state = await thread.summaryState();
+  const covered = await inTurns(coveredBy(thread.live(), cut, { shape, original, state }));
   const count = sizes.text;
   const loaded = await quotedMessages(covered, thread, quotes);
   const pins = gatherPins(covered, thread, loaded);

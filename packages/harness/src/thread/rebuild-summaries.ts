@@ -102,7 +102,7 @@ async function rebuilt(record: CompactionRecord, context: Rebuilding): Promise<S
   const entries = records
     .map((one) => ({ seq: one.seq, message: readBody(one, shape) }))
     .filter(({ message }) => shape.role(message) !== "system");
-  const covered = coveredIn(folded, { last, entries, tail: [] }, shape);
+  const covered = await inTurns(coveredIn(folded, { last, entries, tail: [] }, shape));
   const own = { ...ownLeft(covered.own, erasure), reports: await reportsLeft(record, context) };
   const userTurns = covered.userTurns.filter((seq) => seq !== erasure.message?.seq);
   const pinned = [...new Set([...head.pins.filter((seq) => seq <= last), ...userTurns.toReversed()])];

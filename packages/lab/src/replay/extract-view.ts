@@ -7,7 +7,7 @@ import type { CompactionRecord, LiveRecords, MessageRecord } from "@palimpsest/c
 import { NOTHING_LIVE, view as viewOfRecords } from "@palimpsest/core/internal/log";
 import { type OpenAiMessage, openaiShape } from "@palimpsest/core/internal/message";
 import { type Prompt, sizesOf } from "@palimpsest/core/internal/prompt";
-import { extractSummary, ownText, quote, quoteWork } from "@palimpsest/core/internal/summary";
+import { atOnce, extractSummary, ownText, quote, quoteWork } from "@palimpsest/core/internal/summary";
 import { homeOriginals } from "palimpsest/internal/compaction";
 import type { View } from "./policy.ts";
 
@@ -64,7 +64,7 @@ function summaryOf(
   const count = sizes.text;
   const original = ({ seq }: MessageRecord): OpenAiMessage => said.get(seq)!;
   const state = live.compaction?.summary.state ?? null;
-  const covered = coveredBy(live, cut, { shape, original, state });
+  const covered = atOnce(coveredBy(live, cut, { shape, original, state }));
   const pins = covered.userTurns
     .toReversed()
     .flatMap((seq) => (said.has(seq) ? [quote(seq, said.get(seq)!, shape)] : []));
