@@ -160,3 +160,29 @@ test("an option that isn't one is refused by name, with the nearest that is", as
     return true;
   });
 });
+
+test("many messages are counted in turns, so that a server answers others meanwhile", async (t) => {
+  // Each look at the clock comes after as long as work may keep the others waiting.
+  let ms = performance.now();
+  t.mock.method(performance, "now", () => (ms += 10));
+  let counted = 0;
+  const forget = (): void => {
+    counted = 0;
+    turn = setImmediate(forget);
+  };
+  let turn = setImmediate(forget);
+  t.after(() => clearImmediate(turn));
+  let most = 0;
+  const counter = (text: string): number => {
+    counted += text.length;
+    most = Math.max(most, counted);
+    return Math.ceil(text.length / 4);
+  };
+  const all = Array.from({ length: 100 }, (_, index) => ({
+    role: index % 2 === 0 ? "user" : "assistant",
+    content: `Message ${index}: ${"the tide comes in. ".repeat(100)}`,
+  }));
+  const { outcome } = await compactMessages(all, { window: 200_000, counter });
+  assert.equal(outcome.kind, "unchanged");
+  assert.ok(most < 2 * all[0]!.content.length, `${most}`);
+});

@@ -12,6 +12,7 @@ import { type CountSource, createMeter, resumeAccount } from "@palimpsest/core/i
 import { createCompactor } from "../compaction/compactor.ts";
 import type { CompactionEvent } from "../compaction/events.ts";
 import { unchanged } from "../compaction/summarization.ts";
+import { inTurns } from "../long-work.ts";
 import type { ThreadLog } from "../thread/thread.ts";
 import { livePrompt, NO_THREAD, shownAt, threadInMemory } from "../thread/thread-view.ts";
 import { type CompactMessagesOptions, type Form, formOf, type Settings, settingsOf } from "./options.ts";
@@ -25,6 +26,7 @@ import {
   marksOf,
   NO_MESSAGES,
   type Recognized,
+  readAhead,
   recognize,
   STATE_VERSION,
   standingPrunes,
@@ -64,6 +66,7 @@ export async function compactMessages<M extends object>(
 ): Promise<CompactedMessages<M>> {
   const settings = settingsOf(options);
   const form: Form<M> = formOf<M>(messages, options);
+  await inTurns(readAhead(form.turns(messages), form.shape));
   const turns = form.turns(messages);
   const given = options.state ?? null;
   if (given !== null) checkState(given);
@@ -101,7 +104,7 @@ interface ArrayWork<M extends object> {
 
 async function compactTurns<M extends object>(work: ArrayWork<M>): Promise<Result<M>> {
   const { options, settings, form, thread } = work;
-  const { prompt, factor } = countedPrompt(work);
+  const { prompt, factor } = await countedPrompt(work);
   let writer: WriterFailure | null = null;
   const on = (event: CompactionEvent): void => {
     if (event.type === "summary-failed") writer = { reason: event.reason, detail: event.detail };
@@ -138,11 +141,13 @@ async function compactTurns<M extends object>(work: ArrayWork<M>): Promise<Resul
 
 const MODEL = "model";
 
-function countedPrompt<M extends object>({ settings, form, thread, report, state }: ArrayWork<M>) {
+async function countedPrompt<M extends object>({ settings, form, thread, report, state }: ArrayWork<M>) {
   const { shape, rules } = form;
   const { count, prior = 1, ...rest } = settings.counter;
   const { frame, imageRule } = rest;
   const meter = createMeter(shape, { counter: count, frame, imageRule });
+  const shown = thread.view().map(({ message }) => message);
+  await inTurns(meter.steps(shown));
   const sizer = createSizer({ shape, rules, meter, fixed: fixedSize({ base: settings.fixed }) });
   const prompt = livePrompt(thread, sizer);
   const measured = { ...shownAt(thread), promptHash: null };

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type OpenAiMessage, openaiShape } from "@palimpsest/core/internal/message";
 import { compactMessages } from "./compact-messages.ts";
-import { grownArrays, markOf, marksOf } from "./state.ts";
+import { grownArrays, markOf, marksOf, readAhead } from "./state.ts";
 
 const said = (text: string): OpenAiMessage => ({ role: "user", content: text });
 const SYSTEM: OpenAiMessage = { role: "system", content: "Be brief." };
@@ -54,4 +54,12 @@ test("a dialect that shows only in what is new is found, and so is a message tha
   assert.ok(!JSON.stringify(messages).includes('"role":"tool"'));
   const ui = { id: "1", role: "user", parts: [{ type: "text", text: "hi" }] };
   await assert.rejects(compactMessages<object>([...grown, ui], options), /message 9 looks like an AI SDK UI message/);
+});
+
+test("messages are read ahead in steps, also one of megabytes, and their marks stay the same", () => {
+  const list = [said("short"), said("long ".repeat(2_000_000)), said("and more")];
+  const before = markOf(structuredClone(list), openaiShape);
+  assert.ok([...readAhead(list, openaiShape)].length >= 10);
+  assert.deepEqual([...readAhead(list, openaiShape)], []);
+  assert.deepEqual(marksOf(list, openaiShape).to(list.length), before);
 });

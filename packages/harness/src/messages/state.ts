@@ -5,6 +5,8 @@
 import { PalimpsestError } from "@palimpsest/core/internal/errors";
 import type { CompactionRecord, PruneRecord } from "@palimpsest/core/internal/log";
 import type { Shape } from "@palimpsest/core/internal/message";
+import { atOnce } from "@palimpsest/core/internal/summary";
+import { jsonPieces } from "../long-work.ts";
 
 export const NO_MESSAGES: Mark = { count: 0, hash: "" };
 
@@ -184,8 +186,7 @@ export interface Mark {
 
 /** `after`: what stands before them. */
 export function markOf<M extends object>(messages: Iterable<M>, shape: Shape<M>, after: Mark = NO_MESSAGES): Mark {
-  const links = known.get(shape) ?? new WeakMap<object, Link>();
-  known.set(shape, links);
+  const links = linksOf(shape);
   let { count, hash } = after;
   for (const message of messages) {
     const seen = links.get(message);
@@ -229,25 +230,50 @@ const hashLists = new WeakMap<object, (messages: readonly object[]) => Grown<str
 /** A message, and the hash with it behind what stood before it last. */
 interface Link {
   readonly digest: string;
-  readonly before: string;
+  /** Null if it was read ahead. */
+  readonly before: string | null;
   readonly hash: string;
 }
 
 /** Messages are values: what was read from an object stays true, and an array that grows costs what is new. */
 const known = new WeakMap<object, WeakMap<object, Link>>();
 
-function linkOf<M extends object>(message: M, shape: Shape<M>, before: string, seen: Link | undefined): Link {
-  const digest = seen?.digest ?? hashOf(JSON.stringify([shape.role(message), shape.parts(message)]));
-  return { digest, before, hash: hashOf(`${before}${digest}`) };
+function linksOf(shape: object): WeakMap<object, Link> {
+  const links = known.get(shape) ?? new WeakMap<object, Link>();
+  known.set(shape, links);
+  return links;
 }
 
-function hashOf(text: string): string {
+/** Reads messages ahead, so that their marks take no time. Yields after each message and each piece of a long one. */
+export function* readAhead<M extends object>(messages: readonly M[], shape: Shape<M>): Generator<void, void> {
+  const links = linksOf(shape);
+  for (const message of messages) {
+    if (links.has(message)) continue;
+    const digest = yield* digestOf(message, shape);
+    links.set(message, { digest, before: null, hash: "" });
+    yield;
+  }
+}
+
+function linkOf<M extends object>(message: M, shape: Shape<M>, before: string, seen: Link | undefined): Link {
+  const digest = seen?.digest ?? atOnce(digestOf(message, shape));
+  return { digest, before, hash: atOnce(hashSteps([`${before}${digest}`])) };
+}
+
+function digestOf<M extends object>(message: M, shape: Shape<M>): Generator<void, string> {
+  return hashSteps(jsonPieces([shape.role(message), shape.parts(message)]));
+}
+
+function* hashSteps(pieces: Iterable<string>): Generator<void, string> {
   let one = 0xdeadbeef;
   let other = 0x41c6ce57;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    one = Math.imul(one ^ code, 0x9e3779b1);
-    other = Math.imul(other ^ code, 0x5f356495);
+  for (const text of pieces) {
+    for (let at = 0; at < text.length; at += 1) {
+      const code = text.charCodeAt(at);
+      one = Math.imul(one ^ code, 0x9e3779b1);
+      other = Math.imul(other ^ code, 0x5f356495);
+    }
+    yield;
   }
   const first = Math.imul(one ^ (one >>> 16), 0x85ebca6b) ^ Math.imul(other ^ (other >>> 13), 0xc2b2ae35);
   const second = Math.imul(other ^ (other >>> 16), 0x85ebca6b) ^ Math.imul(first ^ (first >>> 13), 0xc2b2ae35);
