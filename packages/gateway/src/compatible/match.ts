@@ -5,7 +5,7 @@
 
 import { createHash, hash as digest } from "node:crypto";
 import type { Part, ResultPart, Shape } from "@palimpsest/core/internal/message";
-import { inTurns, jsonSteps } from "palimpsest/internal/threads";
+import { inTurns, jsonSteps, slices } from "palimpsest/internal/threads";
 import type { MatchRow } from "palimpsest/stores";
 
 export interface RequestFingerprint {
@@ -217,11 +217,23 @@ export type Secret = string | Buffer;
 
 /** HMAC-SHA256 in two plain hashes: an object for each short message would cost ten times as much. Also for what is no message. */
 export function keyed(secret: Secret, text: string): string {
-  const { inner, outer } = padsOf(secret);
-  const first =
-    text.length > LONG
-      ? createHash("sha256").update(inner).update(text).digest()
-      : digest("sha256", Buffer.concat([inner, Buffer.from(text)]), "buffer");
+  const { inner } = padsOf(secret);
+  return outerHash(secret, digest("sha256", Buffer.concat([inner, Buffer.from(text)]), "buffer"));
+}
+
+/** The same; yields after each piece of a long text. */
+export function* keyedSteps(secret: Secret, text: string): Generator<void, string> {
+  if (text.length <= LONG) return keyed(secret, text);
+  const hash = createHash("sha256").update(padsOf(secret).inner);
+  for (const piece of slices(text)) {
+    hash.update(piece);
+    yield;
+  }
+  return outerHash(secret, hash.digest());
+}
+
+function outerHash(secret: Secret, first: Uint8Array): string {
+  const { outer } = padsOf(secret);
   return digest("sha256", Buffer.concat([outer, first]), "base64url").slice(0, HASH_LENGTH);
 }
 
@@ -280,12 +292,12 @@ function* after<M>(
   }
   const said = yield* written([role === "tool" ? "user" : role, ...texts]);
   if (said.length > LONG) yield;
-  const hash = link(yield* linkedResults(before, resultsIn(last), secret), said, secret);
+  const hash = yield* link(yield* linkedResults(before, resultsIn(last), secret), said, secret);
   const calls = callPlaces(role === "assistant" ? shape.calls(message) : []);
   if (said.length > LONG) yield;
   return {
     state: { hash, pending: null, calls },
-    answer: role === "assistant" ? keyed(secret, `answer\n${said}`) : null,
+    answer: role === "assistant" ? yield* keyedSteps(secret, `answer\n${said}`) : null,
   };
 }
 
@@ -306,11 +318,11 @@ function* linkedResults(before: string, results: readonly PendingResult[], secre
   const ordered = results.toSorted((a, b) => a.at - b.at).map(({ text }) => text);
   const said = yield* written(["tool", ...ordered]);
   if (said.length > LONG) yield;
-  return link(before, said, secret);
+  return yield* link(before, said, secret);
 }
 
-function link(before: string, said: string, secret: Secret): string {
-  return keyed(secret, `${before}\n${said}`);
+function link(before: string, said: string, secret: Secret): Generator<void, string> {
+  return keyedSteps(secret, `${before}\n${said}`);
 }
 
 /** A result that answers no call of the answer before it stands where it came. */

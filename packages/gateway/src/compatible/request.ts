@@ -2,7 +2,7 @@
 
 import { resolve } from "node:path";
 import { checkThreadId, type RulesByScope } from "@palimpsest/core/internal/log";
-import { inTurns, pace, rulesInFiles } from "palimpsest/internal/threads";
+import { inTurns, jsonSteps, rulesInFiles } from "palimpsest/internal/threads";
 import { type Caller, isProviderUser } from "../access/admit.ts";
 import { ProblemError } from "../http/problem.ts";
 import { type JsonFields, repeatedName } from "../http/read-json.ts";
@@ -11,7 +11,7 @@ import type { NamedAnswer, ServerThread } from "./answer.ts";
 import { convertedAnswer } from "./converted-answer.ts";
 import type { ClaimedThread, MatchingStore, RequestIdentity } from "./find.ts";
 import type { BodyReading } from "./front.ts";
-import { type ChainState, chainSteps, keyed, START } from "./match.ts";
+import { type ChainState, chainSteps, keyed, keyedSteps, START } from "./match.ts";
 import type { OwnTools, ToolsOnThread } from "./own-tools/offer.ts";
 import {
   cacheOf,
@@ -224,9 +224,7 @@ export async function identityOf<M extends object>({
     from === undefined
       ? await reading.chain(request, secret, call.client.left)
       : await inTurns(chainSteps(messages, { shape, secret, from }), call.client.left);
-  const steps = pace();
-  const fixed = JSON.stringify(["fixed", system, tools]);
-  if (steps.isDue()) await steps.turn();
+  const fixed = (await inTurns(jsonSteps(["fixed", system, tools]))) ?? "";
   const group = groupOf(call.headers, body);
   const answers = places.filter(({ answer }) => answer !== null).length;
   const identity: RequestIdentity<M> = {
@@ -235,7 +233,7 @@ export async function identityOf<M extends object>({
     shape,
     secret,
     group: group === null ? null : keyed(secret, `group\n${group}`),
-    fixed: keyed(secret, fixed),
+    fixed: await inTurns(keyedSteps(secret, fixed)),
     sideCall: held?.sideCall ?? (isSideCall({ ...request, answers }) ? "likely" : "no"),
     named: namedThread(call.headers),
     agentName: policy.agentName,
