@@ -43,7 +43,7 @@ test("the folders of each package import each other as scripts/architecture/fold
   assert.deepEqual(wrongFolderArrows(repository, arrows), []);
 });
 
-test("an arrow between folders that nobody listed, one that nothing needs and one that points up are found", () => {
+test("an arrow between folders that is not listed, one that nothing needs and one that points up are found", () => {
   const files = {
     "packages/core/src/low/a.ts": `import { b } from "../high/b.ts";\n`,
     "packages/core/src/high/b.ts": `import type { a } from "../low/a.ts";\n`,

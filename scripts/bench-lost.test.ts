@@ -1,4 +1,4 @@
-// The judge of what a prompt still says of hidden messages: the same for everybody, and with no code of a pruner or summary.
+// The judge of what a prompt still says of hidden messages: the same for all, and with no code of a pruner or summary.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { OpenAiMessage } from "@palimpsest/core/internal/message";

@@ -6,7 +6,7 @@ import { ownersIn, ownNames, problemWith } from "./published-names.ts";
 
 const root = join(import.meta.dirname, "..");
 
-test("a name that somebody else has published is a problem; a free one and our own are not", () => {
+test("a name that another account has published is a problem; a free one and our own are not", () => {
   assert.equal(problemWith("palimpsest", "nobody", null), null);
   assert.equal(problemWith("palimpsest", ["ada", "ben"], "ada"), null);
   assert.match(problemWith("palimpsest", ["eve"], "ada") ?? "", /palimpsest is published by eve, not by ada/);

@@ -20,7 +20,7 @@ test("how long something took is left out of a recording, and a line drawn to th
   for (const [before, expected] of cases) assert.equal(textOf(withoutTimes(rowOf(before))), expected);
 });
 
-test("the parts of a bar are read by their signs, and one that nobody knows is refused", () => {
+test("the parts of a bar are read by their signs, and an unknown one is refused", () => {
   const slices = slicesOf(rowOf("context 50 % · 4k of 8k [#+++··rr]", "38;5;35"));
   const told = slices.map(({ sign, start, size }) => ({ sign, start, size }));
   assert.deepEqual(told, [

@@ -1,4 +1,4 @@
-// What nobody wishes for: the page stays up, says it, and shows everything as the text that it is.
+// Bad input and failures: the page stays up, says it, and shows everything as the text that it is.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createKey } from "../../packages/harness/src/operations/keys.ts";

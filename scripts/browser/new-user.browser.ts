@@ -1,4 +1,4 @@
-// Somebody who has never seen the page, without help: why the last compaction happened, what it hid, where a sentence of the
+// A person who has never seen the page, without help: why the last compaction happened, what it hid, where a sentence of the
 // summary comes from, and how to take it back. Each click is counted.
 import assert from "node:assert/strict";
 import { test } from "node:test";

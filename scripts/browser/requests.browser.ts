@@ -1,4 +1,4 @@
-// The requests view in a real browser: what clients of the compatible endpoints sent, and what became of it.
+// The requests view in a real browser: what clients of the compatible endpoints sent, and the result.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { upstream } from "../../packages/gateway/test/upstream.ts";

@@ -52,7 +52,7 @@ for (const [theme, width] of [
     });
   });
 
-test("a note that somebody else wrote meanwhile is not written over, and what was typed stays", async (t) => {
+test("a note that another writer changed meanwhile is not written over, and what was typed stays", async (t) => {
   await inspect(t, { width: 1000 }, async ({ page, url, sound, expect }) => {
     const { post } = await talked(url, 1);
     await post("/api/threads/garden/notes", { name: "plan", text: "one", revision: 0 });

@@ -61,7 +61,7 @@ test("publint finds nothing in any tarball", async () => {
   }
 });
 
-test("the types of every subpath resolve for whoever imports modules", async () => {
+test("the types of every subpath resolve for a program of modules", async () => {
   for (const [name, path] of tarballs) {
     const analysis = await checkPackage(createPackageFromTarballData(new Uint8Array(bufferOf(path))));
     assert.ok(analysis.types !== false, `${name} has types`);

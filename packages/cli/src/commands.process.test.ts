@@ -77,7 +77,7 @@ test("[F23] context's parts sum exactly to its total, which is the view's count,
   }
 });
 
-test("context draws a bar of 80 columns without color when nobody looks", async (t) => {
+test("context draws a bar of 80 columns without color outside of a terminal", async (t) => {
   const at = await deskWithThread(t);
   const { stdout, stderr } = await at.run("context", "a", "--window", "200");
   const lines = stdout.split("\n");

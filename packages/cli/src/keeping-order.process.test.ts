@@ -76,7 +76,7 @@ test("threads delete takes several, patterns and an age; many need --yes outside
   assert.deepEqual(await ids(), []);
 });
 
-test("threads shows minutes of the person's clock and, when asked, sizes; of nobody it says whose", async (t) => {
+test("threads shows minutes of the person's clock and, when asked, sizes; without threads it says whose it looked for", async (t) => {
   const at = desk(t);
   await said(at, "a");
   const { stdout } = await at.run("threads", "--sizes");

@@ -26,7 +26,7 @@ test("a key is made for a user and shown once, listed without itself, and revoke
   assert.notEqual(revoked!.revokedAt, null);
 });
 
-test("a new key says whose threads it opens, and the first one that the gateway now wants one from everybody", async (t) => {
+test("a new key says whose threads it opens, and the first one that the gateway now wants one with every request", async (t) => {
   const at = desk(t);
   const first = await at.run("keys", "create");
   assert.match(first.stderr, /opens the threads of the user "default" \(--user names another\), as a user\./);

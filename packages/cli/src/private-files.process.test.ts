@@ -13,7 +13,7 @@ before(() => {
 });
 after(() => process.umask(umask));
 
-test("a home, its database, part files, memory, uploads and forks can be read by nobody else", async (t) => {
+test("a home, its database, part files, memory, uploads and forks can't be read by others", async (t) => {
   const at = desk(t);
   await importMessages(at, "a", exchanges(30));
   assert.equal((await at.run("compact", "a", "--window", "3000")).code, 0);

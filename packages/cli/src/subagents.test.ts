@@ -8,7 +8,7 @@ import { threadDeps } from "palimpsest/session";
 import { openStore } from "palimpsest/stores";
 import { desk } from "../test/binary.ts";
 
-test("threads --tree shows children under their parent, and threads prune takes the old ones that nobody can continue", async (t) => {
+test("threads --tree shows children under their parent, and threads prune takes the old ones that can't be continued", async (t) => {
   const at = desk(t);
   mkdirSync(at.home, { recursive: true });
   const store = await openStore(join(at.home, "palimpsest.db"));

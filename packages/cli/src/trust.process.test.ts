@@ -94,7 +94,7 @@ test("a home that was found with its threads and skills is a stranger's; one we 
   assert.equal((await at.run("run", "I live in Oslo.", "--thread", "a", "--home", ".palimpsest")).code, 0);
   assert.match((await at.run("threads")).stdout, /^a /m, "made by us");
   assert.equal(readFileSync(join(home, ".gitignore"), "utf8"), "*\n");
-  // As a clone would bring it: the same files in a directory that nobody noted.
+  // As a clone would bring it: the same files in a directory that was not noted.
   rmSync(join(at.state, "palimpsest", "made"), { recursive: true });
   for (const command of [["threads"], ["run", "hello"], ["search", "a", "Oslo"], ["memory", "show"]]) {
     const { code, stderr } = await at.run(...command);

@@ -44,7 +44,7 @@ test("an address that others can reach is refused while there are no keys, and a
   await assert.rejects(at.gateway.listen({ port: at.port }), { code: "cannot-listen" });
 });
 
-test("through a server of somebody else's, nobody comes in without a key", async (t) => {
+test("through a server that isn't ours every request needs a key", async (t) => {
   const at = await running(t);
   const response = await at.gateway.fetch(new Request("http://127.0.0.1/nowhere", { headers: { host: "127.0.0.1" } }));
   assert.equal(response.status, 401);

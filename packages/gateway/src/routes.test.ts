@@ -97,7 +97,7 @@ test("what is an admin's is refused to a user, and an admin reaches a user's thi
   assert.deepEqual([(await ask("ada")).status, (await ask("bob")).status], [200, 404]);
 });
 
-test("the description names every route once, with its parameters, and refuses fields nobody knows", async (t) => {
+test("the description names every route once, with its parameters, and refuses unknown fields", async (t) => {
   const at = await world(t);
   const document = JSON.parse((await at.ask("GET", "/openapi.json", "bob")).text);
   assert.equal(document.openapi, "3.1.0");
@@ -154,7 +154,7 @@ test("a skill that is switched off is in no prompt, until it is switched on agai
   assert.equal((await at.ask("PUT", "/api/skills/none", "ops", { body: { enabled: true } })).status, 404);
 });
 
-test("the lab plays a thread of the caller's, and nobody else's", async (t) => {
+test("the lab plays a thread of the caller's, and no other user's", async (t) => {
   const at = await world(t);
   const play = (as: "ada" | "bob") => at.ask("POST", "/api/lab", as, { query: "?thread=t&window=4000", text: "" });
   const played = JSON.parse((await play("ada")).text);

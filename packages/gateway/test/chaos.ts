@@ -27,7 +27,7 @@ export interface ChaosOptions {
   readonly threads: number;
   /** Longest time that a process is stopped. */
   readonly stopSeconds: number;
-  /** What becomes of the database: it goes down and comes back, or its standby takes its place. */
+  /** What happens to the database: it goes down and comes back, or its standby takes its place. */
   readonly database: "restarts" | "fails-over" | "citus";
 }
 
@@ -231,7 +231,7 @@ async function oneRun(place: Place, told: Told, report: ChaosReport): Promise<vo
   }).catch(() => null);
   if (begun === null || begun.status !== 200) {
     report.refused += 1;
-    // Whoever waited for a gateway that was stopped or gone has not been told anything meanwhile.
+    // A client that waited for a gateway that was stopped or gone has not been told anything meanwhile.
     if (begun?.status !== 409 || Date.now() - asked > AT_ONCE_MS) told.busySince = null;
     if (begun?.status === 409) {
       told.busySince ??= Date.now();

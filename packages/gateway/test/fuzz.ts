@@ -18,7 +18,7 @@ export interface Fuzzed {
 }
 
 export async function fuzz(t: TestContext, { requests, seed }: { requests: number; seed: number }): Promise<Fuzzed> {
-  // Lines that nobody reads would look like growth.
+  // Unread lines would look like growth.
   const at = await world(t, { log: () => {} });
   const document = JSON.parse((await at.ask("GET", "/openapi.json", "bob")).text) as ApiDocument;
   // What streams until its reader leaves has no end to wait for.

@@ -35,7 +35,7 @@ export function heldSuite(engine: string, storeUrl: (number: number) => string |
       };
     }
 
-    test("a response is gone on from by its id, whoever's model answers, and the provider gets all of it", async (t) => {
+    test("a response is continued by its id, with any vendor's model, and the provider gets all of it", async (t) => {
       const { client, served } = await talk(t, { respond: ({ turns }) => `heard ${turns.length}` });
       for (const model of ["gpt", "claude", "local"]) {
         let previous: string | null = null;
@@ -183,7 +183,7 @@ export function heldSuite(engine: string, storeUrl: (number: number) => string |
     });
 
     for (const model of ["gpt", "claude"])
-      test(`a compaction goes both ways on ${model}: in an answer, asked for alone and as a route; whoever sends the item back loses nothing`, async (t) => {
+      test(`a compaction goes both ways on ${model}: in an answer, asked for alone and as a route; a client that sends the item back loses nothing`, async (t) => {
         const { client, served } = await talk(t, { window: 16_000, respond: ({ turns }) => `heard ${turns.length}` });
         let previous: string | null = null;
         for (let turn = 1; turn <= 12; turn += 1) {

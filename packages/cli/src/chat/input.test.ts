@@ -218,7 +218,7 @@ test("Enter pressed before the terminal was ours says the line, as Enter does la
   assert.deepEqual(earlyKey({ kind: "text", text: "a" }), { kind: "text", text: "a" });
 });
 
-test("whoever leaves with Ctrl-C twice is told each line that was queued or half typed", () => {
+test("a person who leaves with Ctrl-C twice is told each line that was queued or half typed", () => {
   const run = press("streaming", ["one", "<enter>", "two", "<enter>", "half", "<ctrl-c>", "<ctrl-c>"]);
   assert.deepEqual(kinds(run), ["stop", "leave"]);
   assert.deepEqual(unsaidLines(run.state), ["one", "two", "half"]);

@@ -48,7 +48,7 @@ test("either header brings a key, a provider's beside it is passed over, and two
   assert.deepEqual([await forwarded("sk-provider"), await forwarded("pal_wrong")], ["provider-1", null]);
 });
 
-test("keys that no longer hold are still keys: nobody comes in without one", async (t) => {
+test("keys that no longer hold are still keys: every request needs one", async (t) => {
   const { keys, close } = openSqlite({ path: ":memory:" });
   t.after(close);
   const { id } = await createKey(keys, { user: "ada", role: "user", expiresAt: null }, now);

@@ -48,7 +48,7 @@ test("so many requests at once; one that has ended makes room, once", () => {
   assert.deepEqual([take().kind, take().kind], ["taken", "limited"]);
 });
 
-test("without limits nobody waits, also when the clock is set back", () => {
+test("without limits no request waits, also when the clock is set back", () => {
   let now = 1_000_000_000;
   const limits = new RequestLimits({ requestsPerMinute: null, tokensPerMinute: null, running: null }, () => now);
   for (const jump of [0, -86_400_000, 1, -1_000]) {

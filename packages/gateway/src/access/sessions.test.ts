@@ -27,7 +27,7 @@ test("no script and no other site gets the cookie, and over TLS it stays there",
   assert.match(endSession(secret, key), /=; Path=\/; Max-Age=0;/);
 });
 
-test("a cookie of another gateway, a changed one, a cut one and none at all stand for nobody", () => {
+test("a cookie of another gateway, a changed one, a cut one and none at all name no user", () => {
   const { cookie } = openSession(secret, key, now);
   const other = Buffer.from("another gateway's secret, long enough too");
   assert.equal(sessionOf(other, withCookie(cookie), now), null);

@@ -1,4 +1,4 @@
-// Ids inside a conversation that name what the operator's account with the provider holds: they are nobody's with a plain key.
+// Ids inside a conversation that name what the operator's account with the provider holds: with a plain key they are refused.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { CHAT, MESSAGES, RESPONSES } from "../../test/asking.ts";
@@ -197,7 +197,7 @@ test("a field may have the name of what every object inherits", async (t) => {
     }
 });
 
-test("an admin, and whoever brings the provider's own key, may name it", async (t) => {
+test("an admin and a caller with the provider's own key may name it", async (t) => {
   const { ask, seen } = await place(t);
   for (const [title, path, body] of NAMING.filter(([title]) => title !== "an item that the vendor keeps")) {
     assert.equal((await ask("admin", "POST", path, { body })).status, 200, title);

@@ -103,7 +103,7 @@ test("a client that leaves in the middle: the provider is let go, and what was h
   const before = time.waiting;
   outgoing.destroy();
   while (time.waiting === before) await nextTick();
-  // So long without anybody to hear it.
+  // So long without a listener.
   await time.pass(5_000);
   await closed.promise;
   while ((await served.home.store.head(thread))?.messages !== 2) await nextTick();
@@ -261,7 +261,7 @@ test("no tool, marker or message shows up in a client's transcript that it did n
   }
 });
 
-test("forwarded keys over HTTP: each vendor's goes to its own provider, whoever has one is a user of their own, ours never leaves", async (t) => {
+test("forwarded keys over HTTP: each vendor's goes to its own provider, each has a user, ours never leaves", async (t) => {
   const served: BeforeProvider = await beforeProvider(t, {
     apiKey: "sk-client",
     respond: () => "ok",

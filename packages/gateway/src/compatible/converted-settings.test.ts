@@ -31,7 +31,7 @@ test("which tool is to be called reaches another vendor's model, however the cli
     ],
     [{ type: "allowed_tools", allowed_tools: { mode: "required", tools: [] } }, { type: "required" }],
     [{ type: "allowed_tools", mode: "auto", tools: [] }, { type: "auto" }],
-    // A tool that stayed with its vendor, and what nobody knows.
+    // A tool that stayed with its vendor, and an unknown one.
     [{ type: "web_search" }, undefined],
     [{ type: "tool", name: "web_search" }, undefined],
     ["sometimes", undefined],

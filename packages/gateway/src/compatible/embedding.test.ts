@@ -51,7 +51,7 @@ test("an embedder that fails takes nothing from a request at /v1 but its order o
   assert.match(JSON.stringify(served.provider.requests.at(-1)!.turns.at(-1)), /swordfish/);
 });
 
-test("nothing is embedded where nobody asked for evidence", async (t) => {
+test("nothing is embedded unless evidence is asked for", async (t) => {
   const { served, embeddings } = await embedding(t, "");
   await talk(served.url, 3, { question: said });
   await served.gateway.close();

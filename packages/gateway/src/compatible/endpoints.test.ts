@@ -212,7 +212,7 @@ test("a provider that can't be reached is a 502 in the vendor's words, and the q
   );
 });
 
-test("another vendor's provider that is away, has no key here or says what nobody can read is told as its own failure", async (t) => {
+test("another vendor's provider that is away, has no key here or gives an unreadable answer is told as its own failure", async (t) => {
   const { config: page } = await noted(t, { headers: { "content-type": "text/html" }, body: "<html>busy</html>" });
   const address = /http:[^"]+/.exec(page)![0];
   const entry = (name: string, rest: string) => `  - {name: ${name}, provider: anthropic, model: m, ${rest}}\n`;

@@ -1,4 +1,4 @@
-// What is added to a question where somebody asked for it, and never else; and what that leaves of the log and the prefix.
+// What is added to a question if it is asked for, and never else; and what that leaves of the log and the prefix.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { createClient } from "palimpsest/client";
@@ -52,7 +52,7 @@ for (const [path, body] of [
     assert.deepEqual(after.slice(0, shown.length), shown, "what was sent before is sent again, word for word");
   });
 
-test("nothing is added where nobody asked for it", async (t) => {
+test("nothing is added unless it is asked for", async (t) => {
   const { served, messages, ask: next } = await hiding(t, { config: "" });
   const answer = await next([...messages, user("What was the password of the boathouse?")]);
   assert.equal(answer.header("evidence"), null);
@@ -91,7 +91,7 @@ test("thoughts that are bound to their prefix stay valid behind evidence", async
 
 const REMEMBERING = "memory: {debounce_seconds: 0}\ntitle: {enabled: false}\n";
 
-test("memory by header: facts and other conversations are shown, and only to whoever asks, of the agent that is named", async (t) => {
+test("memory by header: facts and other conversations are shown, and only those of the user who asks and the agent that is named", async (t) => {
   const served = await beforeProvider(t, { respond: () => "ok", config: REMEMBERING });
   const { home, url } = served;
   const { memory } = await home.agent();

@@ -24,7 +24,7 @@ test("a retry on another gateway gets the answer that is under way, from one cal
   await once(provider, "listening");
   const base = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1`;
   const config = `models:\n  - {name: gpt, provider: openai, model: gpt, base_url: "${base}", api_key: k}\nstore: {url: "${server.url()}"}\n`;
-  // Nobody's time to come back runs out, however long the other one takes.
+  // No client's time to come back runs out, however long the other one takes.
   const { after } = new ManualTime();
   const [one, two] = [await running(t, { config, after }), await running(t, { config })];
   t.after(async () => {

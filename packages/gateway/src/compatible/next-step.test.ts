@@ -27,4 +27,4 @@ const cases: readonly (readonly [string, AnswerFacts, NextStep])[] = [
 ];
 
 for (const [title, facts, expected] of cases)
-  test(`what becomes of an answer: ${title}`, () => assert.deepEqual(nextStep(facts), expected));
+  test(`what is done with an answer: ${title}`, () => assert.deepEqual(nextStep(facts), expected));

@@ -49,7 +49,7 @@ test("a user's or a delegate's key doesn't reach what the operator's account hol
   assert.deepEqual(seen, []);
 });
 
-test("an admin, whoever brings the provider's own key, and anybody where the list says so reach it", async (t) => {
+test("an admin, a caller with the provider's own key, and every caller where the list says so reach it", async (t) => {
   const { config, seen } = await provider(t, "forward_keys: true");
   const { ask } = await keyed(t, { config });
   const path = "/v1/files";
@@ -77,7 +77,7 @@ test("a path of the list may have places for ids, and matches nothing longer", a
   assert.equal(seen.length, 1);
 });
 
-test("a path with an encoded slash or backslash, or with two slashes, is refused for everybody", async (t) => {
+test("a path with an encoded slash or backslash, or with two slashes, is refused for every caller", async (t) => {
   const { config, seen } = await provider(t, "pass_through: all, forward_keys: true");
   const { ask } = await keyed(t, { config });
   const paths = [

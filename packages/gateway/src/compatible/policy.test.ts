@@ -64,7 +64,7 @@ test("one shortens a prompt, or none does", () => {
   }
 });
 
-test("erased words stay erased and added ones stay added, whoever compacts; what is hidden is only where it is ours", () => {
+test("erased words stay erased and added ones stay added under every policy; what is hidden is only where it is ours", () => {
   const on = { mode: "on", compaction: "ours" } as const;
   const native = { mode: "on", compaction: "native" } as const;
   const rows = [

@@ -19,10 +19,10 @@ test("the newest come first, in pages that stay the same while others come", () 
   assert.deepEqual(idsOf(recent.list("ada", { limit: 9, thread: "other" })), ["c"]);
 });
 
-test("nobody sees another's, and what is kept is bounded", () => {
+test("no user sees another's, and what is kept is bounded", () => {
   const recent = recentRequests({ ofUser: 2, ofAll: 4 });
   for (const user of ["ada", "bob", "cleo"]) for (const id of ["1", "2", "3"]) recent.add(user, facts(`${user}-${id}`));
-  assert.deepEqual(idsOf(recent.list("ada", { limit: 9 })), [], "whoever asked longest ago gives way");
+  assert.deepEqual(idsOf(recent.list("ada", { limit: 9 })), [], "the user who asked longest ago gives way");
   assert.deepEqual(idsOf(recent.list("bob", { limit: 9 })), ["bob-3", "bob-2"]);
   assert.equal(recent.get("bob", "cleo-3"), null);
   assert.equal(recent.get("cleo", "cleo-3")?.id, "cleo-3");

@@ -1,4 +1,4 @@
-// A provider that redirects: nobody gets the words or the keys, the client a 502 without an address, the log the address.
+// A provider that redirects: the other server gets neither words nor keys, the client a 502 without an address, the log the address.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { createKey } from "palimpsest/internal/key-operations";

@@ -1,4 +1,4 @@
-// Two gateways on one PostgreSQL before a provider whose window is smaller than anybody has configured.
+// Two gateways on one PostgreSQL before a provider whose window is smaller than the configured one.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startProviderServer } from "@palimpsest/testing";

@@ -1,4 +1,4 @@
-// With forwarded keys: whoever has a key that no provider has accepted yet writes nothing, and has limits of its own.
+// With forwarded keys: a key that no provider has accepted yet writes nothing, and has its own limits.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { createKey } from "palimpsest/internal/key-operations";

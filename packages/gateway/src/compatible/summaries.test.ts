@@ -1,4 +1,4 @@
-// Summaries by a model on the compatible endpoints: written ahead so that nobody waits, and done without while the model fails.
+// Summaries by a model on the compatible endpoints: written ahead so that no request waits, and done without while the model fails.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -68,7 +68,7 @@ for (const path of [CHAT, MESSAGES, RESPONSES])
       messages = next.messages;
     }
     const meanwhile = await ask(url, [...messages, user("How deep?")], { path });
-    assert.deepEqual([meanwhile.status, meanwhile.header("compaction")], [200, null], "nobody waits for it");
+    assert.deepEqual([meanwhile.status, meanwhile.header("compaction")], [200, null], "no request waits for it");
     messages = [...messages, user("How deep?"), meanwhile.message];
     (drafting as Asked).write(SUMMARY);
     let compaction: string | null = null;

@@ -59,7 +59,7 @@ test("a file that takes more than its memory is given up, and the process and th
   ]);
 });
 
-test("a conversion ends when nobody waits for it any more, also one that has not begun", async () => {
+test("a conversion ends when its client has left, also one that has not begun", async () => {
   const slow = { name: "slow.html", bytes: Buffer.from("<a href=x>y</a>".repeat(2_000_000)) };
   const first = new AbortController();
   const second = new AbortController();

@@ -133,7 +133,7 @@ test("a sheet with one cell in its last corner is small all the same", async () 
   assert.equal(await converted("far.xlsx", book), "## Sums\n\n| 1 |\n| --- |\n");
 });
 
-test("rows and columns beyond what anybody reads are left out, and none is padded", async () => {
+test("rows and columns beyond a limit are left out, and none is padded", async () => {
   const wide = `<table><tr>${"<td>x".repeat(1000)}${"<tr><td>y".repeat(6000)}</table>`;
   const lines = (await converted("wide.html", wide)).split("\n");
   assert.equal(lines[0]!.split("|").length, 202);

@@ -9,7 +9,7 @@ interface Change {
   readonly gone: readonly string[];
 }
 
-test("whoever follows hears of what changes, is renamed or deleted, and of nobody else's", async (t) => {
+test("a follower hears of what changes, is renamed or deleted, and of no other user's threads", async (t) => {
   const at = await world(t);
   const headers = { "x-api-key": at.keys.ada, "content-type": "application/json" };
   const stop = new AbortController();

@@ -7,7 +7,7 @@ import { zip } from "../../test/zip.ts";
 
 const chat = (text: string): string => JSON.stringify([{ role: "user", content: text }]);
 
-test("the files of a zip archive become threads of who sends it, and what became of each is told", async (t) => {
+test("the files of a zip archive become threads of who sends it, and the result of each is told", async (t) => {
   const at = await world(t);
   const client = createClient({ url: at.url, key: at.keys.ada });
   const archive = zip({

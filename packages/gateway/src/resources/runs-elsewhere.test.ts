@@ -128,7 +128,7 @@ test("a chat's page that is loaded again through another gateway shows the answe
   await second.shows("Once upon");
   await first.stop();
   await sent;
-  // The first gateway's own reader has left: five seconds later it sees that somebody reads elsewhere, and waits again.
+  // The first gateway's own reader has left: five seconds later it sees that a client reads elsewhere, and waits again.
   await untilWaits(1);
   await time.pass(5_000);
   await untilWaits(2);

@@ -224,7 +224,7 @@ test("a run that its caller has left counts until it ends: no more of them than 
   await settled(at, "b");
 });
 
-test("a thousand readers that wait for one run cost nobody else anything, and all get its end", async (t) => {
+test("a thousand readers that wait for one run cost other clients nothing, and all get its end", async (t) => {
   const at = await place(t, "gateway: { limits: { running: null } }\n");
   const asking = at.post("/api/threads/t/runs", { prompt: "Tell me.", stream: true });
   const request = await at.provider.next();

@@ -11,7 +11,7 @@ function attended() {
   return { time, run, attendance: new Attendance(run, time.after) };
 }
 
-test("a run that nobody reads any more is stopped after five seconds", async () => {
+test("a run without readers is stopped after five seconds", async () => {
   const { time, run, attendance } = attended();
   const [first, second] = [attendance.enter(), attendance.enter()];
   first();
@@ -24,7 +24,7 @@ test("a run that nobody reads any more is stopped after five seconds", async () 
   assert.equal(run.stoppedBy, "caller");
 });
 
-test("whoever comes back in time finds it going on", async () => {
+test("a reader who comes back in time finds it going on", async () => {
   const { time, run, attendance } = attended();
   attendance.enter()();
   await time.pass(3_000);

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { createKey } from "palimpsest/internal/key-operations";
 import { codeOf, running, sent } from "../../test/running.ts";
 
-test("from the first key on nobody comes in without one, and a revoked one is no key any more", async (t) => {
+test("from the first key on every request needs one, and a revoked key is refused", async (t) => {
   const at = await running(t);
   const ask = async (headers: Record<string, string> = {}) => {
     const answer = await sent(at, "/nowhere", { headers });

@@ -76,7 +76,7 @@ test("a body that isn't what the route takes is refused with the place, and noth
   );
 });
 
-test("a query nobody knows, one that stands twice and one that can't be meant are refused", async (t) => {
+test("an unknown query, a repeated one and an invalid one are refused", async (t) => {
   const at = await withThread(t);
   for (const [path, words] of [
     ["/api/threads?colour=red", /colour/],

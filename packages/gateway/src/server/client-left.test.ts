@@ -39,7 +39,7 @@ test("one that leaves while its request is passed on", async (t) => {
   assert.deepEqual(outcome(await at.line), LEFT);
 });
 
-test("one that leaves before the first word of an answer, when nobody has come back for it", async (t) => {
+test("one that leaves before the first word of an answer, when no client has come back for it", async (t) => {
   const at = await place(t);
   const asking = request(`${at.url}/v1/chat/completions`, {
     method: "POST",

@@ -31,7 +31,7 @@ test("every address of the page gets its document, and what it loads may be kept
     assert.equal(page.answer(get(path)).status, 404, path);
 });
 
-test("the page is open to whoever reaches the gateway, runs nothing of another's, and hides no route", async (t) => {
+test("the page needs no key, runs no script of another site, and hides no route", async (t) => {
   const at = await running(t);
   const page = await sent(at, "/threads/some/timeline", {
     headers: { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" },

@@ -5,7 +5,7 @@ import { threadDeps } from "palimpsest/session";
 import { openStore } from "palimpsest/stores";
 import { requestStore } from "./request-store.ts";
 
-test("a lease that comes after the store was given up is given back: the thread is nobody's", async (t) => {
+test("a lease that comes after the store was given up is given back: the thread is free", async (t) => {
   const store = await openStore(":memory:");
   t.after(() => store.close());
   await createThread(threadDeps(store), { id: "t" });

@@ -4,7 +4,7 @@ import { createThread } from "palimpsest/internal/threads";
 import { running } from "../../test/running.ts";
 import { deleteOldThreads } from "./background.ts";
 
-test("threads that nobody changed for so long are deleted, of every user, and no others", async (t) => {
+test("threads without a change for so long are deleted, of every user, and no others", async (t) => {
   const { home } = await running(t);
   const at = (day: string) => ({ clock: () => new Date(`2026-01-${day}T00:00:00Z`) });
   for (const user of ["default", "ada"]) {

@@ -37,7 +37,7 @@ test("a stream ends when its key is revoked, and another user's goes on", async 
   await hears;
 });
 
-test("one look for all requests of a credential; a store that fails cuts nobody; nothing is watched at the end", async () => {
+test("one look for all requests of a credential; a store that fails cuts no connection; nothing is watched at the end", async () => {
   const time = new ManualTime();
   const requests = underWay(time.after);
   let looks = 0;

@@ -1,4 +1,4 @@
-// Clients that are slow or leave half-way, on the real server: they cost nobody else anything.
+// Clients that are slow or leave half-way, on the real server: other clients don't notice them.
 import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";

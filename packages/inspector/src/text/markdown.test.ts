@@ -48,7 +48,7 @@ test("what only looks like Markdown stays as it was written", () => {
   assert.equal(shown(inlinesOf("\\*no\\* `` a`b `` ~~gone~~ ***both***")), "*no* `a`b` ~gone~ **_both_**");
 });
 
-test("only addresses of the web and of mail are links, and a picture's address is left to whoever draws it", () => {
+test("only addresses of the web and of mail are links, and a picture's address is left to the renderer", () => {
   assert.equal(shown(inlinesOf("[a](https://x.example/b_(c) 'title').")), "<https://x.example/b_(c)|a>.");
   assert.equal(
     shown(inlinesOf("See https://x.example/a. (https://y.example)")),

@@ -63,7 +63,7 @@ test("a compaction's item comes first: the others move up, and the numbers have 
   assert.deepEqual((events.at(-1)!["response"] as JsonFields)["output"], [FIRST, ITEM]);
 });
 
-test("a response made of the log's words is numbered so that whoever has more events than it misses nothing", () => {
+test("a response made of the log's words is numbered so that a client that has more events than it misses nothing", () => {
   const events = eventsOf(RESPONSE, 57);
   assert.equal(events.at(-1)!.sequence_number, 57);
   const numbers = events.map(({ sequence_number: number }) => number);

@@ -1,4 +1,4 @@
-// What tools of ours at /v1 may not do: come unasked, replace a client's tool, go on for ever, or leave a broken log.
+// What tools of ours at /v1 may not do: come unasked, replace a client's tool, go on without end, or leave a broken log.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ask, CHAT, MESSAGES, RESPONSES, user } from "../../../test/asking.ts";
@@ -21,7 +21,7 @@ import {
 import { openaiChat } from "../openai-chat.ts";
 import { ownResults } from "./offer.ts";
 
-test("nobody asked for them: the provider gets the client's own bytes", async (t) => {
+test("unless asked for: the provider gets the client's own bytes", async (t) => {
   const { url, provider } = await beforeProvider(t, { respond: () => "ok" });
   const answer = await ask(url, [user("hi")]);
   assert.equal(answer.header("tools"), null);

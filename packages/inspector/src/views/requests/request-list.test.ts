@@ -33,7 +33,7 @@ for (const [words, ids] of [
       ids,
     ));
 
-test("requests are added up; what nobody knows is no zero", () => {
+test("requests are added up; an unknown figure is no zero", () => {
   assert.deepEqual(totalsOf(ALL), {
     count: 2,
     failed: 1,
