@@ -20,12 +20,14 @@ for (const [text, secret] of [
     `r8_${"aB3dE6gH9jK2mN5pQ8sT1vW4xY7zA0cD"}`,
     `lin_api_${"aB3dE6gH9jK2mN5pQ8sT1vW4xY7zA0cD"}`,
     `ntn_${"aB3dE6gH9jK2mN5pQ8sT1vW4xY7zA0cD"}`,
+    `figd_${"aB3dE6gH-9jK2mN5p_Q8sT1vW4xY7zA0cD"}`,
+    `tvly-dev-${"aB3dE6gH9jK2mN5pQ8sT1vW4xY7zA0cD"}`,
     `dapi${"0123456789abcdef0123456789abcdef"}`,
     `shpat_${"0123456789abcdef0123456789abcdef"}`,
     `hvs.${"aB3dE6gH9jK2mN5pQ8sT1vW4xY7zA0cD"}`,
     `HRKU-${"01234567-89ab-cdef-0123-456789abcdef"}`,
     `AGE-SECRET-KEY-1${"QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7LQPZRY9X8GF2TVDW0S3JN54KHCE"}`,
-    `MTA${"5aB3dE6gH9jK2mN5pQ8sT1v.GaBcDe.aB3dE6gH9jK2mN5pQ8sT1vW4xY7zA0cDeFgHiJ"}`,
+    `MTA${"5ODc2NTQzMjEwOTg3NjU0Mw.GaBcDe.aB3dE6gH9jK2mN5pQ8sT1vW4xY7zA0cDeFgHiJ"}`,
     `hooks.slack.com/services/T01ABCDEF/B01ABCDEF/${"aB3dE6gH9jK2mN5pQ8sT1vW4"}`,
   ].map((token) => [`it uses ${token} there`, token.slice(-16)] as const),
   ["https://x.blob.example.net/c?sv=2022&sig=aB3dE6gH9jK2mN5pQ8sT1vW4xY7z%3D&se=2027", "aB3dE6gH9jK2mN5pQ8sT1vW4xY7z"],
@@ -70,6 +72,9 @@ test("what only looks like such a form stays", () => {
     "commit 0123456789abcdef0123456789abcdef01234567",
     "msg_01XFDUDYJgAACzvnptvVoYEL and toolu_01A09q90qw90lq917835lq9",
     "a.b.c.example.com and https://x.example/?sig=on&page=2",
+    "the header vercel-deployment-protection-bypass-automation",
+    "rnd-quarterly-report-for-the-board-of-directors.pdf",
+    "OrganizationUnitNameService1.client.configurationPropertiesForProduction",
   ])
     assert.equal(redactSecrets(text).text, text);
 });

@@ -132,15 +132,16 @@ const TOKENS = [
   "dop_v1_[a-f0-9]{40,}",
   "dckr_pat_[\\w-]{20,}",
   "\\d{8,10}:AA[\\w-]{30,}",
-  "(?:gsk|r8|ntn|lin_api|sbp|figd|pplx|rnd|vercel|tvly)[_-][A-Za-z0-9_-]{28,}",
-  "xai-[A-Za-z0-9]{28,}",
+  // Without further hyphens: "vercel-deployment-protection-bypass" is a name.
+  "(?:(?:gsk|r8|ntn|lin_api|sbp|rnd|vercel)_|(?:pplx|xai|tvly|tvly-dev)-)[A-Za-z0-9]{28,}",
+  "(?:figd_|vercel_blob_rw_)[\\w-]{28,}",
   "shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}",
   "dapi[a-f0-9]{32}",
   "hv[sbr]\\.[\\w-]{24,}",
   "HRKU-[a-f0-9-]{36}",
   "AGE-SECRET-KEY-1[A-Z0-9]{50,}",
   // A bot's, whose first part is its number in base 64.
-  "[MNO][A-Za-z0-9_-]{23,27}\\.[\\w-]{6}\\.[\\w-]{27,}",
+  "(?:[MNO][DTjz][AEIMQUYcgk][wxyz0-5]){5,6}[\\w-]{0,4}\\.[\\w-]{6}\\.[\\w-]{27,}",
   "(?<=hooks\\.slack\\.com/services/)[\\w/]{20,}",
   "eyJ[\\w-]{8,}\\.eyJ[\\w-]{8,}\\.[\\w-]{8,}",
 ].join("|");
