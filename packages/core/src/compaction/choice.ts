@@ -38,6 +38,9 @@ interface Choices {
   readonly least: number;
 }
 
+/** What may be shortened in the messages that stay. Only where the window asks for it: what the model hasn't seen yet. */
+type Shorten = "all" | "seen" | "nothing";
+
 /** A shorter summary says too little to be asked for. */
 const USEFUL_TOKENS = 256;
 
@@ -70,11 +73,16 @@ export function whyNone(choices: Choices): NoCut {
 }
 
 /** The first choice that is good enough, from the least to the most invasive. */
-export function chooseCut(choices: Choices): Choice | null {
+export function chooseCut(choices: Choices, shorten: Shorten): Choice | null {
   const fullest = choices.policy.keep === null ? fullestCut(choices) : null;
   if (fullest !== null) return fullest;
-  for (const round of rounds(choices)) {
-    for (const level of round.levels) {
+  if (shorten !== "all") return firstChoice(choices, shorten);
+  return firstChoice(choices, "seen") ?? firstChoice(choices, shorten);
+}
+
+function firstChoice(choices: Choices, shorten: Shorten): Choice | null {
+  for (const round of rounds(choices, shorten)) {
+    for (const level of levelsOf(round, choices, shorten)) {
       for (const cut of round.cuts) {
         const choice = choiceOf(cut, level, round, choices);
         if (choice !== null) return choice;
@@ -82,6 +90,12 @@ export function chooseCut(choices: Choices): Choice | null {
     }
   }
   return null;
+}
+
+function levelsOf({ levels }: Round, { sizes }: Choices, shorten: Shorten): readonly Level[] {
+  if (shorten === "all") return levels;
+  if (shorten === "nothing") return WHOLE;
+  return [...new Set(levels.map((level) => Math.max(level, sizes.unseen)))];
 }
 
 /** Of what fits under the low-water mark, what whole turns must fill, or the tail begins inside a turn. */
@@ -135,27 +149,39 @@ interface Round {
 interface TokenTarget {
   readonly tokens: number;
   readonly messages: number;
+  /** Whether there must also be room for quotes; `whole` unless told. */
+  readonly quotes?: "whole" | "what-is-left";
 }
 
-function rounds(choices: Choices): readonly Round[] {
+function rounds(choices: Choices, shorten: Shorten): readonly Round[] {
   const { sizes, limits, cuts, policy } = choices;
   const preferred = preferredCuts(choices);
   const nearest = preferred.toReversed();
   const onward = cuts.filter(({ index }) => index >= (preferred[0]?.index ?? sizes.first));
   const mild = LEVELS.filter((level) => level >= SHORTEST_WITH_ALL_KEPT);
-  const under = (tokens: number, gains: number): TokenTarget => ({
+  // What is being worked on is shortened for a summary, not for quotes.
+  const reserved = shorten === "all" ? "what-is-left" : "whole";
+  const under = (tokens: number, gains: number, quotes: TokenTarget["quotes"] = reserved): TokenTarget => ({
     tokens,
     messages: messagesUnder(limits, gains),
+    quotes,
   });
   const roomy = roomyTokens(limits);
   const promise = isPromise(policy.keep);
-  // What gives way does so by a little more than it must, or the next turn would ask again.
-  const aim = promise ? Math.max(limits.lowWater, roomy - limits.minGain) : limits.lowWater;
+  // What gives way does so by a little more than it must, or the next turn would ask again. Without a keep all that stays
+  // is what is being worked on, of which as much is shown as leaves room for the next turn.
+  const wanted = promise ? roomy - limits.minGain : policy.keep === null ? roomy : 0;
+  const aim = Math.max(limits.lowWater, wanted);
   const broken: PlanGoal = promise ? "less" : "low-water";
   const ample = Math.max(USEFUL_TOKENS, Math.floor(AMPLE_SHARE * (limits.trigger - sizes.outside)));
   const promiseRounds: readonly Round[] = [
     { cuts: nearest, levels: WHOLE, target: under(roomy, 1), least: USEFUL_TOKENS, goal: "keep" },
     { cuts: nearest, levels: WHOLE, target: under(promisedMost(limits), 0), least: STUB_TOKENS, goal: "keep" },
+  ];
+  // Where keep was said, what the model hasn't seen is whole as far as it fits below the trigger, else below the window.
+  const windowRounds: readonly Round[] = [
+    { cuts: onward, levels: LEVELS, target: under(limits.fits, 0), least: ample, goal: "window" },
+    { cuts: onward, levels: WHOLE, target: under(limits.fits, 0, "what-is-left"), least: STUB_TOKENS, goal: "window" },
   ];
   return [
     { cuts: preferred, levels: WHOLE, target: under(limits.lowWater, 1), least: ample, goal: "low-water" },
@@ -164,7 +190,14 @@ function rounds(choices: Choices): readonly Round[] {
     { cuts: preferred, levels: mild, target: under(aim, 1), least: ample, goal: broken },
     { cuts: onward, levels: LEVELS, target: under(aim, 1), least: ample, goal: broken },
     { cuts: onward, levels: LEVELS, target: under(roomy, 1), least: ample, goal: promise ? "less" : "window" },
-    { cuts: onward, levels: LEVELS, target: under(limits.fits, 0), least: ample, goal: "window" },
+    {
+      cuts: onward,
+      levels: WHOLE,
+      target: under(promisedMost(limits), 0, "what-is-left"),
+      least: STUB_TOKENS,
+      goal: promise ? "less" : "window",
+    },
+    ...(policy.keep === null || shorten === "all" ? windowRounds : []),
   ];
 }
 
@@ -177,7 +210,28 @@ function promisedMost({ trigger, fits, minGain }: Limits): number {
   return Math.min(trigger - 1, fits - minGain);
 }
 
-function choiceOf(cut: Boundary, level: Level, round: Round, choices: Choices): Choice | null {
+function choiceOf(cut: Boundary, least: Level, round: Round, choices: Choices): Choice | null {
+  if (sizeCut(cut, least, round, choices) === null) return null;
+  const most = fullestLevel(cut, least, round, choices);
+  return choiceAt(cut, most, round, choices) ?? (most > least ? choiceAt(cut, least, round, choices) : null);
+}
+
+/** From this level to the gentler one before it, the one that keeps most of the long parts and meets the target. */
+function fullestLevel(cut: Boundary, least: Level, round: Round, choices: Choices): Level {
+  if (least === WHOLE[0]) return least;
+  let low = least;
+  let high = Math.min(LEVELS.findLast((level) => level > least)!, choices.sizes.total);
+  while (high - low > Math.max(1, low / LEVEL_STEPS)) {
+    const level = Math.floor((low + high) / 2);
+    if (sizeCut(cut, level, round, choices) === null) high = level;
+    else low = level;
+  }
+  return low;
+}
+
+const LEVEL_STEPS = 64;
+
+function choiceAt(cut: Boundary, level: Level, round: Round, choices: Choices): Choice | null {
   const { sizes, limits, policy } = choices;
   const sized = sizeCut(cut, level, round, choices);
   if (sized === null || sized.tokens >= sizes.total) return null;
@@ -185,7 +239,8 @@ function choiceOf(cut: Boundary, level: Level, round: Round, choices: Choices): 
   const tokens = sized.tokens + excess;
   if (excess > 0 && tokens > round.target.tokens) return null;
   const promised = isPromise(policy.keep) && round.goal === "keep";
-  const maxTokens = promised ? promisedMost(limits) : limits.fits;
+  const belowTrigger = promised || (policy.keep !== null && round.target.tokens === promisedMost(limits));
+  const maxTokens = belowTrigger ? promisedMost(limits) : limits.fits;
   return { ...sized, cut, entries, tokens, maxTokens, goal: round.goal };
 }
 
@@ -200,7 +255,8 @@ function sizeCut(
   const rest = sizes.after(cut, level, 0);
   const wanted = Math.min(limits.maxQuotes, sizes.quotes(cut));
   // Where keep was said, quotes take only what it leaves.
-  const reserved = Math.min(full, least) + (policy.keep === null ? wanted : 0);
+  const reservesQuotes = policy.keep === null && target.quotes !== "what-is-left";
+  const reserved = Math.min(full, least) + (reservesQuotes ? wanted : 0);
   const smallest = rest.tokens + Math.max(known, reserved);
   if (smallest > target.tokens || rest.messages > target.messages) return null;
   const room = Math.max(target.tokens - rest.tokens, Math.min(USEFUL_TOKENS, limits.fits - rest.tokens));

@@ -27,9 +27,14 @@ const REQUEST_TOKENS = 256;
 export function collapse<M>(input: PlanInput<M>, sizes: CutSizes, limits: Limits): Plan {
   const end: Boundary = { index: input.prompt.entries.length, kind: "group" };
   const requestIndex = sizes.request(end);
-  const { entries, excess } = sizes.clamps(end, REQUEST_TOKENS);
-  const request = requestIndex < 0 ? 0 : sizes.after(end, REQUEST_TOKENS, 0).tokens + excess - sizes.base;
-  const room = limits.fits - sizes.base - request;
+  const shortened = (most: number) => {
+    const { entries, excess } = sizes.clamps(end, most);
+    const request = requestIndex < 0 ? 0 : sizes.after(end, most, 0).tokens + excess - sizes.base;
+    return { entries, request, room: limits.fits - sizes.base - request };
+  };
+  // The other half is for summary and digest.
+  const half = shortened(Math.max(REQUEST_TOKENS, Math.floor((limits.lowWater - sizes.base) / 2)));
+  const { entries, request, room } = half.room < 2 * STUB_TOKENS ? shortened(REQUEST_TOKENS) : half;
   if (room < STUB_TOKENS) return { kind: "impossible", floor: floorOf(input, sizes, request) };
   const ample = Math.min(room, Math.max(STUB_TOKENS * 2, limits.lowWater - sizes.base - request));
   const summary = Math.max(STUB_TOKENS, Math.min(limits.maxSummary, Math.floor(ample / 2)));

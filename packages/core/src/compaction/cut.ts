@@ -151,6 +151,8 @@ export interface CutSizes {
   /** The parts that no cut removes: fixed, hoisted system messages, what stands behind the summary. */
   readonly base: number;
   request(cut: Boundary): number;
+  /** Of the largest message that the model hasn't answered yet: the current request, the results of its last calls. */
+  readonly unseen: number;
   /** Of what this cut hides, what could be quoted of the model's own writing; an estimate. */
   quotes(cut: Boundary): number;
 }
@@ -191,6 +193,7 @@ export function cutSizes<M>(prompt: Prompt<M>, { format, overshoot = 0, original
     base,
     messages,
     request,
+    unseen: unseenFrom(view).reduce((most, index) => Math.max(most, sizes[index]!), 0),
     quotes: (cut) => (hidesNothing(cut) ? 0 : quotes(0)(cut.index)),
     hidden: (cut) => (suffix(Number.POSITIVE_INFINITY)[0] ?? 0) - (suffix(Number.POSITIVE_INFINITY)[cut] ?? 0),
     after(cut, level, summary) {
@@ -223,6 +226,14 @@ export function cutSizes<M>(prompt: Prompt<M>, { format, overshoot = 0, original
 /** What no cut removes: system messages and standing rules. A summary in `system` format is conversation all the same. */
 function isSystem<M>({ role, source }: Pick<SizedEntry<M>, "role" | "source">): boolean {
   return source === "rules" || (role === "system" && source !== "summary");
+}
+
+/** Indexes of the current request and of what came after the model's last message. */
+function unseenFrom<M>(view: readonly Pick<SizedEntry<M>, "role" | "seq" | "source">[]): readonly number[] {
+  const answered = view.findLastIndex(({ role }) => role === "assistant");
+  const request = view.findLastIndex(({ role, seq }) => role === "user" && seq !== null);
+  const after = range(answered + 1, view.length).filter((index) => !isSystem(view[index]!));
+  return request < 0 || request > answered ? after : [request, ...after];
 }
 
 function sums<M>(view: readonly SizedEntry<M>[], sizes: readonly number[]) {

@@ -143,6 +143,61 @@ test("prices hide nothing where reading is free, where pruning is off, and where
   assert.ok(said.kind === "none" || (said.kind === "compact" && said.rung === "prune"));
 });
 
+const COLD = { ...WARM, cache: "cold" } as const;
+const asks = (tokens: number): OpenAiMessage => ({ role: "user", content: words(tokens) });
+const parallel = (count: number, tokens: number): OpenAiMessage[] => {
+  const ids = Array.from({ length: count }, (_, index) => `${index}`);
+  const calls = ids.map((id) => ({ id, type: "function", function: { name: "read", arguments: "{}" } }) as const);
+  const results = ids.map((id): OpenAiMessage => ({ role: "tool", tool_call_id: id, content: words(tokens) }));
+  return [{ role: "assistant", content: null, tool_calls: calls }, ...results];
+};
+
+test("prices shorten nothing that the model hasn't seen: a long question, the results of the current step", () => {
+  const history = many(20, () => turn(300));
+  for (const prune of [WARM, COLD])
+    for (const tokens of [40_000, 46_000, 56_000, 70_000, 83_000])
+      for (const messages of [
+        [asks(tokens)],
+        [...turn(20), asks(tokens)],
+        [asks(200), ...parallel(1, tokens)],
+        [asks(200), ...parallel(4, tokens / 4)],
+        [...history, asks(tokens - 12_000)],
+        [...history, asks(200), ...parallel(4, (tokens - 12_000) / 4)],
+      ]) {
+        const planned = plan(messages, 100_000, { prune });
+        const entries = planned.kind === "compact" ? planned.entries.map(({ target }) => target) : [];
+        assert.deepEqual(entries, [], `${tokens} in ${messages.length} messages`);
+      }
+});
+
+test("a request is shortened only where it doesn't fit the window by itself, and then keeps all that fits", () => {
+  for (const size of [8000, 32_000, 100_000])
+    for (const history of [[], many(20, () => turn(size / 80))]) {
+      const limits = limitsOf(POLICY, { size, reserve: size / 8 }, 0);
+      const fitting = plan([...history, asks(size * 0.8)], size);
+      assert.deepEqual(fitting.kind === "compact" ? fitting.entries.length : 0, 0, `${size}`);
+      for (const times of [0.9, 1.7, 20]) {
+        const { tokensAfter, entries } = compacts(plan([...history, asks(size * times)], size));
+        const kept = entries.reduce((sum, { replacement }) => sum + replacement!.length / 4, 0);
+        assert.ok(kept >= 0.9 * limits.lowWater && tokensAfter <= limits.fits, `${size} x ${times}: ${kept}`);
+      }
+    }
+});
+
+test("a trigger that the window doesn't need hides what is older and leaves the current request whole", () => {
+  const policy = { ...POLICY, trigger: [{ type: "tokens", value: 4000 }] } as const;
+  const hidden = compacts(plan([...many(20, () => turn(60)), asks(5000)], 32_000, { policy }));
+  assert.deepEqual([hidden.cut?.kept, hidden.entries.length], [1, 0]);
+  assert.equal(plan([asks(5000)], 32_000, { policy }).kind, "none");
+});
+
+test("a request that stands for its hidden calls keeps half of the low-water mark", () => {
+  const collapsed = compacts(plan([asks(3000), ...parallel(300, 50)], 4000));
+  assert.equal(collapsed.rung, "collapse");
+  const request = collapsed.entries.find(({ target }) => target === 1)?.replacement ?? "";
+  assert.ok(request.length / 4 >= 800, `${request.length / 4}`);
+});
+
 function plan(messages: readonly OpenAiMessage[], size: number, options: Partial<PlanOptions> = {}): Plan {
   const entries = messages.map((message, index) => ({ seq: index + 1, message }));
   return planCompaction(plainPrompt(entries, openaiShape), {

@@ -83,11 +83,12 @@ function planHiding<M>(input: PlanInput<M>, sizes: CutSizes, limits: Limits): Pl
   if (!forced && trigger.kind === "below") return { kind: "none", reason: "below-trigger", tokens };
   if (!forced && trigger.kind === "waiting") return { kind: "none", reason: "waiting", tokens };
 
-  const choose = input.cause === "manual" && fits ? gentlestCut : chooseCut;
   const cuts = boundaries(prompt.entries, prompt.sizer.shape);
   const least = input.summaryTokens ?? 0;
   const choices = { sizes, cuts, window, least, ...asked(input.cause, { policy, sizes, limits }) };
-  const choice = choose(choices);
+  const spared = policy.keep === null && fits && input.cause !== "overflow";
+  const isGentle = input.cause === "manual" && fits;
+  const choice = isGentle ? gentlestCut(choices) : chooseCut(choices, spared ? "seen" : "all");
   if (choice === null) {
     if (fits && input.cause !== "overflow") return { kind: "none", reason: whyNone(choices), tokens };
     return collapse(input, sizes, limits);

@@ -1,7 +1,7 @@
 /**
  * What may be pruned from a view and why: results and images outside the protected tail that the agent can get back. Never
- * the current request, never anybody's words, never what the model wrote itself, never an output that was pruned before.
- * Says nothing about whether pruning pays.
+ * the current request, what the model hasn't seen, anybody's words, what the model wrote itself, or an output that was
+ * pruned before. Says nothing about whether pruning pays.
  */
 import type { Chosen, PruneReason } from "../log/record.ts";
 import type { CallPart, ImagePart, Part, ResultPart, Shape } from "../message/shape.ts";
@@ -90,7 +90,9 @@ interface LargePart {
 /** The parts that could go: large enough, not in the protected tail, and not what is being worked on. */
 function largeParts<M>(prompt: Prompt<M>, sizes: readonly number[], options: CandidateOptions): readonly LargePart[] {
   const { entries, sizer, factor } = prompt;
-  const tail = tailStart(sizes, options.protectTokens);
+  const answered = entries.findLastIndex(({ role }) => role === "assistant");
+  // The model hasn't seen what came after its last message.
+  const tail = Math.min(tailStart(sizes, options.protectTokens), answered + 1);
   const request = entries.findLastIndex(({ role }) => role === "user");
   const large: LargePart[] = [];
   for (let index = 0; index < tail; index++) {

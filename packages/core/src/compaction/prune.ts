@@ -236,7 +236,8 @@ function planHidingEarly<M>(input: PlanInput<M>, { sizes, limits, tooth }: Early
   if (!(cacheRead > 0) || (prune!.cache === "warm" && total < tooth.high)) return null;
   const cuts = boundaries(prompt.entries, prompt.sizer.shape);
   const early = withLowWater(limits, outside, tooth.low);
-  const choice = chooseCut({ sizes, limits: early, cuts, policy, window, least: input.summaryTokens ?? 0 });
+  const least = input.summaryTokens ?? 0;
+  const choice = chooseCut({ sizes, limits: early, cuts, policy, window, least }, "nothing");
   if (choice === null || choice.tokens > total - limits.minGain) return null;
   const plan = compactPlan(input, sizes, choice, "price");
   return plan.kind === "compact" ? plan : null;
