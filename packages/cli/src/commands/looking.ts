@@ -71,7 +71,7 @@ const past = performing(request, {
     output.note(`${counted(messages.length, "message")}, answered at record ${answer}`);
     if (redacted.length > 0) output.note(`not as it was sent: redacted since: ${redacted.join(", ")}`);
     if (rewritten.length > 0)
-      output.note(`not as it was sent: the summary of record ${rewritten.join(", ")} was made anew after a redaction`);
+      output.note(`not as it was sent: a redaction has changed the summary of record ${rewritten.join(", ")}`);
   },
   hints: { "no-request": '"palimpsest replay T --json" names the records' },
 });
