@@ -40,7 +40,7 @@ type OnBytes = (bytes: number) => Promise<void>;
 
 export interface CheckOptions {
   readonly onBytes: OnBytes;
-  /** With the messages read so far. It may throw: then nothing is written. */
+  /** With the messages read so far, 0 first. It may throw: then nothing is written. */
   readonly onMessages?: ((messages: number) => void) | undefined;
 }
 
@@ -63,6 +63,7 @@ export async function checkFile(
     return settled;
   };
   let messages = 0;
+  onMessages(messages);
   const add = (pieces: readonly ImportPiece[]): void => {
     for (const piece of pieces) {
       if (piece.kind !== "message") continue;

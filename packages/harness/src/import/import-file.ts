@@ -31,7 +31,7 @@ export interface ImportOptions {
   readonly onProgress?: (progress: ImportProgress) => void;
   /** Most records of one transaction, for a server that does other work as well; unless told, a conversation is written in one. */
   readonly recordsAtOnce?: number | undefined;
-  /** While the file is read, with its messages so far. It may throw: then nothing of the file is written. */
+  /** While the file is read, with its messages so far, 0 first. It may throw: then nothing of the file is written. */
   readonly onMessages?: ((messages: number) => void) | undefined;
   readonly signal?: AbortSignal;
 }
