@@ -8,7 +8,7 @@ import { buildPrompt } from "../prompt/prompt.ts";
 import { createSizer, fixedSize, sizesOf } from "../prompt/sizer.ts";
 import { extractSummary, messageText } from "../summary/internal.ts";
 import { NOWHERE } from "../summary/render-lines.ts";
-import { NO_QUOTES, WORK_HEADING } from "../summary/work.ts";
+import { atOnce, NO_QUOTES, WORK_HEADING } from "../summary/work.ts";
 import { charsPerToken, createMeter } from "../tokens/counter.ts";
 import { type Applied, applyUntilFits, coveredIn, NO_OWN_WORDS, renderState } from "./apply.ts";
 import { clampEntry } from "./clamp.ts";
@@ -88,7 +88,7 @@ test("a compaction remembers the last 60 user turns of those before it and those
     message: index % 2 === 0 ? message("why") : ({ role: "assistant", content: "so" } as const),
   }));
   const turns = (before: readonly number[]): readonly number[] =>
-    coveredIn({ userTurns: before }, { last: 110, entries, tail: [] }, openaiShape).userTurns;
+    atOnce(coveredIn({ userTurns: before }, { last: 110, entries, tail: [] }, openaiShape)).userTurns;
   const hidden = [101, 103, 105, 107, 109];
   const before = Array.from({ length: 58 }, (_, index) => index + 1);
   assert.deepEqual(turns([]), hidden);
