@@ -34,9 +34,13 @@ function areSame(a: Statement, b: Statement): boolean {
   return shared / (a.terms.size + b.terms.size - shared) >= SAME_SHARE;
 }
 
-/** Which texts say the same as one of many, each of which is read once. */
-export function sayingTheSameAs(texts: readonly string[]): (text: string) => boolean {
-  const known = texts.map(statementOf);
+/** Which texts say the same as one of many, each of which is read once. Yields after each. */
+export function* sayingTheSameAs(texts: readonly string[]): Generator<void, (text: string) => boolean> {
+  const known: Statement[] = [];
+  for (const text of texts) {
+    known.push(statementOf(text));
+    yield;
+  }
   const wordings = new Set(known.map(({ wording }) => wording));
   const byTerm = new Map<string, Statement[]>();
   for (const one of known)

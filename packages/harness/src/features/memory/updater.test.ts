@@ -327,6 +327,28 @@ test("imports bring a memory to 2,000 facts at most, and what is known already c
   assert.equal((await kit.service.export(OWN)).facts.length, 2000);
 });
 
+test("the facts of an import are read in turns, and a fact that is longer than any other may be is refused", async (t) => {
+  const kit = await open();
+  // Each look at the clock comes after as long as work may keep the others waiting.
+  let ms = performance.now();
+  t.mock.method(performance, "now", () => (ms += 10));
+  let turns = 0;
+  const count = (): void => {
+    turns += 1;
+    turn = setImmediate(count);
+  };
+  let turn = setImmediate(count);
+  t.after(() => clearImmediate(turn));
+  const fact = (content: string, at = 0) => ({ id: `f${at}`, content });
+  const facts = Array.from({ length: 50 }, (_, at) => fact(`User owns boat ${at}`, at));
+  assert.equal((await kit.service.import(OWN, { facts })).kind, "imported");
+  assert.ok(turns >= facts.length, `${turns}`);
+  assert.deepEqual(await kit.service.import(OWN, { facts: [fact("short"), fact("boat ".repeat(101))] }), {
+    kind: "unreadable",
+    reason: "its fact 2 has more than 500 characters",
+  });
+});
+
 let count = 0;
 
 async function open(memory: "on" | "off" = "on", userId = "default") {
