@@ -112,6 +112,39 @@ test("a command says why it does nothing", async (t) => {
     assert.match(stdout, expected);
 });
 
+test("the chat says which rule a message began or ended, and which one it leaves because it was set by hand", async (t) => {
+  const at = desk(t);
+  const lines = [
+    "Never push to main.",
+    "Use tabs in every file.",
+    "Forget that rule.",
+    "/rules",
+    "/rules all",
+    "/rules add Answer in German.",
+    "Forget that rule.",
+    "Drop the rule about German.",
+    "/rules end 1",
+    "/rules end r1",
+    "/rules end r3",
+    "/rules",
+  ];
+  const { stdout } = await at.piped(lines, "chat", "--thread", "order");
+  for (const expected of [
+    /^rule r1 began: Never push to main\.$/m,
+    /^rule r2 began: Use tabs in every file\.$/m,
+    /^rule r2 ended: Use tabs in every file\. \(\/rules restore r2 brings it back\)$/m,
+    /> \/rules\n {2}r1 +Never push to main\. {2}\(message \d+\)\n1 ended: \/rules all lists them too\./,
+    /> \/rules all\n.*r1 .*\n {2}r2 +Use tabs in every file\. {2}\(ended by message \d+, message \d+\)/,
+    /> Forget that rule\.\n[^>]*rule r3 stays, since it was set by hand: Answer in German\. \(\/rules end r3 ends it\)/,
+    /> Drop the rule about German\.\n[^>]*rule r3 stays, since it was set by hand/,
+    /There is no rule "1"; did you mean r1\?/,
+    /> \/rules\nNo rules in force; 3 ended/,
+  ])
+    assert.match(stdout, expected);
+  const { stderr } = await at.run("run", "Never merge without a review.", "--thread", "order");
+  assert.match(stderr, /^rule r4 began: Never merge without a review\.$/m);
+});
+
 test("in a small window a compaction comes after some messages, and a question about the first is answered from behind it", async (t) => {
   const notes = Array.from(
     { length: 11 },

@@ -17,13 +17,13 @@ import type { z } from "zod";
 import type { ChatSession } from "./session.ts";
 
 const RULE_USAGE =
-  "/rules lists them; /rules add TEXT, /rules edit ID TEXT, /rules end ID, /rules restore ID change them.";
+  "/rules lists them, /rules all the ended ones too; /rules add TEXT, /rules edit ID TEXT, /rules end ID, /rules restore ID change them.";
 
 export async function ruleList(session: ChatSession, argument: string): Promise<void> {
   const [act = "", ...words] = argument.split(/\s+/);
   const thread = session.threadId;
   const [rule = "", ...rest] = words;
-  if (act === "") return listed(session);
+  if (act === "" || argument === "all") return listed(session, act);
   const said = words.join(" ");
   const changed =
     act === "add" && said !== ""
@@ -43,23 +43,28 @@ export async function ruleList(session: ChatSession, argument: string): Promise<
     if (old.id !== id) await session.screen.aside(`It takes the place of ${old.id} ${old.text}`);
 }
 
-async function listed(session: ChatSession): Promise<void> {
+async function listed(session: ChatSession, which: string): Promise<void> {
   const { screen, threadId } = session;
   const result = await perform(session, rules, { thread: threadId });
   if (result === null) return;
-  const shown = result.rules.filter(({ status }) => status !== "ended");
-  if (shown.length === 0) return screen.aside(`No rules yet. ${RULE_USAGE}`);
+  const ended = result.rules.filter(({ status }) => status === "ended");
+  const shown = which === "all" ? result.rules : result.rules.filter((rule) => !ended.includes(rule));
+  const more = which === "all" || ended.length === 0 ? null : `${ended.length} ended: /rules all lists them too.`;
+  if (shown.length === 0)
+    return screen.aside(more === null ? `No rules yet. ${RULE_USAGE}` : `No rules in force; ${more}`);
   for (const line of listedRules(shown)) await screen.line(`  ${line}`);
   if (shown.some(({ status }) => status === "proposed"))
     await screen.aside("/rules restore ID puts a proposed one in force.");
+  if (more !== null) await screen.aside(more);
 }
 
 /** A line for each: its id, its words, and in brackets whether it holds and where it comes from. */
 export function listedRules(list: ResultOf<typeof rules>["rules"]): string[] {
-  return list.map(({ id, text, status, source, scope }) => {
+  return list.map(({ id, text, status, source, scope, ended }) => {
     const said = source === null ? null : `message ${source}`;
     const origin = scope === "thread" ? said : scope === "file" ? "from a file" : `of the ${scope}`;
-    const facts = [status === "active" ? null : status, origin].filter((fact) => fact !== null);
+    const why = /^(?:r\d|message )/.test(ended ?? "") ? `ended by ${ended}` : status;
+    const facts = [status === "active" ? null : why, origin].filter((fact) => fact !== null);
     return `${id.padEnd(5)} ${text}${facts.length === 0 ? "" : `  (${facts.join(", ")})`}`;
   });
 }

@@ -6,7 +6,7 @@ import type { AgentEvent, MemoryEvent, RunEnd, WaitingCall } from "palimpsest";
 import type { ConfiguredAgent } from "palimpsest/home";
 import type { Home } from "palimpsest/internal/home";
 import type { Context } from "../command/command.ts";
-import type { CallVerdict } from "../home/talk.ts";
+import { type CallVerdict, ruleNews } from "../home/talk.ts";
 import { budgetText, drawBudgetLine, windowText } from "../terminal/budget-bar.ts";
 import type { Screen } from "./screen.ts";
 
@@ -122,7 +122,15 @@ export class ChatSession {
   async say(text: string): Promise<RunEnd> {
     const files = this.uploaded.splice(0);
     const chosen = this.#choices[Number(text.trim()) - 1] ?? text;
-    return this.#run(files.length === 0 ? chosen : `${chosen}\n\n(Uploaded: ${files.join(", ")})`);
+    const end = await this.#run(files.length === 0 ? chosen : `${chosen}\n\n(Uploaded: ${files.join(", ")})`);
+    const command = (act: string, id: string) => `/rules ${act} ${id}`;
+    const thread = this.threadId;
+    const news =
+      end.kind === "busy"
+        ? []
+        : await ruleNews(this.deps, { thread, text: chosen, signal: this.context.signal, command });
+    for (const line of news) await this.screen.aside(line);
+    return end;
   }
 
   /** The next tool call that waits for the person's word; null: none does. */

@@ -72,7 +72,7 @@ const slashCommands: readonly SlashCommand[] = [
   {
     name: "rules",
     argument: "[add]",
-    summary: "the standing rules; add TEXT sets one; also edit, end, restore",
+    summary: "the standing rules; add TEXT sets one; also edit, end, restore, all",
     run: ruleList,
   },
   { name: "notes", argument: "", summary: "the model's notes", run: noteList },

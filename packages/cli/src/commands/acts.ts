@@ -166,7 +166,10 @@ export const listingRules = performing(rules, {
   input: ({ positionals: [thread = ""] }: Input<RuleListOptions>) => ({ thread }),
   show({ thread, rules: known }, _, { options: { all = false } }) {
     const shown = known.filter(({ status }) => all || status !== "ended");
-    if (shown.length === 0) return `${thread} has no rules.`;
+    if (shown.length === 0)
+      return known.length === 0
+        ? `${thread} has no rules.`
+        : `${thread} has no rules in force; --all lists those that ended.`;
     const waiting = shown.some(({ status }) => status === "proposed");
     return [
       ...listedRules(shown),

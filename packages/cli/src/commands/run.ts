@@ -18,6 +18,7 @@ import {
   programName,
   promptOf,
   requireModel,
+  ruleNews,
   type TalkOptions,
   unfinishedNote,
   verdictOf,
@@ -53,6 +54,13 @@ const runHere: CommandRun<TalkOptions> = async ({ positionals, options }, contex
         await decide(talk, result.threadId);
         result = joined(result, await answer(talk, { ...fixed, threadId: result.threadId }));
       }
+      const { end, threadId: thread } = result;
+      const command = (act: string, id: string) => `${programName()} rules ${act} ${thread} ${id}`;
+      const news =
+        end.kind === "busy" || end.kind === "aborted"
+          ? []
+          : await ruleNews(home, { thread, text: prompt, signal: context.signal, command });
+      for (const line of news) output.note(line);
       // The figures hold what is learned from the turn as well.
       if (context.format === "json" && result.end.kind !== "aborted") await learn(home, memory, context);
       const after = await costSoFar(home, result.threadId, context);

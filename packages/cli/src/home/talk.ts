@@ -3,9 +3,12 @@
 import { existsSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
 import { addAbortSignal } from "node:stream";
+import { liftedIn, liftRules, type Rule } from "@palimpsest/core/internal/log";
+import { liftSentences, standingSentences } from "@palimpsest/core/internal/recall";
 import type { RunEnd } from "palimpsest";
-import { admitWorkspace } from "palimpsest/internal/home";
+import { admitWorkspace, type Home } from "palimpsest/internal/home";
 import { offeredModels } from "palimpsest/internal/models";
+import { rules } from "palimpsest/internal/shaping";
 import type { CompactionEvent } from "palimpsest/messages";
 import { everyThread, type Store } from "palimpsest/stores";
 import type { Context } from "../command/command.ts";
@@ -222,3 +225,51 @@ export function programName(env: Readonly<Record<string, string | undefined>> = 
 }
 
 const OF_PROJECT = join("node_modules", ".bin");
+
+interface RuleNewsOptions {
+  readonly thread: string;
+  readonly text: string;
+  readonly signal: AbortSignal;
+  /** What a person types to end or restore a rule. */
+  readonly command: (act: "end" | "restore", id: string) => string;
+}
+
+/** What a message that was said did to the thread's standing rules, in a line for each: which began or ended, and which stays although it was lifted. */
+export async function ruleNews(
+  home: Home,
+  { thread, text, signal, command }: RuleNewsOptions,
+): Promise<readonly string[]> {
+  const lifts = liftSentences(text);
+  if (lifts.length === 0 && standingSentences(text).length === 0) return [];
+  const source = await lastSaid(home.store, thread);
+  if (source === null) return [];
+  const { rules: list } = await rules.run(home, { thread }, { signal });
+  const own = list.filter((rule) => rule.source === source && rule.by === "recognized");
+  const ended = list.filter((rule) => rule.ended === liftedIn(source));
+  const liftsAt = new Date().toISOString();
+  const kept = lifts.flatMap((one) =>
+    ended.length > 0 ? [] : liftRules({ next: 1, list }, { text: one, source, liftsAt }).kept,
+  );
+  return [
+    ...own.flatMap(({ id, text: words, status }) => {
+      if (status === "active") return [`rule ${id} began: ${words}`];
+      return status === "ended" ? [] : [`rule ${id} waits, since too many are in force: ${words}`];
+    }),
+    ...list
+      .filter((rule) => own.some(({ id }) => id === rule.ended))
+      .map((rule) => `rule ${rule.id} ended, ${rule.ended} takes its place: ${rule.text}`),
+    ...ended.map(({ id, text: words }) => `rule ${id} ended: ${words} (${command("restore", id)} brings it back)`),
+    ...new Set(kept.map((rule) => keptText(rule, command("end", rule.id)))),
+  ];
+}
+
+function keptText({ id, text, scope }: Rule, end: string): string {
+  if (scope !== "thread") return `rule ${id} stays, since it is a rule of the ${scope}: ${text} (change it there)`;
+  return `rule ${id} stays, since it was set by hand: ${text} (${end} ends it)`;
+}
+
+async function lastSaid(store: Store, thread: string): Promise<number | null> {
+  for await (const { record } of store.records(thread, { kinds: ["message"], order: "descending" }))
+    if (record.kind === "message" && record.origin === "user") return record.seq;
+  return null;
+}

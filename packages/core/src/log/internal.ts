@@ -37,6 +37,8 @@ export {
   copyRules,
   editRule,
   endRule,
+  liftedIn,
+  liftRules,
   NO_RULES,
   REDACTED,
   readRules,

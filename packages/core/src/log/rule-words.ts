@@ -44,14 +44,19 @@ export function replaces(next: string, old: string, by: "hand" | "recognized"): 
   return namesOld(next, right, left);
 }
 
+/** Whether a sentence that lifts a rule says no more of it than "that rule". */
+export function namesNewest(sentence: string): boolean {
+  return aboutOf(sentence) === "";
+}
+
 /**
  * The rules that a sentence lifts, of those in force in their order: the one it names by its words, or the newest where it says no
  * more than "that rule". A permission lifts the rule whose words it repeats.
  */
 export function liftedBy<R extends { readonly text: string }>(sentence: string, rules: readonly R[]): readonly R[] {
+  if (namesNewest(sentence)) return rules.slice(-1);
   const language = answerLanguage(sentence);
   const about = aboutOf(sentence);
-  if (about === "") return rules.slice(-1);
   const said = plainWords(about ?? sentence);
   return rules.filter(({ text }) => {
     const before = answerLanguage(text);

@@ -9,6 +9,7 @@ import {
   editRule,
   endRule,
   eraseRules,
+  liftRules,
   NO_RULES,
   RULE_LIMITS,
   type RuleChange,
@@ -208,4 +209,39 @@ test("what an act ended is told as ended", () => {
     assert.deepEqual(change.kind === "changed" && change.ended.map(({ id, status }) => [id, status]), [
       ["r1", "ended"],
     ]);
+});
+
+const LIFT = { text: "Forget that rule.", source: 9, liftsAt: "2026-11-18T09:00:00.000Z" };
+const LATER = "2026-11-18T10:00:00.000Z";
+
+test("words that mean the newest rule end no older one where the newest was set or restored by hand", () => {
+  const push = recognizeRules(NO_RULES, [{ text: "Never push to main.", source: 1 }], AT);
+  const byHand = changed(addRule(push, { text: "Answer in German." }, AT));
+  assert.deepEqual(texts(recognizeRules(byHand, [LIFT], LATER)), ["Never push to main.", "Answer in German."]);
+  const both = recognizeRules(push, [{ text: "Always use tabs.", source: 3 }], AT);
+  const restored = changed(restoreRule(changed(endRule(both, "r1", AT)), "r1", AT));
+  assert.deepEqual(texts(recognizeRules(restored, [LIFT], LATER)), ["Always use tabs.", "Never push to main."]);
+});
+
+test("words that mean the newest rule end one rule, however often their message is read", () => {
+  const first = recognizeRules(NO_RULES, [{ text: "Never push to main.", source: 1 }], AT);
+  const read = [{ text: "Always use tabs.", source: 3 }, LIFT];
+  const once = recognizeRules(first, read, LATER);
+  assert.deepEqual(texts(once), ["Never push to main."]);
+  assert.equal(recognizeRules(once, read, LATER), once);
+  const byHand = changed(addRule(first, { text: "Answer in German." }, AT));
+  const none = changed(endRule(recognizeRules(byHand, [LIFT], LATER), "r2", LATER));
+  assert.deepEqual(texts(recognizeRules(none, [LIFT], LATER)), ["Never push to main."]);
+});
+
+test("words that lift a rule set by hand end nothing and name the rule that stays", () => {
+  const rules = changed(addRule(NO_RULES, { text: "Answer in German." }, AT));
+  const { ended, kept } = liftRules(rules, { ...LIFT, text: "Drop the rule about German." });
+  assert.deepEqual([ended, kept.map(({ id }) => id)], [[], ["r1"]]);
+});
+
+test("an id without its letter is refused with the id that was meant", () => {
+  const rules = changed(addRule(NO_RULES, { text: "Answer in German." }, AT));
+  const refused = endRule(rules, "1", AT);
+  assert.match(refused.kind === "refused" ? refused.problem : "", /did you mean r1\?/);
 });

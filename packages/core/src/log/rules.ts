@@ -6,7 +6,7 @@
 import type { Shape } from "../message/shape.ts";
 import { flatten, isRecord } from "../text/names.ts";
 import type { PruneEntry } from "./record.ts";
-import { liftedBy, plainWords, replaces, sameWords } from "./rule-words.ts";
+import { liftedBy, namesNewest, plainWords, replaces, sameWords } from "./rule-words.ts";
 import type { LiveRecords, ViewEntry } from "./view.ts";
 
 export interface Rule {
@@ -23,7 +23,7 @@ export interface Rule {
   readonly status: "active" | "proposed" | "ended";
   /** ISO 8601: when it took its present status. */
   readonly at: string;
-  /** Why it ended: the id of the rule that took its place, or one of these words. */
+  /** Why it ended: the id of the rule that took its place, `message 12` if its words lifted it, or a word. */
   readonly ended?: string;
 }
 
@@ -101,12 +101,8 @@ export function recognizeRules(
   let list = rules;
   for (const { liftsAt, ...one } of found) {
     if (liftsAt !== undefined) {
-      // What a person set by hand or restored since stays.
-      const isNew = (id: string): boolean => rules.list.every((rule) => rule.id !== id);
-      const own = rulesInForce(list).filter(
-        ({ id, scope, by, at: since }) => scope === "thread" && by === "recognized" && (isNew(id) || since < liftsAt),
-      );
-      list = endAll(list, liftedBy(one.text, own), "lifted", at);
+      const { ended } = liftRules(list, { ...one, liftsAt }, rules);
+      list = endAll(list, ended, liftedIn(one.source), at);
       continue;
     }
     const text = ruleText(one.text);
@@ -127,6 +123,38 @@ export function recognizeRules(
     if (change.kind === "changed") list = change.rules;
   }
   return list;
+}
+
+/** Why a rule ended that a message lifted. */
+export function liftedIn(source: number): string {
+  return `message ${source}`;
+}
+
+interface Lift {
+  readonly text: string;
+  readonly source: number;
+  readonly liftsAt: string;
+}
+
+/**
+ * What a sentence that lifts a rule does: the rules it ends, and those it means that stay, because only recognized rules end by
+ * words. `before`: the list as it was stored. A message is read again at each compaction until it is hidden, so a sentence that
+ * means the newest rule counts only until something ended, or was set by hand, after it.
+ */
+export function liftRules(
+  list: RuleList,
+  { text, source, liftsAt }: Lift,
+  before: RuleList = list,
+): { readonly ended: readonly Rule[]; readonly kept: readonly Rule[] } {
+  const isLater = ({ scope, status, by, at }: Rule): boolean =>
+    scope === "thread" && at >= liftsAt && (status === "ended" || by === "hand");
+  if (namesNewest(text) && before.list.some(isLater)) return { ended: [], kept: [] };
+  const said = rulesInForce(list).filter((rule) =>
+    rule.by === "recognized" ? (rule.source ?? 0) < source : rule.at < liftsAt,
+  );
+  const meant = liftedBy(text, said);
+  const ended = meant.filter(({ scope, by }) => scope === "thread" && by === "recognized");
+  return { ended, kept: meant.filter((rule) => !ended.includes(rule)) };
 }
 
 /** It waits already, or as many wait as could ever hold. */
@@ -161,9 +189,11 @@ export function restoreRule(rules: RuleList, id: string, at: string): RuleChange
   const full = overLimits([...inForce.filter((other) => !ended.includes(other)), rule]);
   if (full !== null) return refused("too-many-rules", `${full}: end one first, for example ${endable(inForce)}`);
   const { ended: _, ...rest } = rule;
-  const now: Rule = { ...rest, status: "active", at };
-  const after = withRule(endAll(rules, ended, id, at), now);
-  return { kind: "changed", rules: after, rule: now, ended: asEnded(after.list, ended) };
+  // A person has set it now, and it is the newest.
+  const now: Rule = { ...rest, by: "hand", status: "active", at };
+  const after = endAll(rules, ended, id, at);
+  const list = [...after.list.filter((other) => other.id !== id), now];
+  return { kind: "changed", rules: { ...after, list }, rule: now, ended: asEnded(list, ended) };
 }
 
 /** Rules that hold in many threads, by whose they are. */
@@ -314,9 +344,15 @@ function bounded({ next, list }: RuleList): RuleList {
   return { next, list: list.filter((rule) => !gone.has(rule)) };
 }
 
+/** People leave out the letter of an id. */
+function didYouMean(list: readonly Rule[], id: string): string {
+  return list.some((one) => one.id === `r${id}`) ? `; did you mean r${id}?` : "";
+}
+
 function owned({ list }: RuleList, id: string): Rule | Extract<RuleChange, { kind: "refused" }> {
   const rule = list.find((one) => one.id === id);
-  if (rule === undefined) return refused("no-rule", `there is no rule ${JSON.stringify(id.slice(0, 40))}`);
+  if (rule === undefined)
+    return refused("no-rule", `there is no rule ${JSON.stringify(id.slice(0, 40))}${didYouMean(list, id)}`);
   if (rule.scope !== "thread")
     return refused("copied-rule", `rule ${id} is a copy of a rule of the ${rule.scope}: change it there`);
   return rule;

@@ -24,5 +24,5 @@ export {
   type ShownHit,
 } from "./render.ts";
 export { createSnippets, followUps, type SearchOptions, type Snippet, search } from "./search.ts";
-export { formsCompiled, standingSentences, typedSteps } from "./standing.ts";
+export { formsCompiled, liftSentences, standingSentences, typedSteps } from "./standing.ts";
 export { createThreadMap, type MapLine, type MapMessage, type ThreadMap } from "./thread-map.ts";

@@ -59,6 +59,9 @@ const INSTRUCTIONS = [
   "Retiens bien ceci : r\u00e9ponds toujours en fran\u00e7ais.",
   "Recuerda esto: responde siempre en espa\u00f1ol.",
   "Onthoud dit: antwoord altijd in het Nederlands.",
+  "Use tabs in every file.",
+  "Please use British spelling in all your answers.",
+  "Don't use emojis in any commit message.",
 ];
 
 const PREFERENCES = [
@@ -100,6 +103,10 @@ const NEITHER = [
   "In the future we may move to Oslo.",
   "Going forward seems hard.",
   "Use tabs in this file.",
+  "Use tabs in all the files I uploaded.",
+  "Fix the typos in every file.",
+  "Use every file in the folder.",
+  "Use the word list in each file as an index.",
   "Can you always do that?",
   "I'd prefer the second flight.",
   "I would prefer not to be transferred.",

@@ -54,6 +54,11 @@ export function* formsCompiled(): Generator<void, void> {
   areCompiled = true;
 }
 
+/** The sentences of a text that say that a rule no longer binds. */
+export function liftSentences(text: string): string[] {
+  return sentencesOf(text, (raw) => (isLift(raw) ? "lift" : null)).map((one) => one.text);
+}
+
 /** The sentences of messages that are a person's own standing instructions and preferences, or lift one, each with its message. */
 export function* typedSteps<M>(records: readonly MessageRecord[], read: (record: MessageRecord) => M, shape: Shape<M>) {
   yield* formsCompiled();
@@ -156,6 +161,9 @@ const LASTING =
 const ANSWERS =
   "(?:answers?|responses?|replies|reply|messages?|outputs?|explanations?|summaries|summary|code(?: (?:samples|examples|blocks|snippets))?|snippets|examples|commits?|commit messages|pull requests|prs|tests|emails?|reports|documents|documentation|comments|translations|functions|files|scripts)";
 
+const ONE_ANSWER =
+  "(?:answer|response|reply|message|output|explanation|summary|code (?:sample|example|block|snippet)|snippet|example|commit(?: message)?|pull request|pr|test|email|report|document|comment|translation|function|file|script|module|class)";
+
 const INSTRUCTIONS = [
   `^${PLEASE}(?:al{1,2}ways|never(?: ever)?|don'?t ever|do not ever|under no circumstances(?: should you)?) ${DO}`,
   `^${FROM_NOW},? ${ORDER}`,
@@ -189,6 +197,7 @@ const INSTRUCTIONS = [
   "^[^.]{3,80}?\\bmust (?:not|never) be [a-z]+\\b.*\\bby you\\b",
   // An order for every case of a kind, or one that lasts.
   `^(?:before|after|for|in|with|on|at) (?:every|each|all|any)\\b[^,.]{2,90}, ?${ORDER}`,
+  `^${PLEASE}(?:(?:don'?t|do not) use|use|avoid|prefer|stick to) (?!(?:the|this|that|these|those|what|my|its?)\\b)[^,.]{2,60} (?:in|for|with) (?:every|each|(?:all|any)(?: (?:of your|of our|your|our|my|future|new))*) (?:${ANSWERS}|${ONE_ANSWER})[.!]*$`,
   `^(?:whenever|every time|each time|any ?time)\\b[^,.]{3,100}(?:, ?|\\u00b7 ?)(?:then )?${ORDER}`,
   `^(?:when|if) (?:an?|any|some ?one|some ?body|customers?|people|users?|clients?)\\b[^,.]{3,90}, ?(?:then )?${ORDER}`,
   `^${ORDER}.*\\b(?:every|each|any|all|everything|anything)\\b[^.]{0,40}\\byou (?:${VERBS})\\b`,
