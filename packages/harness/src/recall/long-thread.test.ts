@@ -99,6 +99,34 @@ for (const engine of ENGINES) {
   });
 }
 
+test("blocks are merged in short steps: between any two of them a search is the same, and an erased word leaves all places", async () => {
+  const store = await openStore(engines.fresh("SQLite"));
+  const writer = await writeThread(store, "t");
+  await say(writer, ...Array.from({ length: 5 }, (_, index) => `kept ${index}`));
+  const corpus = wideCorpus();
+  await fill(store, corpus);
+  await fork(writer, "t", { as: "fork", at: 4 });
+  await store.releaseLease(writer.lease);
+  const [whole, shared] = [memoryOf(corpus, "t"), memoryOf(corpus, "fork", WIDE_LOGGED + 3)];
+  const isMerged = async () => ((await store.search.lineage("t"))[0]!.merged ?? 0) > 0;
+  let steps = 0;
+  while (!(await isMerged())) {
+    assert.equal(await store.search.merging!.merge("t"), "merged");
+    steps += 1;
+    await assertAlike(store, whole, THREAD);
+    if (steps !== 1) continue;
+    await assertAlike(store, shared, FORK);
+    assert.equal(await isMerged(), false, "a step takes only some of the terms");
+    assert.equal((await redact(threadDeps(store), "t", 3)).kind, "redacted");
+    whole.remove("t", 3);
+    shared.remove("fork", 3);
+    await assertAlike(store, whole, THREAD);
+  }
+  assert.ok(steps > 2, `${steps}`);
+  assert.deepEqual(await store.search.postings([{ threadId: "t", before: 17 }], ["secret"]), []);
+  await store.close();
+});
+
 test("lists that stand one behind the other are read and shortened as each alone is", () => {
   const lists = new Map([3, 4, 9].map((block) => [block, listAt(block * 64 + 5, block * 64 + 63)]));
   const merged = [...lists].map(([block, list]) => blockMark(block) + list).join("");
@@ -120,6 +148,23 @@ function listAt(...ordinals: number[]): string {
   const writer = postingWriter(64);
   for (const ordinal of ordinals) writer.add(ordinal, new Map([["term", ordinal % 2 === 0 ? 1 : 1.5]]));
   return writer.rows()[0]!.list;
+}
+
+/** Where the five messages that are in the log stand in a wide corpus; the third is erased. */
+const WIDE_LOGGED = 8 * 1024 + 800 - 2;
+
+/** A little more than a part, of messages with very many words that stand nowhere else. */
+function wideCorpus(): Placed[] {
+  return Array.from({ length: 17 * 40 }, (_, index) => {
+    const ordinal = Math.floor(index / 40) * 1024 + (index % 40) * 25;
+    const at = new Date(Date.UTC(2020, 0, 1) + ordinal * 60_000).toISOString();
+    const own = Array.from({ length: 70 }, (_, n) => `own${(index * 7919) % 680}x${n}`);
+    const words = ["always", `word${index % 9}`, ...(index % 6 === 0 ? ["lantern", "harbor"] : []), ...own];
+    if (index % 97 === 5) words.push("tulip");
+    if (ordinal === WIDE_LOGGED + 2) words.push("secret", "tulip");
+    const seq = ordinal < WIDE_LOGGED ? ordinal - WIDE_LOGGED : ordinal - WIDE_LOGGED + 1;
+    return { ordinal, seq, entry: indexEntry({ text: `${words.join(" ")}.`, speaker: "user", at }) };
+  });
 }
 
 interface Placed {

@@ -205,35 +205,41 @@ export function forgetLists(connection: Connection, rows: string, ...values: (nu
   );
 }
 
-/** One step. */
+/**
+ * One step: the next terms leave their blocks for the part, whose last term says how far it has come. The part counts as merged
+ * when none is left.
+ */
 export function mergeBlocks(connection: UserConnection, threadId: string): "merged" | "nothing" {
   const sql = `SELECT num, merged, ordinal FROM recall_threads WHERE num = ${NUM}`;
   const row = connection.get(sql, connection.userId, threadId);
   if (!row) return "nothing";
   const [num, part] = [integerAt(row, "num"), integerAt(row, "merged")];
-  const [first, last] = [part * MERGED, (part + 1) * MERGED - 1];
+  const blocks = Array.from({ length: MERGED }, (_, at) => part * MERGED + at);
   // Ordinals only rise, so a block is done when a later one has begun.
-  if (Math.floor((integerOrNull(row, "ordinal") ?? 0) / BLOCK_SIZE) <= last) return "nothing";
-  const range = "num = ? AND block BETWEEN ? AND ?";
+  if (Math.floor((integerOrNull(row, "ordinal") ?? 0) / BLOCK_SIZE) <= blocks.at(-1)!) return "nothing";
+  const moved = "SELECT max(term) AS term FROM recall_postings WHERE num = ? AND block = ?";
+  const after = textOrNull(connection.get(moved, num, -1 - part)!, "term") ?? "";
+  const last = textOrNull(connection.get(LAST_OF_STEP, num, after, JSON.stringify(blocks))!, "last");
+  const range = `num = ? AND block = ? AND term > ?${last === null ? "" : " AND term <= ?"}`;
   const lists = new PlaceLists();
-  for (const row of connection.each(
-    `SELECT block, term, list FROM recall_postings WHERE ${range} ORDER BY block`,
-    ...[num, first, last],
-  )) {
-    const start = (integerAt(row, "block") - first) * BLOCK_SIZE;
-    const term = textAt(row, "term");
-    readPostings(
-      textAt(row, "list"),
-      BLOCK_SIZE,
-      (offset, weight, passages) => lists.add(term, offset, weight, passages),
-      start,
-    );
+  for (const [at, block] of blocks.entries()) {
+    const own = [num, block, after, ...(last === null ? [] : [last])];
+    for (const row of connection.each(`SELECT term, list FROM recall_postings WHERE ${range}`, ...own)) {
+      const term = textAt(row, "term");
+      const add = (offset: number, weight: number, passages: number) => lists.add(term, offset, weight, passages);
+      readPostings(textAt(row, "list"), BLOCK_SIZE, add, at * BLOCK_SIZE);
+    }
+    connection.run(`DELETE FROM recall_postings WHERE ${range}`, ...own);
   }
-  connection.run(`DELETE FROM recall_postings WHERE ${range}`, num, first, last);
   writePart(connection, num, part, lists.merged());
-  connection.run("UPDATE recall_threads SET merged = ? WHERE num = ?", part + 1, num);
+  if (last === null) connection.run("UPDATE recall_threads SET merged = ? WHERE num = ?", part + 1, num);
   return "merged";
 }
+
+/** So many terms that others are served soon: at most 1000 of each block, fewer where they have many places. Null: all. */
+const LAST_OF_STEP = `SELECT min((SELECT term FROM (SELECT term, sum(20 + count) OVER (ORDER BY term) AS work FROM (
+    SELECT term, count FROM recall_postings WHERE num = ? AND block = b.value AND term > ? ORDER BY term LIMIT 1000))
+  WHERE work >= 20000 ORDER BY term LIMIT 1)) AS last FROM json_each(?) b`;
 
 /** Of blocks of which nothing is there yet. */
 export function writeNextPart(connection: Connection, num: number, postings: readonly MergedPosting[]): void {

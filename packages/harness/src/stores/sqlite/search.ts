@@ -1,5 +1,5 @@
 /** The search index's rows in SQLite. Terms travel as JSON, so that a question of any length is one bound value. */
-import { listOfBlock, readPostings } from "../posting-text.ts";
+import { listOfBlock, listsByBlock, readPostings } from "../posting-text.ts";
 import {
   type IndexBatch,
   type OrdinalRange,
@@ -167,25 +167,31 @@ function counts(
     const parts = Math.min(integerAt(thread, "merged"), Math.ceil(before / MERGED));
     const first = Math.max(from, parts * MERGED);
     const single = Array.from({ length: Math.max(0, before - first) }, (_, at) => first + at);
-    const blocks = [...Array.from({ length: parts }, (_, part) => -1 - part), ...single];
+    // Of blocks that are being merged a term stands in the part already, or still in its blocks.
+    const next = -1 - integerAt(thread, "merged");
+    const blocks = [
+      ...Array.from({ length: parts }, (_, part) => -1 - part),
+      ...(single.length > 0 ? [next] : []),
+      ...single,
+    ];
+    const list = lists === "all" ? LIST : `iif(p.block = ?, ${LIST}, ${SHORT_LIST})`;
     const rows = connection.all(
-      `SELECT t.key AS term, p.block, p.count, ${lists === "all" ? LIST : SHORT_LIST} AS list, octet_length(p.list) = 0 AS split
+      `SELECT t.key AS term, p.block, p.count, ${list} AS list, octet_length(p.list) = 0 AS split
        FROM json_each(?) b CROSS JOIN json_each(?) t
        CROSS JOIN recall_postings p ON p.num = ? AND p.block = b.value AND p.term = t.value`,
-      ...[JSON.stringify(blocks), asked, integerAt(thread, "num")],
+      ...[...(lists === "all" ? [] : [next]), JSON.stringify(blocks), asked, integerAt(thread, "num")],
     );
-    return rows.map((row) => {
+    return rows.flatMap((row): (PostingCount | Posting)[] => {
+      const term = terms[integerAt(row, "term")]!;
       const [block, width] = toBlocks(integerAt(row, "block"));
+      if (row["block"] === next)
+        return [...listsByBlock(textAt(row, "list"), BLOCK_SIZE)]
+          .map(([at, own]) => ({ threadId, term, block: block + at, blocks: 1, count: own.count, list: own.text() }))
+          .filter((one) => single.includes(one.block));
+      const counted = { threadId, term, block, blocks: width, count: integerAt(row, "count") };
       const split = row["split"] === 1;
-      return {
-        threadId,
-        term: terms[integerAt(row, "term")]!,
-        block,
-        blocks: width,
-        count: integerAt(row, "count"),
-        split,
-        ...(!split && row["list"] !== null && { list: textAt(row, "list") }),
-      };
+      const isHere = !split && row["list"] !== null;
+      return [isHere ? { ...counted, split, list: textAt(row, "list") } : { ...counted, split }];
     });
   });
 }
