@@ -163,6 +163,21 @@ test("going on with a thread shows its last exchange; /edit puts the last messag
   assert.match(chat.screen(), /chat --thread t-fork-\d+\n/);
 });
 
+test("going on with a thread shows its last answer without the signs of Markdown, as it was shown when it came", async (t) => {
+  const at = desk(t);
+  const answer = "## Wheels\n\n- **four** of oak\n- one of `iron`";
+  const said = [
+    { role: "user", content: "What is in the mill?" },
+    { role: "assistant", content: answer },
+  ];
+  const file = at.file("mill.jsonl", said.map((message) => JSON.stringify(message)).join("\n"));
+  assert.equal((await at.run("import", file, "--thread", "t")).code, 0);
+  const chat = openTerminal(t, at.home, "chat", "--thread", "t");
+  await chat.until(/^> What is in the mill\?\nWheels\n\n[-•] four of oak\n[-•] one of iron$/m);
+  chat.type(CTRL_D);
+  assert.equal(await chat.exit(), 0);
+});
+
 const BACKSPACE = "\u007f";
 
 test("a terminal made narrower draws its last rows anew, and nothing is shown twice", async (t) => {

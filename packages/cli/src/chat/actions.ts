@@ -16,6 +16,7 @@ import { drawBudget } from "../terminal/budget-bar.ts";
 import { inMarkdown, NOTHING_FOUND } from "../terminal/messages.ts";
 import { costLine, counted, grouped, plain, printable } from "../terminal/output.ts";
 import { table, titleCell } from "../terminal/table.ts";
+import { createMarkdown } from "./markdown.ts";
 import { saidText } from "./prompt-rows.ts";
 import { number, perform } from "./rules.ts";
 import type { ChatSession } from "./session.ts";
@@ -275,9 +276,15 @@ export async function showLastExchange({ deps, screen, threadId }: ChatSession):
     if (role === "assistant" && answer === "") answer = text;
     if (role !== "user" || text === "") continue;
     await screen.aside(firstLines(saidText(plain(text)), QUESTION_LINES));
-    if (answer !== "") await screen.aside(firstLines(plain(answer), ANSWER_LINES));
+    if (answer !== "") await screen.aside(firstLines(unmarked(answer, screen), ANSWER_LINES));
     return;
   }
+}
+
+/** As it was shown when it came, but in one color. */
+function unmarked(answer: string, { terminal, width }: ChatSession["screen"]): string {
+  const markdown = createMarkdown({ color: false, width: terminal ? () => width : null });
+  return markdown.push(answer) + markdown.end();
 }
 
 const QUESTION_LINES = 4;
