@@ -201,3 +201,26 @@ test("where a conversation is known, an unknown item of many megabytes isn't par
   const longest = Math.max(0, ...parse.mock.calls.map((call) => String(call.arguments[0]).length));
   assert.ok(longest < 2_500_000, `${longest}`);
 });
+
+test("others get their turns while a long conversation is hashed, message by message", async (t) => {
+  const vendor = openaiChat as unknown as Vendor<object>;
+  const messages = Array.from({ length: 500 }, (_, index) => ({ role: "user", content: `message ${index}` }));
+  const reading = await frontMemory(0).read(Buffer.from(JSON.stringify({ model: "m", messages })), given(vendor));
+  const read = vendor.read(reading!.body, null);
+  assert.ok(read.kind === "request");
+  // A clock by which each look at it has lasted long enough.
+  let ms = performance.now();
+  t.mock.method(performance, "now", () => {
+    ms += 10;
+    return ms;
+  });
+  let [turns, isDone] = [0, false];
+  const count = (): void => {
+    turns += 1;
+    if (!isDone) setImmediate(count);
+  };
+  setImmediate(count);
+  await reading!.chain(read.request, SECRET);
+  isDone = true;
+  assert.ok(turns >= 400, `${turns}`);
+});

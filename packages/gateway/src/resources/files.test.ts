@@ -69,6 +69,21 @@ test("a form brings files in, a web page becomes Markdown beside it, and both co
   assert.equal(headers["x-content-type-options"], "nosniff");
 });
 
+test("a file is converted in a process of its own, so that none keeps the server waiting", async (t) => {
+  const at = await withThread(t);
+  const isApart = () => process.getActiveResourcesInfo().includes("ProcessWrap");
+  assert.equal(isApart(), false);
+  let [seen, isDone] = [false, false];
+  const look = (): void => {
+    seen ||= isApart();
+    if (!isDone) setTimeout(look, 1);
+  };
+  look();
+  const answer = await raw(at, "birds.html", "<h1>Herons</h1>");
+  isDone = true;
+  assert.deepEqual([answer.status, seen], [201, true]);
+});
+
 test("what a browser would run is given as bytes to be saved", async (t) => {
   const at = await withThread(t);
   for (const name of ["page.html", "picture.svg", "code.js", "doc.xml", "sheet.css", "a.swf", "noending"]) {
