@@ -41,3 +41,17 @@ test("the packages named in errors are the optional peers, in versions they allo
   for (const { name, version } of OPTIONAL_PACKAGES)
     assert.ok(manifest.peerDependencies[name].startsWith(`^${version}.`), name);
 });
+
+test("each peer's range begins at the oldest version that docs/installing.md promises", () => {
+  const read = (path: string) => readFileSync(new URL(path, import.meta.url), "utf8");
+  const promised = /with the oldest peers\s+\(([^)]*)\)/.exec(read("../../../docs/installing.md"))?.[1] ?? "";
+  const versions = [...promised.matchAll(/`([@\w/-]+)` (\d+\.\d+\.\d+)/g)];
+  assert.equal(versions.length, 7, promised);
+  const ranges = ["..", "../../adapters-langchain", "../../adapters-openai-agents"].map(
+    (folder) => JSON.parse(read(`${folder}/package.json`)).peerDependencies as Record<string, string>,
+  );
+  for (const [, name, version] of versions) {
+    const range = ranges.find((peers) => name! in peers)?.[name!];
+    assert.equal(range?.split(" ")[0], `^${version}`, name);
+  }
+});
