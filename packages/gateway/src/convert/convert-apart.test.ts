@@ -47,14 +47,14 @@ test("a file that takes more than its time is given up", async () => {
 
 test("unless told otherwise a file has half a minute", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
-  const slow = Buffer.from("<a href=x>y</a>".repeat(2_000_000));
+  const slow = Buffer.from("<a href=x>y</a>".repeat(20_000));
   const options = { userId: "u", signal: new AbortController().signal };
   const work = convertApart([{ name: "slow.html", bytes: slow }], options);
   // The timer is set once the process was started.
   for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
   t.mock.timers.tick(30_000);
   const [result] = await work;
-  assert.equal(result?.kind === "failed" && result.code, "too-costly");
+  assert.match(result?.kind === "failed" ? result.problem : "", /takes more time/);
 });
 
 test("a file that takes more than its memory is given up, and the process and the next file live on", async () => {
