@@ -80,17 +80,16 @@ function planHiding<M>(input: PlanInput<M>, sizes: CutSizes, limits: Limits): Pl
   const fits = tokens <= limits.fits;
   const trigger = checkTrigger(policy, { tokens, outside, messages }, input.grown, window);
   const forced = input.cause !== "automatic" || !fits;
-  if (!forced && trigger.kind === "below") return { kind: "none", reason: "below-trigger", tokens };
-  if (!forced && trigger.kind === "waiting") return { kind: "none", reason: "waiting", tokens };
+  if (!forced && trigger.kind !== "met") return { kind: "none", reason: trigger.kind, tokens };
 
   const cuts = boundaries(prompt.entries, prompt.sizer.shape);
   const least = input.summaryTokens ?? 0;
   const choices = { sizes, cuts, window, least, ...asked(input.cause, { policy, sizes, limits }) };
-  const spared = policy.keep === null && fits && input.cause !== "overflow";
+  const mayStay = fits && input.cause !== "overflow";
   const isGentle = input.cause === "manual" && fits;
-  const choice = isGentle ? gentlestCut(choices) : chooseCut(choices, spared ? "seen" : "all");
+  const choice = isGentle ? gentlestCut(choices) : chooseCut(choices, policy.keep === null && mayStay ? "seen" : "all");
   if (choice === null) {
-    if (fits && input.cause !== "overflow") return { kind: "none", reason: whyNone(choices), tokens };
+    if (mayStay) return { kind: "none", reason: whyNone(choices), tokens };
     return collapse(input, sizes, limits);
   }
   const reason = input.cause !== "automatic" ? input.cause : trigger.kind === "met" ? trigger.threshold : "window";

@@ -256,7 +256,7 @@ export interface Growth {
 }
 
 type TriggerCheck =
-  | { readonly kind: "below" }
+  | { readonly kind: "below-trigger" }
   | { readonly kind: "waiting" }
   | { readonly kind: "met"; readonly threshold: Threshold };
 
@@ -283,7 +283,7 @@ export function lastAct(head: Head, prunes: readonly PruneRecord[]): number {
 /** `grown` is null when there was no attempt. */
 export function checkTrigger(policy: Policy, fill: Fill, grown: Growth | null, window: Window): TriggerCheck {
   const reached = policy.trigger.filter((threshold) => isReached(threshold, fill, window));
-  if (reached.length === 0) return { kind: "below" };
+  if (reached.length === 0) return { kind: "below-trigger" };
   const due = reached.find((threshold) => {
     if (grown === null) return true;
     const growth = threshold.type === "messages" ? grown.messages : grown.tokens;

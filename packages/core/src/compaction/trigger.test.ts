@@ -31,9 +31,9 @@ test("of several thresholds the one that need not wait starts the compaction", (
 test("tokens speak of the conversation, a fraction of the whole request", () => {
   const outside = 2570;
   for (const [trigger, whole, kind] of [
-    [tokens(4000), 6569, "below"],
+    [tokens(4000), 6569, "below-trigger"],
     [tokens(4000), 6570, "met"],
-    [fraction(0.02), 3999, "below"],
+    [fraction(0.02), 3999, "below-trigger"],
     [fraction(0.02), 4000, "met"],
   ] as const) {
     assert.equal(check([trigger], { tokens: whole, outside, messages: 10 }, null).kind, kind, JSON.stringify(trigger));
