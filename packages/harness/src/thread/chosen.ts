@@ -1,6 +1,7 @@
 /**
  * What people choose of a thread's prompt: its standing rules, its notes, and cuts in the middle. Each act is decided by
- * core's pure functions on the thread as it stands under its lease, and is one record; what is refused changes nothing.
+ * core's pure functions on the thread as it stands under its lease, and is one record (a fold keeps the rules it would hide
+ * in another one); what is refused changes nothing.
  */
 import { storedSummary } from "@palimpsest/core/internal/compaction";
 import {
@@ -27,7 +28,14 @@ import {
 } from "@palimpsest/core/internal/log";
 import { considerPrompt, entryTokens, type Prompt } from "@palimpsest/core/internal/prompt";
 import type { EditableItem, SummaryChange } from "@palimpsest/core/internal/summary";
-import { editableItems, editedState, extractSummary, planEdit, renderSummary } from "@palimpsest/core/internal/summary";
+import {
+  atOnce,
+  editableItems,
+  editedState,
+  extractSummary,
+  planEdit,
+  renderSummary,
+} from "@palimpsest/core/internal/summary";
 import { statedRules } from "../compaction/summary.ts";
 import { inTurns } from "../long-work.ts";
 import { undo } from "./acts.ts";
@@ -155,10 +163,8 @@ function rulesIn<M>(thread: ThreadView<M>, [from, until]: Range, at: string): Ru
   const rules = rulesOf(thread.head());
   const live = thread.live();
   const inside = { ...live, tail: live.tail.filter(({ seq }) => seq >= from && seq <= until) };
-  const steps = statedRules({ ...thread, live: () => inside }, rules, at);
-  let step = steps.next();
-  while (step.done !== true) step = steps.next();
-  return step.value === rules ? null : step.value;
+  const stated = atOnce(statedRules({ ...thread, live: () => inside }, rules, at));
+  return stated === rules ? null : stated;
 }
 
 /** Most tokens of a report that is made by rules. */
