@@ -32,7 +32,7 @@ export interface Policy {
   readonly maxSummaryTokens: number | null;
   readonly summaryFormat: SummaryFormat;
   /** `rollover`: each compaction starts a fresh window with notes, typed state and the last request. `summary` unless told. */
-  readonly style?: "summary" | "rollover";
+  readonly style?: "summary" | "rollover" | undefined;
 }
 
 /** Of a fresh window: the last request, or what is open in its turn. */

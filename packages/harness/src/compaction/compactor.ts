@@ -76,7 +76,7 @@ export interface Compactor<M> {
 }
 
 export function createCompactor<M>(options: CompactorOptions<M>): Compactor<M> {
-  const { thread } = options;
+  const { thread, policy } = options;
   const summaryStep = createSummaryStep(options);
   const background =
     options.background == null || options.writer === null ? null : options.background.open(options, summaryStep);
@@ -86,7 +86,7 @@ export function createCompactor<M>(options: CompactorOptions<M>): Compactor<M> {
     planCompaction(prompt, {
       ...feedback,
       window: request.window ?? usableWindow(options.window(), prompt.count),
-      policy: requestedPolicy(options.policy, request),
+      policy: { ...policy, keep: request.keep ?? policy.keep, style: request.style ?? policy.style },
       cause: request.cause,
       grown: grownSince(prompt, Math.max(attempted, lastAct(thread.head(), thread.live().prunes))),
       prune: options.prune?.() ?? null,
@@ -169,8 +169,4 @@ async function carryOut<M>(
 
 function standing<M>(entries: readonly SizedEntry<M>[], last: number): number[] {
   return entries.flatMap(({ source, seq }) => (source !== "message" && seq !== null && seq <= last ? [seq] : []));
-}
-
-function requestedPolicy(policy: Policy, { keep, style }: CompactRequest): Policy {
-  return { ...policy, ...(keep !== undefined && { keep }), ...(style !== undefined && { style }) };
 }

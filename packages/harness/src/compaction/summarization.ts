@@ -55,7 +55,7 @@ export interface SummarizationOptions {
   readonly summaryPrompt?: string | null;
   readonly summaryFormat?: SummaryFormat;
   /** `rollover`: at the trigger a fresh window starts with rules, notes, typed state and the last request. */
-  readonly style?: "summary" | "rollover";
+  readonly style?: "summary" | "rollover" | undefined;
   readonly maxSummaryTokens?: number | null;
   /** Null, or not said: 0.6, and where keep isn't said less from 8,000 tokens on, 0.54 from 32,000. */
   readonly lowWater?: number | null;
