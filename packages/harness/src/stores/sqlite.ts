@@ -39,8 +39,10 @@ function seenBy(userId: string, database: Connection): FullStore {
     work: (records: readonly ChainedRecord[]) => T,
   ): Promise<T> => {
     if (!isLarge(records)) return guard(() => work(records));
-    const ready = await zipLong(records);
     const { turn } = pace();
+    // Hashing them, or copying them to where they are compressed, is enough for one turn.
+    await turn();
+    const ready = await zipLong(records);
     await turn();
     const result = await guard(() => connection.checkpointLater(() => work(ready)));
     await turn();

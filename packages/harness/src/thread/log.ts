@@ -340,6 +340,7 @@ export function* readGiven<M extends object>(
       throw new ThreadError("bad-message", `message ${index + 1} can't be appended: ${read.detail}`);
     const role = shapeOf<object>(dialect).role(read.message);
     list.push({ id, role, record: { kind: "message", dialect, origin: origin ?? ORIGINS[role], body } });
+    yield;
   }
   return list;
 }

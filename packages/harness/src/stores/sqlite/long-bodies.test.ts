@@ -90,3 +90,34 @@ test("erasing a long message takes its compressed body out of the file", async (
   assert.equal(row!["zipped"], null);
   assert.ok((row!["length"] as number) < 1000);
 });
+
+test("a body of megabytes is hashed, copied to be compressed and written in a turn of the event loop each", async (t) => {
+  const store = openSqlite({ path: ":memory:" });
+  t.after(() => store.close());
+  const writer = await freshThread(store);
+  let now = 0;
+  const count = (): void => {
+    now += 1;
+    turn = setImmediate(count);
+  };
+  let turn = setImmediate(count);
+  t.after(() => clearImmediate(turn));
+  const body = JSON.stringify({ role: "user", content: VARIED });
+  const at = { hashed: -1, copied: -1, written: -1 };
+  const hash = (text: string): string => {
+    if (text.length > 1_000_000) at.hashed = now;
+    return writer.hash(text);
+  };
+  const { from } = Buffer;
+  t.mock.method(Buffer, "from", (...given: Parameters<typeof from>) => {
+    if (String(given[0]).length > 1_000_000) at.copied = now;
+    return from(...given);
+  });
+  const { exec } = DatabaseSync.prototype;
+  t.mock.method(DatabaseSync.prototype, "exec", function (this: DatabaseSync, sql: string) {
+    if (sql.includes("wal_autocheckpoint = 0")) at.written = now;
+    return exec.call(this, sql);
+  });
+  await commit({ ...writer, hash }, [{ kind: "message", id: "m", dialect: "openai", origin: "user", body }]);
+  assert.ok(at.hashed >= 0 && at.copied > at.hashed && at.written > at.copied, JSON.stringify(at));
+});
