@@ -1,10 +1,25 @@
 import assert from "node:assert/strict";
+import { registerHooks } from "node:module";
 import { test } from "node:test";
 import { scriptedModel } from "@palimpsest/testing";
 import { createKey } from "palimpsest/internal/key-operations";
 import { openSqlite } from "palimpsest/stores";
 import { codeOf, running, sent } from "../test/running.ts";
 import { createGateway } from "./index.ts";
+
+test("before it listens it has read the tokenizer of its models, so that no request waits for that", async (t) => {
+  const loaded: string[] = [];
+  const hooks = registerHooks({
+    resolve(name, context, next) {
+      loaded.push(name);
+      return next(name, context);
+    },
+  });
+  t.after(() => hooks.deregister());
+  const model = "{ name: main, provider: openai-compatible, model: m, base_url: http://127.0.0.1:9/v1 }";
+  await running(t, { config: `config_version: 1\nmodels: [${model}]\n` });
+  assert.ok(loaded.includes("#tokenizer/o200k_base"));
+});
 
 test("it is alive and ready, and says so without a key", async (t) => {
   const at = await running(t);

@@ -7,6 +7,7 @@ import type { ConfigFile } from "palimpsest/home";
 import { type HomeParts, homeOfParts, windowsOf } from "palimpsest/internal/assistant";
 import type { Home } from "palimpsest/internal/home";
 import { indexProgress } from "palimpsest/internal/recall";
+import { exactCounterFor } from "palimpsest/models";
 import { credentials, gatewaySecret, isLoopback, keyFacts, providerKeyOf, providerUser } from "./access/admit.ts";
 import { createStrangers, keepSettled, RequestLimits, type Strangers } from "./access/limits.ts";
 import { EndedSessions, sessionOf } from "./access/sessions.ts";
@@ -90,11 +91,13 @@ export function createGateway(options: GatewayOptions): Gateway {
   return {
     fetch: async (request) => (await app()).fetch(request, {}),
     async listen(given = {}) {
-      const { gateway } = await home.settings();
+      const { gateway, models } = await home.settings();
       const { host = gateway.host, port = gateway.port } = given;
       if (!isLoopback(host) && (await home.store.keys?.any()) !== true)
         throw new GatewayError("keys-needed", `${host} can be reached by others, and there are no keys: ${NEXT}`);
       const { fetch } = await app();
+      // Reading a tokenizer's table takes 0.2 s, for which the requests beside the first one would wait.
+      for (const model of models) await exactCounterFor(model);
       const server = await listen((request, env) => fetch(request, env as never), { host, port });
       servers.push(server);
       if (gateway.jobs) sweeping.push(...background(home, gateway.retention_days, { clock, log, metrics }));
