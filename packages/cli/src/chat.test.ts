@@ -145,6 +145,26 @@ test("the chat says which rule a message began or ended, and which one it leaves
   assert.match(stderr, /^rule r4 began: Never merge without a review\.$/m);
 });
 
+test("/compact folds a range as the command does, and refuses what is neither a range nor words", async (t) => {
+  const said = Array.from(
+    { length: 4 },
+    (_, day) => `Day ${day}: ${"the wheels ran and the miller slept. ".repeat(8)}`,
+  );
+  const wrong = ["3 5", "--from", "--from x", "--until 4 wheels", "--focus wheels", "5-3-1"];
+  const lines = [
+    ...said,
+    "/compact 3-4",
+    "/undo",
+    "/compact --until 4 --from 3",
+    ...wrong.map((one) => `/compact ${one}`),
+  ];
+  const { stdout } = await desk(t).piped(lines, "chat", "--thread", "mill");
+  for (const way of ["3-4", "--until 4 --from 3"])
+    assert.match(stdout, new RegExp(`> /compact ${way}\nFolded 3 to 4: \\d+ -> \\d+ tokens; /undo takes it back\\.`));
+  for (const way of wrong) assert.match(stdout, new RegExp(`> /compact ${way}\nNothing done: /compact takes`));
+  assert.doesNotMatch(stdout, /-- compacted/);
+});
+
 test("in a small window a compaction comes after some messages, and a question about the first is answered from behind it", async (t) => {
   const notes = Array.from(
     { length: 11 },

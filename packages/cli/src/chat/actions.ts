@@ -11,6 +11,7 @@ import { pin as pinAct, redo as redoAct, undo as undoAct } from "palimpsest/inte
 import { freeForkName } from "palimpsest/internal/assistant";
 import { checkScope, memoryService } from "palimpsest/internal/memory";
 import { coverNote } from "palimpsest/internal/recall";
+import { foldRange } from "palimpsest/internal/shaping";
 import { searchThread } from "palimpsest/session";
 import { drawBudget } from "../terminal/budget-bar.ts";
 import { inMarkdown, NOTHING_FOUND } from "../terminal/messages.ts";
@@ -23,14 +24,43 @@ import type { ChatSession } from "./session.ts";
 
 const NOTHING_YET = "Nothing was said in this thread yet.";
 
+const COMPACT_USAGE =
+  "Nothing done: /compact takes words for its focus, or a range: /compact 3-11, /compact --from 3 --until 11.";
+
 export async function compact(session: ChatSession, focus: string): Promise<void> {
   const { assistant, screen, threadId } = session;
+  const range = rangeIn(focus);
+  if (range === "unclear") return screen.aside(COMPACT_USAGE);
+  if (range !== null) {
+    const folded = await perform(session, foldRange, { thread: threadId, ...range });
+    if (folded === null) return;
+    const [from, until] = folded.range;
+    const cost = `${folded.tokensBefore} -> ${folded.tokensAfter} tokens`;
+    return screen.aside(`Folded ${from} to ${until}: ${cost}; /undo takes it back.`);
+  }
   const outcome = await session.interruptible(
     (signal) => assistant.agent.compact(threadId, { signal, focus: focus === "" ? undefined : focus }),
     "compacting",
   );
   // What a compaction did is shown where its event is.
   if (outcome.kind === "unchanged") await screen.aside(`Nothing changed (${outcome.reason}): ${outcome.detail}.`);
+}
+
+interface GivenRange {
+  readonly from?: number;
+  readonly until?: number;
+}
+
+/** Null: words. What holds options or nothing but numbers is never a focus. */
+function rangeIn(text: string): GivenRange | "unclear" | null {
+  const both = /^#?(\d{1,15})-#?(\d{1,15})$/.exec(text);
+  if (both !== null) return { from: Number(both[1]), until: Number(both[2]) };
+  if (text === "" || !/^[-\d#]|(?:^|\s)--?[a-z]/i.test(text) || /^\d+\S*\s+\p{L}/u.test(text)) return null;
+  const options = /^(?:--(?:from|until)[ =]#?\d{1,15}(?:\s+|$))+$/.test(text);
+  const given = Object.fromEntries(
+    [...text.matchAll(/--(from|until)[ =]#?(\d+)/g)].map(([, at, seq]) => [at, Number(seq)]),
+  );
+  return options ? given : "unclear";
 }
 
 export async function undo(session: ChatSession): Promise<void> {

@@ -62,7 +62,12 @@ interface SlashCommand {
 }
 
 const slashCommands: readonly SlashCommand[] = [
-  { name: "compact", argument: "[focus]", summary: "hide the older part behind a summary", run: compact },
+  {
+    name: "compact",
+    argument: "[focus]",
+    summary: "hide the older part behind a summary; 3-11 folds a range",
+    run: compact,
+  },
   { name: "undo", argument: "", summary: "take back the newest compaction", run: undo },
   { name: "redo", argument: "", summary: "take back the newest undo", run: redo },
   { name: "context", argument: "", summary: "what fills the window, part by part", run: context },
