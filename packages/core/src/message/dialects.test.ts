@@ -159,3 +159,10 @@ function damageAt(value: unknown, place: number, damage: unknown): unknown {
   parent[path.at(-1)!] = damage;
   return copy;
 }
+
+test("a shape is refused by the name of a dialect that isn't one, with those there are", () => {
+  assert.throws(() => shapeOf("opanai" as Dialect), {
+    code: "bad-dialect",
+    message: /"opanai"; there are openai, anthropic/,
+  });
+});

@@ -3,6 +3,7 @@
  * works on a message of any of them: to recognize, read and convert it, and shapes that remember what they read.
  */
 
+import { PalimpsestError } from "../errors.ts";
 import type { Origin } from "../log/record.ts";
 import { isRecord } from "../text/names.ts";
 import { type AiSdkMessage, aiSdk } from "./ai-sdk.ts";
@@ -53,6 +54,11 @@ export function shapeOf<D extends Dialect>(dialect: D): Shape<MessageOf[D]>;
 /** For a client's own type of the same messages: `shapeOf<ModelMessage>("ai-sdk")`. */
 export function shapeOf<M extends object>(dialect: Dialect): Shape<M>;
 export function shapeOf(dialect: Dialect): unknown {
+  if (!isDialect(dialect))
+    throw new PalimpsestError(
+      "bad-dialect",
+      `there is no dialect ${JSON.stringify(dialect)}; there are ${DIALECTS.join(", ")}`,
+    );
   return DEFINITIONS[dialect].shape;
 }
 

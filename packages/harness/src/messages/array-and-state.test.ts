@@ -20,6 +20,32 @@ test("messages that no dialect has are refused with what they look like, and not
   await assert.rejects(compactMessages([{ text: "hi" }], { window: 4000 }), /has the fields text: no dialect/);
 });
 
+for (const [given, why] of [
+  [
+    [
+      { role: "user", content: "hi" },
+      { role: "assistant", content: 5 },
+    ],
+    /^message 2 can't be read: .*content/,
+  ],
+  [
+    [
+      { role: "user", content: "hi" },
+      { role: "assitant", content: "x" },
+    ],
+    /^message 2 can't be read: .*assitant/,
+  ],
+  [[{ role: "user" }], /^message 1 /],
+  ["nope", /^messages must be an array of messages, not a string$/],
+] as const)
+  test(`what can't be read is refused with its place: ${JSON.stringify(given)}`, async () => {
+    const refused = { name: "PalimpsestError", code: "bad-message", message: why };
+    await assert.rejects(compactMessages(given as never, { window: 4000 }), refused);
+    await assert.rejects(createMessageCompactor({ window: 4000 }).prompt(given as never), refused);
+    if (typeof given !== "string" && "content" in given[0])
+      await assert.rejects(compactMessages(given as never, { window: 4000, dialect: "openai" }), refused);
+  });
+
 test("the state of another array is refused, or left aside when that is asked for; the question stands either way", async () => {
   const { state } = await compactMessages(talk(120), { window: 4000 });
   const asked = [{ role: "user", content: "What is the capital of France?" }];

@@ -10,6 +10,7 @@ import {
   openaiRules,
   type ResponsesItem,
   type RuleSet,
+  readMessage,
   responsesItems,
   responsesTurns,
   rulesOf,
@@ -244,12 +245,44 @@ interface Sent<M> {
 }
 
 export function formOf<M extends object>(messages: readonly M[], options: FormOptions<M>): Form<M> {
+  if (!Array.isArray(messages))
+    throw new PalimpsestError("bad-message", `messages must be an array of messages, not ${kindOf(messages)}`);
   if (options.shape !== undefined) return plainForm(options.shape, options.rules ?? rulesFor(options.shape.dialect));
   const dialect = options.dialect ?? dialectOf(messages);
+  checkReadable(messages, dialect);
   // The message types are known only to their shapes; which one it is was just found out.
   const form = plainForm(shapeOf<M>(dialect), options.rules ?? rulesOf(dialect));
   const flat = dialect === "openai-responses" && !messages.some(Array.isArray);
   return flat ? flatForm(form) : form;
+}
+
+function kindOf(value: unknown): string {
+  return value === null
+    ? "null"
+    : value === undefined
+      ? "undefined"
+      : `a${typeof value === "object" ? "n" : ""} ${typeof value}`;
+}
+
+const readable = new Map<Dialect, WeakSet<object>>();
+
+/** As an open thread checks what is appended; each message once. */
+function checkReadable(messages: readonly object[], dialect: Dialect): void {
+  const known = readable.get(dialect) ?? new WeakSet();
+  readable.set(dialect, known);
+  for (const [index, message] of messages.entries()) {
+    if (known.has(message)) continue;
+    const read = readMessage(dialect, message);
+    // An object of a client's own class is read as the JSON that it becomes.
+    const problem = read.kind === "problem" && readMessage(dialect, asJson(message)).kind === "problem" ? read : null;
+    if (problem !== null)
+      throw new PalimpsestError("bad-message", `message ${index + 1} can't be read: ${problem.detail}`);
+    known.add(message);
+  }
+}
+
+function asJson(message: object): unknown {
+  return JSON.parse(JSON.stringify(message) ?? "null");
 }
 
 const detections = grownArrays<Detection>();

@@ -318,6 +318,7 @@ export interface ReadGiven {
 
 /** Messages as they are when they are given: the caller may change them afterwards. */
 export function copyGiven<M extends object>(given: readonly GivenMessage<M>[]) {
+  if (!Array.isArray(given)) throw new ThreadError("bad-message", "messages are appended as an array");
   return given.map((one) => {
     const { message, id = null, origin } = isIdentified(one) ? one : { message: one };
     return { id, origin, value: plain(message, new Set()) };
@@ -347,7 +348,13 @@ export function* readGiven<M extends object>(
 
 /** No dialect has a message inside a message. */
 function isIdentified<M extends object>(given: GivenMessage<M>): given is IdentifiedMessage<M> {
-  return "message" in given && typeof given.message === "object" && given.message !== null;
+  return (
+    typeof given === "object" &&
+    given !== null &&
+    "message" in given &&
+    typeof given.message === "object" &&
+    given.message !== null
+  );
 }
 
 const ORIGINS = { user: "user", assistant: "model", tool: "tool", system: "injected" } as const;

@@ -113,6 +113,8 @@ test("a message the shape can't read is refused by its place, and nothing is wri
   const thread = await opened(store);
   const odd = { role: "wizard", content: "abracadabra" } as unknown as OpenAiMessage;
   await assert.rejects(thread.append([user("fine"), odd]), { code: "bad-message", message: /message 2/ });
+  for (const wrong of [[null], ["hi"], user("no array"), null])
+    await assert.rejects(thread.append(wrong as never), { name: "ThreadError", code: "bad-message" });
   assert.deepEqual(await idsIn(store), []);
 });
 
