@@ -9,7 +9,7 @@ import { type Dialect, shapeOf } from "../message/dialects.ts";
 import type { Shape } from "../message/shape.ts";
 import { charsPerToken, createMeter } from "../tokens/counter.ts";
 import { type CompactPlan, type Plan, planCompaction } from "./plan.ts";
-import { type Keep, policyProblems } from "./policy.ts";
+import { type Keep, type Policy, policyProblems } from "./policy.ts";
 
 const threshold = fc.oneof(
   fc.record({ type: fc.constant("messages" as const), value: fc.integer({ min: 1, max: 60 }) }),
@@ -100,6 +100,25 @@ test("thresholds that can't be meant are named, each with its place", () => {
   }
   assert.match(policyProblems({ ...POLICY, trigger: [{ type: "fraction", value: 1.5 }] }).join(), /at most 1/);
   assert.deepEqual(policyProblems({ ...POLICY, trigger: [{ type: "messages", value: 50 }] }), []);
+});
+
+test("a policy's shares are checked at their bounds, a keep against each trigger of its kind", () => {
+  const trigger = [{ type: "messages", value: 20 } as const];
+  const problemsOf = (changes: Partial<Policy>): number =>
+    policyProblems({ ...POLICY, trigger, keep: null, ...changes }).length;
+  const table: [Partial<Policy>, number][] = [
+    [{ minGain: 0 }, 0],
+    [{ minGain: -0.01 }, 1],
+    [{ minGain: 1 }, 1],
+    [{ lowWater: 1 }, 0],
+    [{ lowWater: 1.01 }, 1],
+    [{ lowWater: 0 }, 1],
+    [{ keep: { type: "messages", value: 19 } }, 0],
+    [{ keep: { type: "messages", value: 20 } }, 1],
+    [{ keep: { type: "tokens", value: 20 } }, 0],
+    [{ keep: [{ type: "messages", value: 20 }] }, 0],
+  ];
+  for (const [changes, problems] of table) assert.equal(problemsOf(changes), problems, JSON.stringify(changes));
 });
 
 const POLICY = {

@@ -125,16 +125,6 @@ test("[F16] few but huge messages are clamped into the window", () => {
   assert.ok(thread.size(plan) <= 7000, `${thread.size(plan)}`);
 });
 
-test("long texts are shortened to the first of 8,000, 4,000, 2,000, 1,000, 500 and 250 tokens at which the prompt fits", () => {
-  const thread = open([user(words(40_000, 1)), ai("Go on"), user(words(40_000, 2))]);
-  const longest = new Set<number>();
-  for (let window = 1000; window <= 24_000; window += 250) {
-    const after = thread.after(compacts(planned(thread, { window })));
-    longest.add(Math.max(...after.map((message) => thread.measure.message(message))));
-  }
-  assert.deepEqual([...longest], [250, 500, 1000, 2000, 4000, 8000]);
-});
-
 test("[F18] the current request stands after any compaction", () => {
   const asked = user("and now the current request");
   for (const keep of [messages(1), [messages(1)], [tokens(1)], tokens(1)]) {

@@ -39,6 +39,25 @@ test("[F50] the failing lines and the exit code of a command survive, whatever s
   assert.match(text!, /exit code 2/);
 });
 
+test("of many failing lines 8 stay, and a name they show is not listed again beside them", () => {
+  const failing = Array.from({ length: 12 }, (_, line) => `src/a.ts:${line} - error TS2322: sharedName is missing`);
+  const log = [filler(80), ...failing, filler(80), "onlyHere"].join("\n");
+  const [text] = prunedTexts([call("1", "bash", { command: "npm run check" }), result("1", log), ...later()]);
+  assert.equal(text!.match(/error TS2322/g)!.length, 8);
+  assert.match(text!, /\nnames: .*onlyHere/);
+  assert.doesNotMatch(text!, /\nnames: .*sharedName/);
+});
+
+test("the newest part of the view is protected up to exactly its tokens", () => {
+  const read = (id: string) => [call(id, "read", { path: `${id}.ts` }), result(id, filler(80))];
+  const view = [...read("1"), ...read("2"), { role: "assistant", content: "both read" } as const, user("and now?")];
+  const tail = view.slice(3).reduce((sum, message) => sum + meter.message(message), 0);
+  const pruned = (protectTokens: number): number[] =>
+    entriesOf(decide(view, { ...atOnce, policy: { ...atOnce.policy, protectTokens } })).map(({ target }) => target);
+  assert.deepEqual(pruned(tail), [2]);
+  assert.deepEqual(pruned(tail - 1), [2, 4]);
+});
+
 test("a source file that speaks of errors hasn't failed", () => {
   const source = `throw new Error("error: boom happened here");\n${filler(80)}`;
   const [text] = prunedTexts([call("1", "read", { path: "a.ts" }), result("1", source), ...later()]);
