@@ -6,20 +6,30 @@ import { columns, counted, duration, grouped, printable } from "../terminal/outp
 type ShownCompaction = Extract<Extract<AgentEvent, { type: "compaction-end" }>["outcome"], { kind: "compacted" }>;
 
 export function compactionMark(
-  { tokensBefore, tokensAfter, rung, ms, hidden, shortfall }: ShownCompaction,
+  { tokensBefore, tokensAfter, rung, ms, hidden, shortfall, shortened }: ShownCompaction,
   { hide, keep }: { readonly hide: number; readonly keep: number },
   width: number,
 ): string[] {
   const facts = `-- compacted · ${grouped(tokensBefore)} -> ${grouped(tokensAfter)} tokens · ${rung} · ${duration(ms)} `;
   const what =
     hidden === null
-      ? "old tool output is shortened"
+      ? shortened === null
+        ? "old tool output is shortened"
+        : "what is too long is shortened"
       : `${counted(hide, "message")}, up to record ${hidden[1]}, ${hide === 1 ? "is" : "are"} behind a summary; ${keep} ${keep === 1 ? "stays" : "stay"}`;
   return [
     facts + "-".repeat(Math.max(0, Math.min(width, 80) - facts.length)),
     `   ${what} (/undo)`,
+    ...(shortened === null ? [] : [`   ${shortenedWords(shortened)}`]),
     ...(shortfall === null ? [] : [`   ${shortfall}`]),
   ];
+}
+
+function shortenedWords({ tokens, first, last }: NonNullable<ShownCompaction["shortened"]>): string {
+  return (
+    `your message was too long for the window; the model sees the first ${grouped(first)} and ` +
+    `last ${grouped(last)} of its ${grouped(tokens)} tokens`
+  );
 }
 
 /** A line that is too long goes on in the next at a word, under its own beginning. */

@@ -72,12 +72,16 @@ export function whyNone(choices: Choices): NoCut {
   return preferredCuts(choices).some(({ index }) => index > choices.sizes.first) ? "no-shrink" : "nothing-to-cut";
 }
 
-/** The first choice that is good enough, from the least to the most invasive. */
+/**
+ * The first choice that is good enough, from the least to the most invasive. Where keep was said, a trigger that can't be
+ * met otherwise also shortens what the model hasn't seen.
+ */
 export function chooseCut(choices: Choices, shorten: Shorten): Choice | null {
   const fullest = choices.policy.keep === null ? fullestCut(choices) : null;
   if (fullest !== null) return fullest;
-  if (shorten !== "all") return firstChoice(choices, shorten);
-  return firstChoice(choices, "seen") ?? firstChoice(choices, shorten);
+  if (shorten === "nothing") return firstChoice(choices, shorten);
+  const gentle = firstChoice(choices, "seen");
+  return gentle === null && (shorten === "all" || choices.policy.keep !== null) ? firstChoice(choices, "all") : gentle;
 }
 
 function firstChoice(choices: Choices, shorten: Shorten): Choice | null {

@@ -74,8 +74,9 @@ function clampText(
   let characters = Math.floor((text.length * room) / tokens);
   while (characters >= 16) {
     const clamped = headAndTail(text, characters, pointer);
-    if (count(clamped) <= most) return clamped;
-    characters = Math.floor(characters * 0.85);
+    const counted = count(clamped);
+    if (counted <= most) return clamped;
+    characters = Math.floor(characters * Math.max(0.5, Math.min(0.98, (0.99 * most) / counted)));
   }
   return pointer;
 }

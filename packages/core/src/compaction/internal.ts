@@ -37,6 +37,8 @@ export {
   limitsOf,
   type Policy,
   policyProblems,
+  type ShortenedRequest,
+  shortenedRequest,
   type Threshold,
   usableWindow,
   type Window,

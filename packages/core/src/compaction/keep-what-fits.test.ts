@@ -5,7 +5,7 @@ import { plainPrompt } from "@palimpsest/testing/internal/shapes";
 import { type OpenAiMessage, openaiShape } from "../message/openai.ts";
 import { cheapestHeight, RELATIVE_PRICES } from "../pricing/prices.ts";
 import { type CompactPlan, type Plan, type PlanOptions, planCompaction } from "./plan.ts";
-import { limitsOf, type Policy } from "./policy.ts";
+import { limitsOf, type Policy, shortenedRequest } from "./policy.ts";
 
 const POLICY: Policy = {
   trigger: [{ type: "fraction", value: 0.85 }],
@@ -178,6 +178,8 @@ test("a request is shortened only where it doesn't fit the window by itself, and
       assert.deepEqual(fitting.kind === "compact" ? fitting.entries.length : 0, 0, `${size}`);
       for (const times of [0.9, 1.7, 20]) {
         const { tokensAfter, entries } = compacts(plan([...history, asks(size * times)], size));
+        const shown = shortenedRequest(promptOf([...history, asks(size * times)]), entries)!;
+        assert.ok(shown.first + shown.last >= 0.9 * limits.lowWater && shown.first > shown.last && shown.last > 0);
         const kept = entries.reduce((sum, { replacement }) => sum + replacement!.length / 4, 0);
         assert.ok(kept >= 0.9 * limits.lowWater && tokensAfter <= limits.fits, `${size} x ${times}: ${kept}`);
       }
@@ -199,8 +201,7 @@ test("a request that stands for its hidden calls keeps half of the low-water mar
 });
 
 function plan(messages: readonly OpenAiMessage[], size: number, options: Partial<PlanOptions> = {}): Plan {
-  const entries = messages.map((message, index) => ({ seq: index + 1, message }));
-  return planCompaction(plainPrompt(entries, openaiShape), {
+  return planCompaction(promptOf(messages), {
     window: { size, reserve: size / 8 },
     policy: POLICY,
     cause: "automatic",
@@ -208,6 +209,11 @@ function plan(messages: readonly OpenAiMessage[], size: number, options: Partial
     prune: null,
     ...options,
   });
+}
+
+function promptOf(messages: readonly OpenAiMessage[]) {
+  const entries = messages.map((message, index) => ({ seq: index + 1, message }));
+  return plainPrompt(entries, openaiShape);
 }
 
 function compacts(planned: Plan): CompactPlan {

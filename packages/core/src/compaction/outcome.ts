@@ -3,6 +3,7 @@
  */
 import type { Range, Rung } from "../log/record.ts";
 import type { MessageSource } from "../log/view.ts";
+import type { ShortenedRequest } from "./policy.ts";
 
 export type CompactionOutcome<M = unknown> =
   | {
@@ -27,6 +28,8 @@ export type CompactionOutcome<M = unknown> =
       readonly ms: number;
       /** Which setting could not be met: less was kept than promised, or the view is above the trigger. Null if all were. */
       readonly shortfall: string | null;
+      /** The current request, where this compaction shortened it; null if it is whole. */
+      readonly shortened: ShortenedRequest | null;
     }
   | {
       readonly kind: "unchanged";

@@ -125,6 +125,15 @@ test("[F16] few but huge messages are clamped into the window", () => {
   assert.ok(thread.size(plan) <= 7000, `${thread.size(plan)}`);
 });
 
+test("a long request keeps at least a quarter of the window, whatever it is", () => {
+  const thread = open([user(words(40_000, 1)), ai("Go on"), user(words(40_000, 2))]);
+  for (let window = 1000; window <= 24_000; window += 250) {
+    const after = thread.after(compacts(planned(thread, { window })));
+    const longest = Math.max(...after.map((message) => thread.measure.message(message)));
+    assert.ok(longest >= 0.25 * window, `${longest} of ${window}`);
+  }
+});
+
 test("[F18] the current request stands after any compaction", () => {
   const asked = user("and now the current request");
   for (const keep of [messages(1), [messages(1)], [tokens(1)], tokens(1)]) {

@@ -77,7 +77,7 @@ export interface PlanInput<M> extends PlanOptions {
 function planHiding<M>(input: PlanInput<M>, sizes: CutSizes, limits: Limits): Plan {
   const { policy, window, prompt } = input;
   const { total: tokens, outside, messages } = sizes;
-  const fits = tokens <= limits.fits;
+  const fits = tokens <= limits.fits && input.cause !== "overflow";
   const trigger = checkTrigger(policy, { tokens, outside, messages }, input.grown, window);
   const forced = input.cause !== "automatic" || !fits;
   if (!forced && trigger.kind !== "met") return { kind: "none", reason: trigger.kind, tokens };
@@ -85,13 +85,10 @@ function planHiding<M>(input: PlanInput<M>, sizes: CutSizes, limits: Limits): Pl
   const cuts = boundaries(prompt.entries, prompt.sizer.shape);
   const least = input.summaryTokens ?? 0;
   const choices = { sizes, cuts, window, least, ...asked(input.cause, { policy, sizes, limits }) };
-  const mayStay = fits && input.cause !== "overflow";
   const isGentle = input.cause === "manual" && fits;
-  const choice = isGentle ? gentlestCut(choices) : chooseCut(choices, policy.keep === null && mayStay ? "seen" : "all");
-  if (choice === null) {
-    if (mayStay) return { kind: "none", reason: whyNone(choices), tokens };
-    return collapse(input, sizes, limits);
-  }
+  const choice = isGentle ? gentlestCut(choices) : chooseCut(choices, fits ? "seen" : "all");
+  if (choice === null && fits) return { kind: "none", reason: whyNone(choices), tokens };
+  if (choice === null) return collapse(input, sizes, limits);
   const reason = input.cause !== "automatic" ? input.cause : trigger.kind === "met" ? trigger.threshold : "window";
   return compactPlan(input, sizes, choice, reason);
 }

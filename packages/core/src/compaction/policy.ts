@@ -2,9 +2,11 @@
  * What a user may ask of compaction: thresholds, what is kept, what it comes to in tokens for one window, and whether a trigger
  * is reached (`isReached`). Reads sizes of messages, never their words.
  */
+import { applyPrunes } from "../log/apply-prune.ts";
 import type { Head } from "../log/head.ts";
-import type { PruneRecord, SummaryFormat } from "../log/record.ts";
+import type { PruneEntry, PruneRecord, SummaryFormat } from "../log/record.ts";
 import type { Prompt } from "../prompt/prompt.ts";
+import { sizesOf } from "../prompt/sizer.ts";
 import { UNREPORTED_MARGIN } from "../tokens/account.ts";
 import type { Count } from "../tokens/internal.ts";
 
@@ -310,3 +312,25 @@ interface AskedCompaction {
 export function leastSaved({ cause, style }: AskedCompaction, tokens: number): number {
   return cause === "manual" && style !== "rollover" ? Math.max(1, LEAST_SAVED * tokens) : 1;
 }
+
+/** The current request where it was too long: its tokens, and how many of its beginning and its end the model sees. */
+export interface ShortenedRequest {
+  readonly seq: number;
+  readonly tokens: number;
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Null: it is whole, or there is none. */
+export function shortenedRequest<M>(prompt: Prompt<M>, entries: readonly PruneEntry[]): ShortenedRequest | null {
+  const request = prompt.entries.findLast(({ role, seq }) => role === "user" && seq !== null);
+  const cuts = entries.filter(({ target, reason }) => reason === "clamped" && target === request?.seq);
+  if (request?.seq == null || cuts.length === 0) return null;
+  const { text: count, entry } = sizesOf(prompt);
+  const last = cuts.reduce((sum, { replacement }) => sum + count(replacement.split(AFTER_CUT)[1] ?? ""), 0);
+  const shown = entry(request, applyPrunes(request.message, cuts, prompt.sizer.shape));
+  return { seq: request.seq, tokens: entry(request), first: Math.max(0, shown - last), last };
+}
+
+/** What a clamp leaves between head and tail ends so. */
+const AFTER_CUT = " ...]\n";

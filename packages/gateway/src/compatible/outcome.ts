@@ -17,6 +17,7 @@ export interface ReportedCompaction {
   readonly hidden: unknown;
   readonly tokensBefore?: number;
   readonly tokensAfter?: number;
+  readonly shortened?: CompatibleRequestFacts["shortened"];
 }
 
 export interface OutcomeInput<M> extends SentPrompt<M> {
@@ -59,6 +60,7 @@ export function outcomeOf<M extends object>(
   const saved = upstream === null ? 0 : savedTokens(parsed, upstream);
   const seq = counted?.version ?? null;
   const rung = compaction === null ? null : `${compaction.rung};${compaction.hidden ?? ""}`;
+  const shortened = compaction?.shortened ?? null;
   return {
     headers: {
       ...placeHeaders(turn),
@@ -71,6 +73,9 @@ export function outcomeOf<M extends object>(
       }),
       ...(added !== null && { "x-palimpsest-evidence": String(added) }),
       ...(rung !== null && { "x-palimpsest-compaction": rung }),
+      ...(shortened !== null && {
+        "x-palimpsest-shortened": [shortened.tokens, shortened.first, shortened.last].join(";"),
+      }),
       ...parsed.ownTools?.headers,
     },
     note(done) {
@@ -78,7 +83,7 @@ export function outcomeOf<M extends object>(
       if (compaction !== null && tokensBefore !== undefined && tokensAfter !== undefined)
         call.meter.compaction({ rung: compaction.rung, tokensBefore, tokensAfter });
       const place = { match: outcome, fork, thread: id, seq, view, upstream } as const;
-      noteRequest(parsed, { ...place, compaction: rung, evidence: added, saved, ...done });
+      noteRequest(parsed, { ...place, compaction: rung, shortened, evidence: added, saved, ...done });
     },
   };
 }
@@ -98,6 +103,7 @@ export function notePassed<M extends object>(
     seq: null,
     upstream: null,
     compaction: null,
+    shortened: null,
     evidence: null,
     saved: 0,
     usage: null,
@@ -107,7 +113,7 @@ export function notePassed<M extends object>(
 type Noted = FinishedRequest &
   Pick<
     CompatibleRequestFacts,
-    "match" | "fork" | "thread" | "seq" | "view" | "upstream" | "compaction" | "evidence"
+    "match" | "fork" | "thread" | "seq" | "view" | "upstream" | "compaction" | "shortened" | "evidence"
   > & {
     readonly saved: number;
   };

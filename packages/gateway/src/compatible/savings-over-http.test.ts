@@ -35,6 +35,21 @@ for (const [path, body, stated] of [
     assert.ok(Math.abs(whole / verdict.input - 1) < 0.1, `${whole} said, ${verdict.input} counted`);
   });
 
+test("a long question goes out whole while it fits the window; one that doesn't fit says how much of it was sent", async (t) => {
+  const served = await beforeProvider(t, { window: 200_000, stated: 100_000, respond });
+  const fitting = await ask(served.url, [user("word ".repeat(60_000))]);
+  assert.deepEqual([fitting.header("compaction"), fitting.header("shortened")], [null, null]);
+  assert.equal(fitting.header("view"), "verbatim");
+  const long = await ask(served.url, [user("word ".repeat(140_000))]);
+  assert.match(long.header("compaction") ?? "", /^clamp;/);
+  const [tokens, first, last] = (long.header("shortened") ?? "").split(";").map(Number);
+  assert.ok(tokens! > 100_000 && first! > last! && first! + last! > 70_000, `${first} and ${last} of ${tokens}`);
+  assert.match(JSON.stringify(served.provider.requests.at(-1)!.body), /word\s*\\n\[\.\.\. cut here \.\.\.\]/);
+  const { requests } = await requestsOf(served);
+  assert.deepEqual(requests[0]!.shortened, { seq: 1, tokens, first, last });
+  assert.equal(requests[1]!.shortened, null);
+});
+
 test("mode observe passes everything on and says what would have been saved", async (t) => {
   const served = await beforeProvider(t, { stated: 4000, respond, config: "gateway: {mode: observe}\n" });
   const { heard } = await talk(served.url, 20);

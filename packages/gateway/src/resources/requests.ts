@@ -26,6 +26,10 @@ const requestFacts = z.strictObject({
     .nullable()
     .describe("What the provider got; `whole` is what all of it would have counted."),
   compaction: z.string().nullable(),
+  shortened: z
+    .strictObject({ seq: z.int(), tokens, first: tokens, last: tokens })
+    .nullable()
+    .describe("The question, if it was too long for the window: how many of its first and last tokens were sent."),
   evidence: tokens.nullable(),
   status: z.int(),
   end: z.enum(["answered", "aborted", "refused", "failed", "passed"]),

@@ -17,6 +17,7 @@ import {
   type PruneRung,
   planCompaction,
   reasonText,
+  shortenedRequest,
   usableWindow,
   type Window,
 } from "@palimpsest/core/internal/compaction";
@@ -164,6 +165,7 @@ async function carryOut<M>(
     digested: applied.digested,
     ms: clock().getTime() - started,
     shortfall: shortfallOf(planned.goal),
+    shortened: shortenedRequest(prompt, planned.entries),
   };
 }
 

@@ -1,5 +1,12 @@
 /** Why a compaction happened and what did it, in words a person reads. Pure. */
 
+import { grouped } from "./format.ts";
+
+export function shortenedWords({ tokens, first, last }: Readonly<Record<"tokens" | "first" | "last", number>>): string {
+  const [shown, end, all] = [first, last, tokens].map(grouped);
+  return `Your message was too long for the window; the model sees the first ${shown} and last ${end} of its ${all} tokens`;
+}
+
 /** `rung` and `reason` are as the log has them: `summarize`, `fraction 0.85`. */
 export function compactionWords(rung: string, reason: string): string {
   return `${whyOf(reason)}; ${RUNGS[rung] ?? rung}`;

@@ -89,12 +89,24 @@ test("an answer grows piece by piece, and its calls are carried out within it", 
 test("a compaction is told as it happens, and not at all where nothing changed", () => {
   const start: PageAgentEvent = { type: "compaction-start", hide: 8, keep: 3 };
   const end = (outcome: object) => ({ type: "compaction-end", messages: 3, outcome }) as unknown as PageAgentEvent;
-  const facts = { rung: "extract", reason: "trigger", tokensBefore: 30, tokensAfter: 9, hidden: [1, 8] };
+  const facts = {
+    rung: "extract",
+    reason: "trigger",
+    tokensBefore: 30,
+    tokensAfter: 9,
+    hidden: [1, 8],
+    shortened: null,
+  };
   assert.deepEqual(told(played(start)).at(-1), "compaction…: Compacting");
   assert.deepEqual(told(played(start, end({ kind: "compacted", ...facts }))).slice(1), [
     "compaction: Compacted #1 to #8: 30 → 9 tokens",
   ]);
   assert.equal(told(played(start, end({ kind: "unchanged", reason: "no-shrink" }))).length, 1);
+  const shortened = { seq: 9, tokens: 13_567, first: 3600, last: 2400 };
+  const clamped = { ...facts, kind: "compacted", rung: "clamp", hidden: null, shortened };
+  assert.deepEqual(told(played(start, end(clamped))).slice(1), [
+    "compaction: Your message was too long for the window; the model sees the first 3,600 and last 2,400 of its 13,567 tokens. Shortened: 30 → 9 tokens",
+  ]);
 });
 
 test("a sub-agent's work stands within the call that asked for it", () => {

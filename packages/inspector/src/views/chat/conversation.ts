@@ -2,7 +2,7 @@
  * A conversation as the chat shows it: what was said, each act on the log where it happened, what comes in while a run is
  * under way. Made of a transcript's pages, grown event by event. Pure: every function gives a new conversation.
  */
-import { compactionWords } from "../../text/compaction-words.ts";
+import { compactionWords, shortenedWords } from "../../text/compaction-words.ts";
 import { grouped } from "../../text/format.ts";
 import type { PageAgentEvent } from "./events.ts";
 import { CALL, endedParts, type ShownPart, type UiCallPart, withStepEvent } from "./parts.ts";
@@ -319,11 +319,12 @@ type TurnOutcome = Extract<PageAgentEvent, { type: "compaction-end" }>["outcome"
 
 function compacted(now: PageChat, outcome: TurnOutcome): PageChat {
   if (outcome.kind === "unchanged") return closed(now);
-  const { hidden, tokensBefore, tokensAfter, rung, reason } = outcome;
+  const { hidden, tokensBefore, tokensAfter, rung, reason, shortened } = outcome;
   const sizes = sizesOf(tokensBefore, tokensAfter);
   const text = hidden === null ? `Shortened: ${sizes}` : `Compacted #${hidden[0]} to #${hidden[1]}: ${sizes}`;
-  const entry = act({ key: `c${now.entries.length}`, act: "compaction", text, detail: compactionWords(rung, reason) });
-  return grown(closed(now), entry);
+  const told = shortened === null ? text : `${shortenedWords(shortened)}. ${text}`;
+  const detail = compactionWords(rung, reason);
+  return grown(closed(now), act({ key: `c${now.entries.length}`, act: "compaction", text: told, detail }));
 }
 
 /** The log has the prompt, or the answer that came in. */

@@ -6,7 +6,15 @@ const request = (id: string, more: Partial<ClientRequest>): ClientRequest => ({
   ...({ id, at: "", ms: 1, path: "/v1/messages", model: "big", upstreamModel: "big-1" } as const),
   ...({ provider: "anthropic", stream: true, mode: "on", match: "extended", fork: null } as const),
   ...({ client: { messages: 3, bytes: 100, hash: null }, thread: "work", seq: 4, view: "verbatim" } as const),
-  ...({ upstream: null, compaction: null, evidence: null, status: 200, end: "answered", usage: null } as const),
+  ...({
+    upstream: null,
+    compaction: null,
+    shortened: null,
+    evidence: null,
+    status: 200,
+    end: "answered",
+    usage: null,
+  } as const),
   ...({ cacheShare: null, cost: null, saved: { tokens: 0, cost: null }, currency: null } as const),
   ...more,
 });
