@@ -144,6 +144,7 @@ export function createAgent(options: AgentOptions): Agent {
   const place = placeOf(setup, options);
   const known: KnownModels = new WeakMap();
   const running = new Map<string, AgentStream>();
+  const entering = new Map<string, Promise<void>>();
   const { copyFiles: files = null } = options;
   const stream = <O>(input: RunInput<O>, order: ForkOrder | null = null): AgentStream<O> => {
     if (typeof input !== "object" || input === null)
@@ -156,17 +157,27 @@ export function createAgent(options: AgentOptions): Agent {
     };
     const own = modelFor(setup, input, place, known);
     const key = JSON.stringify([userId, threadId]);
+    // Of two runs that are started at once, the first asks for the thread first.
+    const before = entering.get(key);
+    const entered = Promise.withResolvers<void>();
+    entering.set(key, entered.promise);
     const started: AgentStream<O> = startStream(threadId, (emit, onStart) => {
       const begin = (): void => {
         running.set(key, started);
+        entered.resolve();
         onStart();
       };
       const plan = { ...input, threadId, userId, runId: input.runId ?? ids(), onStart: begin, fork };
-      const run = executeRun({ ...setup, ...own }, plan, (event) => {
-        emit(event);
-        tell(event, threadId, userId);
-      });
+      const execute = () =>
+        executeRun({ ...setup, ...own }, plan, (event) => {
+          if (event.type === "thread-wait") entered.resolve();
+          emit(event);
+          tell(event, threadId, userId);
+        });
+      const run = before === undefined ? execute() : before.then(execute);
       return lifetime.track(run).finally(() => {
+        entered.resolve();
+        if (entering.get(key) === entered.promise) entering.delete(key);
         if (running.get(key) === started) running.delete(key);
         if (setup.deps.embedder !== undefined && !lifetime.closing.aborted)
           void lifetime.track(keepEmbedded(depsOf(setup, userId), threadId, lifetime));

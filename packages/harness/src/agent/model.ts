@@ -156,7 +156,7 @@ function assertModel(given: unknown, option: string): asserts given is ModelObje
 
 function assertWindow(given: number | undefined): void {
   if (given === undefined || (Number.isInteger(given) && given > 0)) return;
-  throw new AgentError("bad-model", `window ${given} must be a whole number of tokens above 0`);
+  throw new AgentError("bad-options", `window ${given} must be a whole number of tokens above 0`);
 }
 
 type GivenModel = Parameters<typeof streamText>[0];

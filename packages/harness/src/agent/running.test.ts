@@ -65,3 +65,15 @@ test("whatever a deep agent wires can be left out, and its names are then free",
     ["recall"],
   );
 });
+
+test("of two runs that are started at once on a thread the first holds it, and the second is busy", async (t) => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const kit = agentKit([{ text: "One moment.", calls: [{ name: "look", input: {} }] }, "done"], {
+    tools: { look: wait(promise) },
+  });
+  t.after(() => kit.store.close());
+  const first = kit.agent.stream({ threadId: "t", prompt: "one" });
+  await assert.rejects(kit.agent.generate({ threadId: "t", prompt: "two" }), { code: "busy" });
+  resolve();
+  assert.equal((await first.result).end.kind, "answered");
+});

@@ -66,7 +66,7 @@ for (const given of ["openai/gpt-5", null, undefined, {}]) {
 
 for (const window of [0, -5, 0.5, Number.NaN]) {
   test(`a window of ${window} tokens is refused when the agent is made`, () => {
-    const refused = { code: "bad-model", message: /window .* must be a whole number of tokens above 0/ };
+    const refused = { code: "bad-options", message: /window .* must be a whole number of tokens above 0/ };
     assert.throws(() => createAgent({ model: scriptedModel([]), window }), refused);
   });
 }
