@@ -188,7 +188,7 @@ test("a terminal made narrower draws its last rows anew, and nothing is shown tw
   chat.resize(40);
   await chat.until(/^> a long line that will not fit into th\ne narrow window that comes next$/m);
   chat.type(`${CTRL_C}/help\r`);
-  await chat.until(/^ {2}\/compact \[focus\] {2}hide the older part\n {20}behind a summary$/m);
+  await chat.until(/^ {2}\/compact \[focus\] {2}hide the older part\n {20}behind a summary;$/m);
   await chat.until(/\/rules \[add\] +the standing.*\/summary \[edit\] +the summary/s);
   chat.type(CTRL_C + CTRL_C);
   assert.equal(await chat.exit(), 0);

@@ -101,6 +101,7 @@ test("the last message is asked again or changed in a fork, the thread is counte
 
 test("a command says why it does nothing", async (t) => {
   const lines = ["/hide", "/model offline", "Hello.", "/notes write plan x", "/undo 3", "/export x.pdf"];
+  lines.push("/hide abc", "/hide 3-5", "/hide -1", "/memory add I like tea", "/hide 3");
   const { stdout } = await desk(t).piped(lines, "chat");
   for (const expected of [
     /> \/hide\nThe prompt shows no message yet that could be hidden\./,
@@ -108,6 +109,9 @@ test("a command says why it does nothing", async (t) => {
     /Nothing done: \/notes takes nothing behind it/,
     /Nothing done: \/undo takes nothing behind it/,
     /\/export writes \.md, \.html and \.jsonl, not \.pdf\./,
+    /> \/hide abc\nNothing hidden: "abc" is not the number of a message; .*\n/,
+    /> \/hide 3-5\nNothing hidden: "3-5" is not .*\n> \/hide -1\nNothing hidden: "-1" is not .*\n/,
+    /> \/memory add I like tea\nNothing found\. \/memory WORDS searches; ".* memory --help" lists what changes it\./,
   ])
     assert.match(stdout, expected);
 });

@@ -13,6 +13,7 @@ import { checkScope, memoryService } from "palimpsest/internal/memory";
 import { coverNote } from "palimpsest/internal/recall";
 import { foldRange } from "palimpsest/internal/shaping";
 import { searchThread } from "palimpsest/session";
+import { programName } from "../home/talk.ts";
 import { drawBudget } from "../terminal/budget-bar.ts";
 import { inMarkdown, NOTHING_FOUND } from "../terminal/messages.ts";
 import { costLine, counted, grouped, plain, printable } from "../terminal/output.ts";
@@ -268,8 +269,11 @@ export async function memory({ assistant, screen, context, agentName }: ChatSess
     ...sections.flatMap(([name, text]) => (text === "" ? [] : [`${name}: ${text}`])),
     ...matches.filter(({ validTo }) => validTo === undefined).map(({ id, content }) => `${id}  ${content}`),
   ];
-  if (lines.length === 0) return screen.aside(words === "" ? "Nothing is remembered yet." : "Nothing found.");
+  const isAct = /^(?:add|edit|forget|delete|remove|export|import)\b/.test(words);
+  const hint = isAct ? ` /memory WORDS searches; "${programName()} memory --help" lists what changes it.` : "";
+  if (lines.length === 0) return screen.aside(words === "" ? "Nothing is remembered yet." : `Nothing found.${hint}`);
   for (const line of lines) await screen.aside(printable(line));
+  if (hint !== "") await screen.aside(hint.trim());
 }
 
 /* The chat's commands on what was said last: show it, ask it again, change it; and what the thread has taken so far. */

@@ -15,6 +15,7 @@ import {
 } from "palimpsest/internal/shaping";
 import type { z } from "zod";
 import type { ChatSession } from "./session.ts";
+import { wrapped } from "./wording.ts";
 
 const RULE_USAGE =
   "/rules lists them, /rules all the ended ones too; /rules add TEXT, /rules edit ID TEXT, /rules end ID, /rules restore ID change them.";
@@ -78,8 +79,12 @@ export async function noteList(session: ChatSession): Promise<void> {
 }
 
 export async function hideMessage(session: ChatSession, argument: string): Promise<void> {
+  if (argument === "") return numbered(session, "/hide takes the number of a message, such as one of these:");
   const seq = number(argument);
-  if (seq === null) return numbered(session, "/hide takes the number of a message, such as one of these:");
+  if (seq === null)
+    return session.screen.aside(
+      `Nothing hidden: "${argument.slice(0, 40)}" is not the number of a message; /hide lists them, /compact 3-11 folds a range.`,
+    );
   const done = await perform(session, hide, { thread: session.threadId, seq });
   if (done !== null)
     await session.screen.aside(
@@ -121,7 +126,9 @@ export async function summaryItems(session: ChatSession, argument: string): Prom
   if (act === "") {
     const result = await perform(session, summary, { thread });
     if (result === null) return;
-    for (const line of summaryLines(result)) await session.screen.line(`  ${line}`);
+    const { terminal, width } = session.screen;
+    for (const line of summaryLines(result))
+      for (const row of terminal ? wrapped(`  ${line}`, width) : [`  ${line}`]) await session.screen.line(row);
     return session.screen.aside(result.compaction === null ? "/compact makes one." : SUMMARY_USAGE);
   }
   const edited =

@@ -179,6 +179,24 @@ test("without notes a fresh window still names goal, file and failing test", asy
   assert.match(text, /tests\/cart\.test\.ts/);
 });
 
+test("a short message can be hidden, though the line in its place is longer; a range that frees nothing stays", async () => {
+  const said = ["No, 5.", "Noted.", "And now?"].map((content, at) => ({
+    role: at === 1 ? "assistant" : "user",
+    content,
+  }));
+  await appendMessages(
+    writer,
+    said.map(
+      (body) => ({ dialect: "openai" as const, origin: body.role === "user" ? "user" : "model", body }) as const,
+    ),
+  );
+  const hidden = await cutThread(writer, { kind: "hide", seq: 1, part: null }, "act");
+  assert.ok(hidden.kind === "cut" && hidden.tokensAfter > hidden.tokensBefore && hidden.paysAfter === null);
+  assert.doesNotMatch(await promptText(), /No, 5/);
+  const fold = await cutThread(writer, { kind: "fold", range: [1, 2], report: LONG }, "act");
+  assert.match(fold.kind === "refused" ? fold.problem : "", /^nothing was hidden: .* would make it/);
+});
+
 test("each cut that can't be made says why in one sentence, and nothing changes", async () => {
   const call = { id: "c1", type: "function", function: { name: "look", arguments: "{}" } } as const;
   const bodies = [

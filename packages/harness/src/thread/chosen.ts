@@ -128,7 +128,10 @@ interface PlannedCut {
   readonly records: readonly RecordInput[];
 }
 
-/** The records of a cut. One that frees nothing is refused. */
+/** Tokens that hiding a short message may add to the prompt. */
+const HIDE_COST = 24;
+
+/** The records of a cut. A fold that frees nothing is refused. */
 export function planCut<M>(
   thread: ThreadView<M>,
   request: CutRequest,
@@ -142,8 +145,10 @@ export function planCut<M>(
   const { tokensBefore, tokensAfter } = figures;
   const prune = { kind: "prune", entries, tokensBefore, tokensAfter } as const;
   const records = rules === null ? [prune] : [{ kind: "state", patch: { rules } } as const, prune];
-  if (tokensAfter < tokensBefore) return { kind: "cut", range, figures, records };
-  const problem = "it is as short as the line that would stand in its place";
+  // A person may want a short message gone because it is wrong: its place may cost a little.
+  const most = request.kind === "hide" ? tokensBefore + HIDE_COST : tokensBefore - 1;
+  if (tokensAfter <= most) return { kind: "cut", range, figures, records };
+  const problem = `nothing was hidden: what stands there has ${tokensBefore} tokens, the line in its place would make it ${tokensAfter}`;
   return { kind: "refused", reason: "nothing-to-hide", problem };
 }
 
