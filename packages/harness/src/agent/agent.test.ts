@@ -30,3 +30,30 @@ test("a run logs the prompt, the answer, the results and the last answer, each b
   for await (const record of agent.thread("t").replay()) roles.push(JSON.parse(record.body).role);
   assert.deepEqual(roles, ["user", "assistant", "tool", "assistant"]);
 });
+
+test("a message of megabytes is read and written down in a turn of the event loop each", async (t) => {
+  const store = openSqlite({ path: ":memory:" });
+  t.after(() => store.close());
+  const agent = createAgent({ model: scriptedModel(["noted"]), store });
+  // Each look at the clock comes after as long as work may keep the others waiting.
+  let ms = performance.now();
+  t.mock.method(performance, "now", () => (ms += 10));
+  let now = 0;
+  const count = (): void => {
+    now += 1;
+    turn = setImmediate(count);
+  };
+  let turn = setImmediate(count);
+  t.after(() => clearImmediate(turn));
+  const spelled: number[] = [];
+  const stringify = JSON.stringify;
+  t.mock.method(JSON, "stringify", (...given: Parameters<typeof stringify>) => {
+    const text = stringify(...given);
+    if (text?.length > 1_000_000) spelled.push(now);
+    return text;
+  });
+  const said = { id: "m", role: "user" as const, parts: [{ type: "text" as const, text: "word ".repeat(300_000) }] };
+  await agent.generate({ threadId: "t", uiMessages: [said] });
+  assert.ok(spelled.length >= 2);
+  assert.equal(new Set(spelled.slice(0, 2)).size, 2, spelled.join());
+});

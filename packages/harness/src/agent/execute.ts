@@ -5,6 +5,7 @@
 import { checkThreadId, checkUser } from "@palimpsest/core/internal/log";
 import { aiSdkShape } from "@palimpsest/core/internal/message";
 import { FloorError } from "../compaction/summarization.ts";
+import { pace } from "../long-work.ts";
 import { addUsage, costOf, knownPrices, NO_USAGE, type Usage } from "../models/facts.ts";
 import type { Leased } from "../stores/leases.ts";
 import { StoreError } from "../stores/store-error.ts";
@@ -175,9 +176,12 @@ interface RunPlan extends Pick<LoopOptions, "output" | "budget"> {
 
 async function runIn(run: ActiveRun, plan: RunPlan): Promise<RunEnd> {
   const { setup, heard, progress } = plan;
+  const steps = pace();
   const { said, answers } = heardOn(heard, { log: run.thread, tools: run.tools() });
   if (said.length === 0 && run.thread.view().length === 0) throw nothingToAnswer(run.threadId);
   await run.thread.fix();
+  // What was said may be of many megabytes: reading it is enough for a turn.
+  if (steps.isDue()) await steps.turn();
   await takeAnswers(run, answers);
   if (said.some(({ message }) => message.role === "user")) await refuseOpen(run);
   run.question = openQuestion(run.thread);

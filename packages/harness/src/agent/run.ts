@@ -9,6 +9,7 @@ import type { Prompt } from "@palimpsest/core/internal/prompt";
 import type { ToolSet } from "ai";
 import type { CompactRequest } from "../compaction/compactor.ts";
 import type { Summarization } from "../compaction/summarization.ts";
+import { pace } from "../long-work.ts";
 import { retryAfterMs, worthAnotherTry } from "../models/call-error.ts";
 import type { TokenPrices } from "../models/facts.ts";
 import type { FindCorrected } from "../recall/answers.ts";
@@ -145,7 +146,9 @@ export function startRun(options: RunOptions): WritingRun {
       origin,
       { id = deps.ids(), inputs = () => [], jobs = () => [], prefix = null, leaseAfter = "kept" } = {},
     ) {
+      const steps = pace();
       const body = { kind: "message", id, dialect: "ai-sdk", origin, body: bodyOf(message) } as const;
+      if (steps.isDue()) await steps.turn();
       const first: RecordInput = prefix === null ? body : { ...body, prefix };
       const make = () => {
         const seq = thread.head().version + 1;
