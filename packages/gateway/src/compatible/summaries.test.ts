@@ -55,6 +55,30 @@ memory: {enabled: false}
   return { ...served, time, calls: () => calls };
 }
 
+for (const system of ["", "Be brief. "])
+  test(`a compaction by hand promises a client${system && " with a system prompt"} no tools that it doesn't have, before and after one by itself`, async (t) => {
+    const { url } = await beforeProvider(t, { stated: 4000, respond });
+    const body = system === "" ? {} : { system };
+    const first = await talk(url, 6, { path: MESSAGES, body });
+    const thread = first.heard[0]!.header("thread")!;
+    const compacted = async () => {
+      const target = `${url}/api/threads/${thread}`;
+      const response = await fetch(`${target}/compact`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: "{}",
+      });
+      assert.equal(response.status, 200, await response.clone().text());
+      const { compaction } = (await (await fetch(`${target}/window`)).json()) as { compaction: { text: string } };
+      return compaction.text;
+    };
+    assert.match(await compacted(), /The messages themselves are no longer shown\./);
+    await talk(url, 14, { path: MESSAGES, body, history: first.messages });
+    const again = await compacted();
+    assert.match(again, /The messages themselves are no longer shown\./);
+    assert.doesNotMatch(again, /recall/);
+  });
+
 for (const path of [CHAT, MESSAGES, RESPONSES])
   test(`${path}: a summary is written ahead while requests are answered, and used at the trigger without another call`, async (t) => {
     let drafting: Asked | null = null;

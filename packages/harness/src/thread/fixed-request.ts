@@ -186,6 +186,18 @@ export function withMemory(system: string, { memory }: KeptRequest, block: strin
   return block !== null && hash(block) === memory ? system.replace(MEMORY_MARK, () => block) : null;
 }
 
+/** Who sent the newest request: an agent of ours, or another's loop, of whose tools we know nothing; null: no request is kept. */
+export async function lastAsker(store: Store, threadId: string): Promise<"agent" | "loop" | null> {
+  for await (const { record } of store.records(threadId, { kinds: ["event"], order: "descending" })) {
+    if (record.kind !== "event" || record.event.type !== "request") continue;
+    const { stored, parameters } = record.event as KeptRequest;
+    const text = stored === undefined ? undefined : await store.prompts?.get(stored.parameters);
+    const known: RequestParameters | undefined = text === undefined ? parameters : JSON.parse(text);
+    return known?.loop === undefined ? "agent" : "loop";
+  }
+  return null;
+}
+
 // The thoughts of an open thread, for a model that takes a thought back only behind the very request it was made
 // under: the record of each answer says which that was.
 

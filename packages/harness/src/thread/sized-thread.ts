@@ -23,6 +23,7 @@ import {
 import { RELATIVE_PRICES } from "@palimpsest/core/internal/pricing";
 import type { Breakdown, FixedSize, Prompt, Sizer } from "@palimpsest/core/internal/prompt";
 import { createSizer, fixedSize, promptBreakdown, sizeOf } from "@palimpsest/core/internal/prompt";
+import { NOWHERE, type Originals, originalsIn } from "@palimpsest/core/internal/summary";
 import type { Budget, Count, Meter } from "@palimpsest/core/internal/tokens";
 import { answerReserve, createMeter, fit, resumeAccount } from "@palimpsest/core/internal/tokens";
 import type { Compactor, CompactRequest } from "../compaction/compactor.ts";
@@ -37,6 +38,7 @@ import { type Damage, damageOf } from "../stores/driver-rules.ts";
 import { withLease } from "../stores/leases.ts";
 import type { Store, ThreadLoad } from "../stores/store.ts";
 import { openCompactor } from "./asked-model.ts";
+import { lastAsker } from "./fixed-request.ts";
 import { openStoredThread, type Thread, type ThreadLog } from "./thread.ts";
 import { livePrompt, REPORTS, readBody, threadInMemory, threadState } from "./thread-view.ts";
 import { type ThreadDeps, threadDeps } from "./writer.ts";
@@ -278,7 +280,12 @@ export async function compactThread(
   if (load === undefined) return { kind: "missing" };
   if (load.head.messages === 0) return unchanged("no-history", 0, "nothing was ever said in this thread");
   const sized = await sizedThread(deps.store, load);
-  if (request.dryRun) return compactorFor(sized, deps, options).compact(request);
+  const { counter } = sized;
+  const originals = await originalsFor(deps.store, load);
+  if (request.dryRun) {
+    const { thread, prompt } = sized;
+    return compactorFor({ thread, counter, prompt, originals }, deps, options).compact(request);
+  }
   const leased = await withLease(deps.store, threadId, { owner: deps.ids() }, async (lease, lost) => {
     const { shape } = sized.sizer;
     const opened = await openStoredThread({ deps, id: threadId, shape, lease: { lease, lost } });
@@ -288,7 +295,7 @@ export async function compactThread(
     const signal = request.signal === undefined ? lost : AbortSignal.any([request.signal, lost]);
     await sizeInTurns(thread, sizer.meter);
     const prompt = livePrompt(thread, sizer);
-    return compactorFor({ thread, counter: sized.counter, prompt }, deps, options).compact({
+    return compactorFor({ thread, counter, prompt, originals }, deps, options).compact({
       ...request,
       signal,
     });
@@ -302,6 +309,15 @@ export async function compactThread(
   return (leased.kind === "done" ? leased.value : null) ?? { kind: "missing" };
 }
 
+/** As the thread's own compactions say it: as the summary before has it, else by who asked last. */
+async function originalsFor(store: Store, { head, header, records }: ThreadLoad): Promise<Originals> {
+  const summary = records.find(({ record }) => record.seq === head.compaction)?.record;
+  if (summary?.kind === "compaction" && summary.summary.state !== null) return originalsIn(summary.summary.text);
+  const isAnswered = records.some(({ record }) => record.kind === "message" && record.origin === "model");
+  const asker = (await lastAsker(store, header.id)) ?? (isAnswered ? "loop" : "agent");
+  return asker === "loop" ? NOWHERE : homeOriginals;
+}
+
 /** Somebody may have written between counting the thread and holding it. */
 async function sizerFor({ head, header }: ThreadLog<object>, sized: SizedThread, store: Store) {
   if (head().version === sized.thread.head().version) return sized.sizer;
@@ -309,7 +325,10 @@ async function sizerFor({ head, header }: ThreadLog<object>, sized: SizedThread,
   return now === undefined ? sized.sizer : (await sizedThread(store, now)).sizer;
 }
 
-type Sized = Pick<SizedThread, "thread" | "counter"> & { readonly prompt: () => Prompt<object> };
+interface Sized extends Pick<SizedThread, "thread" | "counter" | "prompt"> {
+  /** How the model can read what is hidden; as an agent unless told. */
+  readonly originals?: Originals;
+}
 
 function compactorFor(sized: Sized, deps: ThreadDeps, options: ThreadCompaction): Compactor<object> {
   const { home, policy, window, writer, on } = options;
@@ -353,14 +372,17 @@ interface StoredCompaction
 }
 
 /** Outside a run nothing is known of the provider's cache, and nothing is drafted. */
-function storedCompactor({ thread, counter, prompt }: Sized, options: StoredCompaction): Compactor<object> {
+function storedCompactor(
+  { thread, counter, prompt, originals = homeOriginals }: Sized,
+  options: StoredCompaction,
+): Compactor<object> {
   const { window, writer, ...others } = options;
   const parts = {
     ...others,
     counter,
     modelWindow: { window: () => window },
     writer: () => writer,
-    originals: () => homeOriginals,
+    originals: () => originals,
     prices: RELATIVE_PRICES,
     promptCache: "prefix",
     ahead: "no",
