@@ -51,7 +51,7 @@ import { askerOf } from "./past-request.ts";
 import { compose, type Middleware, RETRY_DEFAULTS, type RetryPolicy, type RunBudget } from "./run.ts";
 import { type AgentSetup, depsOf, withRun } from "./session.ts";
 import { CALL_LIMITS, type CallLimits } from "./step.ts";
-import { type AgentStream, startStream } from "./stream.ts";
+import { type AgentStream, createRunsUnderWay, startStream } from "./stream.ts";
 import { type ThreadHandle, threadHandle } from "./thread-handle.ts";
 
 export interface AgentOptions extends ModelOptions {
@@ -143,8 +143,7 @@ export function createAgent(options: AgentOptions): Agent {
   const { onEvent: tell = () => {} } = options;
   const place = placeOf(setup, options);
   const known: KnownModels = new WeakMap();
-  const running = new Map<string, AgentStream>();
-  const entering = new Map<string, Promise<void>>();
+  const runsUnderWay = createRunsUnderWay();
   const { copyFiles: files = null } = options;
   const stream = <O>(input: RunInput<O>, order: ForkOrder | null = null): AgentStream<O> => {
     if (typeof input !== "object" || input === null)
@@ -157,28 +156,16 @@ export function createAgent(options: AgentOptions): Agent {
     };
     const own = modelFor(setup, input, place, known);
     const key = JSON.stringify([userId, threadId]);
-    // Of two runs that are started at once, the first asks for the thread first.
-    const before = entering.get(key);
-    const entered = Promise.withResolvers<void>();
-    entering.set(key, entered.promise);
     const started: AgentStream<O> = startStream(threadId, (emit, onStart) => {
-      const begin = (): void => {
-        running.set(key, started);
-        entered.resolve();
-        onStart();
+      const plan = { ...input, threadId, userId, runId: input.runId ?? ids(), fork };
+      const heard = (event: AgentEvent): void => {
+        emit(event);
+        tell(event, threadId, userId);
       };
-      const plan = { ...input, threadId, userId, runId: input.runId ?? ids(), onStart: begin, fork };
-      const execute = () =>
-        executeRun({ ...setup, ...own }, plan, (event) => {
-          if (event.type === "thread-wait") entered.resolve();
-          emit(event);
-          tell(event, threadId, userId);
-        });
-      const run = before === undefined ? execute() : before.then(execute);
+      const run = runsUnderWay.enter(key, { stream: () => started, onStart, heard }, (hooks) =>
+        executeRun({ ...setup, ...own }, { ...plan, onStart: hooks.onStart }, hooks.heard),
+      );
       return lifetime.track(run).finally(() => {
-        entered.resolve();
-        if (entering.get(key) === entered.promise) entering.delete(key);
-        if (running.get(key) === started) running.delete(key);
         if (setup.deps.embedder !== undefined && !lifetime.closing.aborted)
           void lifetime.track(keepEmbedded(depsOf(setup, userId), threadId, lifetime));
       });
@@ -191,7 +178,7 @@ export function createAgent(options: AgentOptions): Agent {
       stream({ ...input, threadId: as }, { act: "regenerate", from, messageId }),
     edit: ({ as, messageId, threadId: from, ...input }) =>
       stream({ ...input, threadId: as }, { act: "edit", from, messageId }),
-    running: (threadId, { userId = store.userId } = {}) => running.get(JSON.stringify([userId, threadId])) ?? null,
+    running: (threadId, { userId = store.userId } = {}) => runsUnderWay.get(JSON.stringify([userId, threadId])),
   };
   const chats = chatsWhenAsked(setup, runs);
   const agent: ChatAgent = {

@@ -75,6 +75,48 @@ export function startStream<O>(
   };
 }
 
+interface RunHooks {
+  readonly onStart: () => void;
+  readonly heard: Emit;
+}
+
+/** The runs of an agent that hold their thread, by thread. */
+export function createRunsUnderWay() {
+  const running = new Map<string, AgentStream>();
+  const entering = new Map<string, Promise<void>>();
+  return {
+    get: (key: string): AgentStream | null => running.get(key) ?? null,
+    /** Of two runs that are started at once, the first asks for the thread first: the second asks when that one holds it, waits for it or has ended. */
+    enter<T>(
+      key: string,
+      { stream, onStart, heard }: RunHooks & { readonly stream: () => AgentStream },
+      run: (hooks: RunHooks) => Promise<T>,
+    ): Promise<T> {
+      const before = entering.get(key);
+      const { promise, resolve } = Promise.withResolvers<void>();
+      entering.set(key, promise);
+      let own: AgentStream | null = null;
+      const hooks: RunHooks = {
+        onStart() {
+          own = stream();
+          running.set(key, own);
+          resolve();
+          onStart();
+        },
+        heard(event) {
+          if (event.type === "thread-wait") resolve();
+          heard(event);
+        },
+      };
+      return (before === undefined ? run(hooks) : before.then(() => run(hooks))).finally(() => {
+        resolve();
+        if (entering.get(key) === promise) entering.delete(key);
+        if (running.get(key) === own) running.delete(key);
+      });
+    },
+  };
+}
+
 // The events of one run, kept for readers that come later. A model that answers in millions of tiny pieces must not
 // fill the memory with them: once there are many events, neighbors that say the same in one piece are joined.
 
