@@ -86,11 +86,7 @@ export function createApp(deps: AppDeps): App {
     app.get(path, (c) =>
       answered(c, deps, { access: "page", path: "(page)" }, async () => deps.page.answer(c.req.raw)),
     );
-  app.notFound((c) =>
-    answered(c, deps, NOWHERE, async () => {
-      throw new ProblemError(404, "no-route", "there is nothing here: /openapi.json lists what there is");
-    }),
-  );
+  app.notFound((c) => nothingHere(c, deps));
   return app;
 
   /** Counted as under way, and by its key's limits, until it is released; one that fails is. */
@@ -205,6 +201,15 @@ function patternOf(path: string): string {
 
 /** What isn't a route is as closed as one. */
 const NOWHERE = { access: "user", path: "(none)" } as const;
+
+/** A person gets the page, which says the same. */
+function nothingHere(c: Ctx, deps: AppDeps): Promise<Response> {
+  if (c.req.method === "GET" && c.req.header("accept")?.includes("text/html") === true)
+    return answered(c, deps, { access: "page", path: "(page)" }, async () => deps.page.answer(c.req.raw, 404));
+  return answered(c, deps, NOWHERE, async () => {
+    throw new ProblemError(404, "no-route", "there is nothing here: /openapi.json lists what there is");
+  });
+}
 
 async function answered(
   c: Ctx,

@@ -39,6 +39,11 @@ test("the page needs no key, runs no script of another site, and hides no route"
   assert.ok(page.status === 200 || page.status === 503);
   assert.match(String(page.headers["content-security-policy"]), /^default-src '(?:self|none)'/);
   assert.doesNotMatch(String(page.headers["content-security-policy"]), /unsafe|http/);
-  assert.equal((await sent(at, "/nothing")).status, 404);
+  const nothing = await sent(at, "/nothing");
+  assert.equal(nothing.status, 404);
+  assert.match(nothing.text, /"no-route"/);
+  const person = await sent(at, "/nothing", { headers: { accept: "text/html,*/*;q=0.8" } });
+  assert.ok(person.status === 404 || person.status === 503);
+  assert.match(String(person.headers["content-type"]), /^text\/html/);
   assert.match((await sent(at, "/api/threads")).text, /"threads"/);
 });

@@ -10,7 +10,8 @@ import { gzipSync } from "node:zlib";
 export interface PageFiles {
   /** Where it is asked for, as the router writes them. */
   readonly paths: readonly string[];
-  answer(request: Request): Response;
+  /** `status`: of the document. */
+  answer(request: Request, status?: number): Response;
 }
 
 /** Beside the built gateway, also when it runs from its sources. */
@@ -40,7 +41,7 @@ export function pageFiles(folder: string): PageFiles {
   let files: ReadonlyMap<string, HeldFile> | null = null;
   return {
     paths: PATHS,
-    answer(request) {
+    answer(request, status = 200) {
       // One that is built while the gateway runs is found, too.
       if (files === null || files.size === 0) files = heldFiles(folder);
       const { pathname } = new URL(request.url);
@@ -49,6 +50,7 @@ export function pageFiles(folder: string): PageFiles {
       if (file === undefined) return isAsset ? new Response("There is no such file.", { status: 404 }) : notBuilt();
       const zips = request.headers.get("accept-encoding")?.includes("gzip") === true;
       return new Response((zips ? file.zipped : file.bytes) as Uint8Array<ArrayBuffer>, {
+        status,
         headers: {
           "content-type": file.type,
           "content-security-policy": PAGE_POLICY,
@@ -77,7 +79,10 @@ function heldFiles(folder: string): ReadonlyMap<string, HeldFile> {
   return new Map(
     names.map((name) => {
       const bytes = readFileSync(join(folder, name));
-      return [name.replaceAll("\\", "/"), { type: TYPES[extname(name)]!, bytes, zipped: gzipSync(bytes) }];
+      return [
+        name.replaceAll("\\", "/"),
+        { type: TYPES[extname(name)]!, bytes, zipped: gzipSync(bytes, { level: 9 }) },
+      ];
     }),
   );
 }
