@@ -60,6 +60,12 @@ test("an over-full window looks over-full in a shared page, and the curve has fi
     await page.getByText("Thread garden · 8 messages · 4 requests").waitFor();
     assert.equal(await page.locator(".bar .beyond").count(), 0);
     assert.deepEqual(await page.locator(".axis span").allInnerTexts(), ["10,000", "5,000", "0"]);
+    const timeline = (await (await fetch(`${url}/api/threads/garden/timeline`)).json()) as {
+      requests: { input: number }[];
+    };
+    const inputs = timeline.requests.map(({ input }) => input.toLocaleString("en-US"));
+    const most = Math.max(...timeline.requests.map(({ input }) => input)).toLocaleString("en-US");
+    await page.getByText(`From ${inputs[0]} to ${inputs.at(-1)}, at most ${most} tokens.`).waitFor();
     assert.match(await page.locator(".times").innerText(), /^\d{4}-\d\d-\d\d \d\d:\d\d/);
   });
 });

@@ -136,7 +136,7 @@ function curveHtml({ requests, marks }: OverTime): string {
 <div class="curve"><p class="axis">${[2 * step, step, 0].map((tokens) => `<span>${figure(tokens)}</span>`).join("")}</p>
 <svg viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" role="img" aria-label="${counted(requests.length, "request")}">${cuts.join("")}${limit}<polyline points="${points}"/>${only}</svg></div>
 <p class="times">${timeHtml(first.at)}${only === "" ? ` ${timeHtml(last.at)}` : ""}</p>
-<p>${only === "" ? `From ${figure(first.input)} to ${figure(last.input)}` : figure(first.input)} tokens.${window}${cuts.length === 0 ? "" : " Each upright line is a compaction."}</p></section>
+<p>${only === "" ? `From ${figure(first.input)} to ${figure(last.input)}, at most ${figure(largest)}` : figure(first.input)} tokens.${window}${cuts.length === 0 ? "" : " Each upright line is a compaction."}</p></section>
 `;
 }
 
