@@ -16,7 +16,11 @@ const MAX_DEPTH = 4;
 const MAX_PROPERTIES_ON_A_LINE = 6;
 
 /** All that a package outside the arrows may know of the others: how to ask over HTTP, and how the lab's plots are drawn. */
-const OUTSIDE: ReadonlySet<string> = new Set(["palimpsest/client", "@palimpsest/lab/internal/report"]);
+const OUTSIDE: ReadonlySet<string> = new Set([
+  "palimpsest/client",
+  "palimpsest/internal/client",
+  "@palimpsest/lab/internal/report",
+]);
 
 /** Every package's tests may use it, also those of the packages that it stands on. */
 const TESTING = "testing";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Page } from "playwright-core";
 import { upstream } from "../../packages/gateway/test/upstream.ts";
-import { inspector } from "./inspected.ts";
+import { chooseFile, inspector } from "./inspected.ts";
 
 const inspect = inspector();
 
@@ -49,6 +49,8 @@ test("a tool's input and output are folded, a sub-agent is a card within its cal
     await page.goto("/chat");
     await say(page, "Look around.");
     const first = await provider.next();
+    // Until the answer has ended, the thread has no title.
+    await page.getByRole("complementary", { name: "Threads" }).getByText("Look around.").waitFor();
     first.say("I look at the files.");
     first.call("ls", { path: "/mnt/user-data/workspace" });
     first.end();
@@ -170,12 +172,10 @@ test("files are brought in with the next message; one that is refused says so be
   const provider = await upstream(t);
   await inspect(t, { config: provider.config, theme: "dark", width: 400 }, async ({ page, expect }) => {
     await page.goto("/chat");
-    const choose = (name: string, text: string) =>
-      page.getByLabel("Files to upload").setInputFiles({ name, mimeType: "text/plain", buffer: Buffer.from(text) });
-    await choose("notes.txt", "Herons wade.");
+    await chooseFile(page, "Upload…", { name: "notes.txt", text: "Herons wade." });
     await page.getByRole("list", { name: "Files with your next message" }).getByText("notes.txt").waitFor();
     expect(/400/);
-    await choose("con", "device");
+    await chooseFile(page, "Upload…", { name: "con", text: "device" });
     await page.getByText("bad-name").waitFor();
     await say(page, "What is in it?");
     const asked = await provider.next();

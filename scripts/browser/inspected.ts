@@ -145,6 +145,18 @@ const WIDER = `(() => {
   return ["the page is wider than its window", ...out.slice(0, 5).map((one) => one.outerHTML.slice(0, 160))];
 })()`;
 
+/** In the dialog that a button opens. */
+export async function chooseFile(page: Page, button: string, ...files: readonly ChosenFile[]): Promise<void> {
+  const chooser = page.waitForEvent("filechooser");
+  await page.getByRole("button", { name: button, exact: true }).click();
+  await (await chooser).setFiles(files.map(({ name, text }) => ({ name, mimeType: "", buffer: Buffer.from(text) })));
+}
+
+interface ChosenFile {
+  readonly name: string;
+  readonly text: string | Uint8Array;
+}
+
 async function sound(page: Page): Promise<void> {
   assert.deepEqual(await faultsOf(page), []);
 }

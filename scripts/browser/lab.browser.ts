@@ -1,7 +1,7 @@
 // The lab in a real browser: transcripts of one's own, played under several policies.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { inspector } from "./inspected.ts";
+import { chooseFile, inspector } from "./inspected.ts";
 
 const inspect = inspector();
 
@@ -27,17 +27,13 @@ for (const [theme, width] of [
       await sound();
       await picture("lab-empty");
       await page.getByRole("combobox", { name: "The model's window" }).selectOption("8000");
-      const choose = (name: string, text: string) =>
-        page
-          .getByLabel("Transcripts to play")
-          .setInputFiles({ name, mimeType: "application/jsonl", buffer: Buffer.from(text) });
-      await choose("session.jsonl", session(40));
+      await chooseFile(page, "Play files…", { name: "session.jsonl", text: session(40) });
       await page.getByRole("table").waitFor();
       await page.getByRole("img", { name: "Cost, by policy" }).waitFor();
       assert.ok((await page.getByRole("img", { name: /^Tokens of each request with/ }).count()) > 5);
       await picture("lab");
       await sound();
-      await choose("nothing.jsonl", "");
+      await chooseFile(page, "Play files…", { name: "nothing.jsonl", text: "" });
       expect(/422/);
       await page.getByText(/there is nothing to play/).waitFor();
       await page.getByRole("button", { name: "session.jsonl" }).click();

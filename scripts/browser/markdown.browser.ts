@@ -1,7 +1,7 @@
 // Markdown in the chat, in a real browser: set as people read it, and harmless whatever it holds.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { inspector } from "./inspected.ts";
+import { chooseFile, inspector } from "./inspected.ts";
 
 const inspect = inspector();
 
@@ -107,10 +107,8 @@ const PNG = Buffer.from(
 test("a picture that is uploaded is shown with its message, other files are named", async (t) => {
   await inspect(t, { width: 1000 }, async ({ page, sound }) => {
     await page.goto("/chat");
-    await page.getByLabel("Files to upload").setInputFiles([
-      { name: "dot.png", mimeType: "image/png", buffer: PNG },
-      { name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("high water at noon") },
-    ]);
+    const notes = { name: "notes.txt", text: "high water at noon" };
+    await chooseFile(page, "Upload…", { name: "dot.png", text: PNG }, notes);
     await page.getByRole("list", { name: "Files with your next message" }).getByText("notes.txt").waitFor();
     await page.getByRole("textbox", { name: "Message", exact: true }).fill("What is in these?");
     await page.keyboard.press("Enter");

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { inspector } from "./inspected.ts";
+import { chooseFile, inspector } from "./inspected.ts";
 
 const inspect = inspector();
 
@@ -51,15 +51,9 @@ test("sections are rewritten; the document is exported, imported again, and what
     const document = JSON.parse(await readFile(await (await saved).path(), "utf8"));
     assert.equal(document.userContext.topOfMind, "The move to <b>Bergen</b>");
     document.facts.push({ id: "x", content: "Sails", category: "hobby", confidence: 0.8 });
-    const choose = async (text: string) =>
-      page.getByLabel("A memory document to import").setInputFiles({
-        name: "m.json",
-        mimeType: "application/json",
-        buffer: Buffer.from(text),
-      });
-    await choose("no JSON");
+    await chooseFile(page, "Import…", { name: "m.json", text: "no JSON" });
     await page.getByText("That file is not JSON.").waitFor();
-    await choose(JSON.stringify(document));
+    await chooseFile(page, "Import…", { name: "m.json", text: JSON.stringify(document) });
     await page.getByRole("button", { name: "Forget Sails" }).waitFor();
     await picture("memory-sections");
   });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { zip } from "../../packages/gateway/test/zip.ts";
 import { createKey } from "../../packages/harness/src/operations/keys.ts";
-import { inspector } from "./inspected.ts";
+import { chooseFile, inspector } from "./inspected.ts";
 import { fill, STRANGE, talked } from "./threads.ts";
 
 const inspect = inspector();
@@ -41,11 +41,10 @@ test("a file that is dropped or chosen becomes a thread, and one that is none is
   await inspect(t, { width: 1000 }, async ({ page, expect }) => {
     await page.goto("/threads");
     await page.getByText("No threads yet").waitFor();
-    const input = page.locator('input[type="file"]');
     expect(/status of (?:400|422)/);
-    await input.setInputFiles({ name: "broken.json", mimeType: "application/json", buffer: Buffer.from("{no") });
+    await chooseFile(page, "Import…", { name: "broken.json", text: "{no" });
     await page.getByRole("alert").waitFor();
-    await input.setInputFiles({ name: "My notes.jsonl", mimeType: "application/jsonl", buffer: Buffer.from(STRANGE) });
+    await chooseFile(page, "Import…", { name: "My notes.jsonl", text: STRANGE });
     await page.waitForURL(/\/threads\/My-notes\/window/);
     await page.getByRole("option", { name: /<script>/ }).waitFor();
   });
@@ -73,11 +72,15 @@ test("a zip archive that is dropped becomes threads, and in the lab its files ar
 });
 
 test("where there are keys one is asked for once, and what it opens closes with it", async (t) => {
-  await inspect(t, { width: 1000 }, async ({ page, home, expect, sound }) => {
+  await inspect(t, { width: 1000 }, async ({ page, url, home, expect, sound }) => {
+    await talked(url, 1);
+    const former = await createKey(home.store.keys!, { user: "default", role: "user", expiresAt: null }, new Date());
     const made = await createKey(home.store.keys!, { user: "ada", role: "user", expiresAt: null }, new Date());
     expect(/status of 401/);
     await page.goto("/threads");
     await sound();
+    await page.getByText(/before there were keys belong to the user default/).waitFor();
+    assert.equal(await page.getByRole("navigation").count(), 0);
     await page.getByLabel(/twelve hours/).fill("pal_wrong");
     await page.getByRole("button", { name: "Open" }).click();
     await page.getByRole("alert").waitFor();
@@ -90,7 +93,10 @@ test("where there are keys one is asked for once, and what it opens closes with 
     assert.doesNotMatch(stored, /pal_/);
     await home.store.keys!.revoke(made.id, new Date().toISOString());
     await page.goto("/memory");
-    await page.getByText("This gateway has keys").waitFor();
+    await page.getByLabel(/twelve hours/).fill(former.key);
+    await page.getByRole("button", { name: "Open" }).click();
+    await page.getByRole("link", { name: "Threads" }).click();
+    await page.getByRole("option", { name: "A garden" }).waitFor();
   });
 });
 
@@ -135,94 +141,28 @@ test("a page that was signed out shows nothing of its user, and follows the thre
   });
 });
 
-test("the keyboard reaches everything: the palette, the views by number, the list by arrows", async (t) => {
-  await inspect(t, { width: 1600 }, async ({ page, url, sound }) => {
-    await talked(url);
-    await page.goto("/threads/garden/timeline");
-    await page.getByRole("slider", { name: "Request" }).waitFor();
-    await page.keyboard.press("Tab");
-    assert.equal(await page.evaluate("document.activeElement.textContent"), "To the view");
-    await page.goto("/threads");
-    await page.getByRole("option", { name: "A garden" }).waitFor();
-    await page.keyboard.press("Control+k");
-    await page.getByRole("combobox").fill("lab");
+test("hits with every word of the question stand before those with some of them", async (t) => {
+  await inspect(t, { width: 400 }, async ({ page, url, sound, picture }) => {
+    await fill(url, "sea", 30, (index) =>
+      index === 7 ? "the lamp of the lighthouse is green" : `lamp ${index} is lit`,
+    );
+    await page.goto("/threads?find=lighthouse+lamp");
+    const hits = page.getByRole("list", { name: "Hits" }).getByRole("listitem");
+    await hits.filter({ hasText: "With only some of the words:" }).filter({ hasText: "is lit" }).waitFor();
+    await hits
+      .nth(2)
+      .getByText(/is green/)
+      .waitFor();
     await sound();
-    await page.keyboard.press("Enter");
-    await page.waitForURL(/\/lab$/);
-    await page.keyboard.press("1");
-    await page.waitForURL(/\/threads$/);
-    await page.getByRole("listbox").focus();
-    await page.keyboard.press("ArrowDown");
-    await page.keyboard.press("Enter");
-    await page.waitForURL(/\/window/);
-    await page.keyboard.press("3");
-    await page.waitForURL(/\/timeline/);
-    // A view without a thread keeps the way back to the one that was open.
-    await page.keyboard.press("7");
-    await page.waitForURL(/\/memory$/);
-    await page.keyboard.press("2");
-    await page.waitForURL(/\/threads\/garden\/window/);
-    await page.getByRole("link", { name: "Lab" }).click();
-    await page.getByRole("link", { name: "Timeline" }).click();
-    await page.waitForURL(/\/threads\/garden\/timeline/);
+    await picture("search-partial");
   });
 });
 
-test("a thread is listed with its id, and the palette finds it by id and by title", async (t) => {
-  await inspect(t, { width: 1000 }, async ({ page, url }) => {
-    const at = await talked(url);
-    await at.post("/api/threads/garden/fork", { at: 2, as: "q8" });
-    await page.goto("/threads");
-    await page.getByRole("option", { name: /A garden.*garden · / }).waitFor();
-    for (const [words, place] of [
-      ["q8", /\/threads\/q8\/window/],
-      ["a garden", /\/threads\/garden\/window/],
-    ] as const) {
-      await page.keyboard.press("Control+k");
-      await page.getByRole("combobox").fill(words);
-      await page.getByRole("option", { name: /^Open/ }).first().waitFor();
-      await page.keyboard.press("Enter");
-      await page.waitForURL(place);
-    }
-    // The browser's own list of tabs names it, too.
-    while ((await page.title()) !== "A garden · Palimpsest") await page.waitForTimeout(50);
-  });
-});
-
-test("the palette acts on the list of threads, and searches everything for what was typed", async (t) => {
-  await inspect(t, { width: 1000 }, async ({ page, url }) => {
-    await talked(url);
-    await page.goto("/threads");
-    await page.getByRole("option", { name: "A garden" }).click();
-    await page.keyboard.press("Control+k");
-    await page.getByRole("option", { name: "Rename the chosen thread" }).waitFor();
-    await page.getByRole("combobox", { name: "Jump to" }).fill("cardamom");
-    await page.getByRole("option", { name: "Search everything ever said for “cardamom”" }).click();
-    await page.getByText(/^\d+ hits? in 1 thread/).waitFor();
-    await page.keyboard.press("Control+k");
-    await page.getByRole("combobox", { name: "Jump to" }).fill("start");
-    await page.keyboard.press("Enter");
-    await page.waitForURL(/\/chat$/);
-  });
-});
-
-test("what is typed right after the key of a field reaches it, before anything is drawn", async (t) => {
-  await inspect(t, { width: 1000 }, async ({ page, url }) => {
-    await talked(url);
-    await page.goto("/threads");
-    await page.getByRole("option", { name: "A garden" }).click();
-    for (const [key, field] of [
-      ["{ key: 'e' }", "title"],
-      ["{ key: 'k', ctrlKey: true }", "palette-field"],
-    ] as const) {
-      const focused = await page.evaluate<string>(`(async () => {
-        document.querySelector("main").dispatchEvent(new KeyboardEvent("keydown", { ...${key}, bubbles: true }));
-        for (let turn = 0; turn < 50; turn += 1) await null;
-        return document.activeElement.id;
-      })()`);
-      assert.equal(focused, field);
-      await page.keyboard.press("Escape");
-    }
+test("an address that the page doesn't have is answered with the page", async (t) => {
+  await inspect(t, { width: 400 }, async ({ page, expect }) => {
+    expect(/status of 404/);
+    await page.goto("/kitchen/sink");
+    await page.getByRole("heading", { name: "Nothing is at this address" }).waitFor();
   });
 });
 

@@ -53,16 +53,15 @@ test("an entry is read whole, pinned, forked at and redacted, each with its word
       .getByRole("option", { name: /cardamom/ })
       .first()
       .click();
-    await page.getByRole("button", { name: "Pin", exact: true }).click();
+    await page.getByRole("button", { name: /^Pin #\d+/ }).click();
     await page.getByText(/is pinned/).waitFor();
     await page.getByRole("button", { name: "Redact…" }).click();
     await sound();
     await page.getByRole("button", { name: "Erase for good" }).click();
     await page.getByText(/are erased/).waitFor();
-    await page
-      .getByRole("option", { name: /\[redacted\]/ })
-      .first()
-      .waitFor();
+    await page.getByRole("option", { name: /\[redacted\] redacted/ }).waitFor();
+    await page.getByText("Its words were erased, in the log too.").waitFor();
+    assert.equal(await page.getByRole("button", { name: "Redact…" }).count(), 0);
     await page.getByRole("button", { name: "Fork here" }).click();
     await page.waitForURL(/garden-fork/);
     await page.getByRole("heading", { level: 1 }).waitFor();
@@ -144,6 +143,11 @@ for (const [theme, width] of [
       await page.locator(".overview").waitFor({ state: "detached" });
       await page.keyboard.press("m");
       await page.getByText(/^The request that #\d+ answered/).waitFor();
+      const shown = Number(await slider.getAttribute("aria-valuenow"));
+      await page.keyboard.press("ArrowLeft");
+      await page.locator(`.chart[aria-valuenow="${shown - 1}"]`).waitFor();
+      await page.keyboard.press("ArrowRight");
+      await page.locator(`.chart[aria-valuenow="${shown}"]`).waitFor();
       await slider.focus();
       await page.keyboard.press("Home");
       await page.keyboard.press("Shift+ArrowRight");
@@ -198,6 +202,31 @@ for (const [theme, width] of [
       await fold.waitFor({ state: "detached" });
     });
   });
+
+test("an address of a record that is no entry says what hides it, or that it is no message", async (t) => {
+  await inspect(t, { width: 1000, config: SMALL }, async ({ page, url }) => {
+    const at = await talked(url, 6);
+    const { records } = (await (await fetch(`${url}/api/threads/garden/records?limit=200`)).json()) as {
+      records: { seq: number; kind: string }[];
+    };
+    const detail = page.getByRole("region", { name: "What is chosen" });
+    const other = records.find(({ kind, seq }) => kind !== "message" && seq > 0)!.seq;
+    for (const seq of [other, 99_999]) {
+      await page.goto(`/threads/garden/window?seq=${seq}`);
+      await detail.getByText(`There is no message at #${seq} of this thread.`).waitFor();
+      assert.equal(await detail.getByRole("button").count(), 0);
+    }
+    const [, , from = 0, middle = 0, until = 0] = records.flatMap(({ kind, seq }) => (kind === "message" ? seq : []));
+    await at.post("/api/threads/garden/compact-range", { from, until });
+    await page.goto(`/threads/garden/window?seq=${middle}`);
+    await detail.getByText(`#${middle} is not in the window: a fold hides it.`).waitFor();
+    await page.getByText(new RegExp(`, #${from} to #${until} folded`)).waitFor();
+    await at.post("/api/threads/garden/compact", {});
+    await page.goto(`/threads/garden/window?seq=${middle}`);
+    await detail.getByText(/: compaction #\d+ hides it behind the summary\. The log has it word for word\./).waitFor();
+    await detail.getByRole("button", { name: "Pin", exact: true }).waitFor();
+  });
+});
 
 test("an entry that can't be folded says why, and changes nothing; the window of the past only shows", async (t) => {
   await inspect(t, { width: 1000, config: SMALL }, async ({ page, url, sound, expect, picture }) => {

@@ -54,9 +54,22 @@ interface ThreadChange {
 function take({ threads: changed, gone }: ThreadChange): void {
   if (changed.length === 0 && gone.length === 0) return;
   const next = new Map(threads.peek());
-  for (const row of changed) next.set(row.id, row);
+  for (const row of changed) next.set(row.id, named(row));
   for (const id of gone) next.delete(id);
   threads.value = next;
+}
+
+const names = new Map<string, string>();
+
+/** What a new thread is called until its first answer gives it a title. */
+export function nameForNow(id: string, name: string): void {
+  names.set(id, name);
+  const row = threads.peek().get(id);
+  if (row !== undefined) take({ threads: [row], gone: [] });
+}
+
+function named(row: ThreadRowText): ThreadRowText {
+  return { ...row, title: row.title ?? names.get(row.id) ?? null };
 }
 
 /** What was acted on here is known at once. */
@@ -75,7 +88,8 @@ async function readAll(): Promise<void> {
       threadsProblem.value = outcome.problem;
       return;
     }
-    for (const row of outcome.value.threads) all.set(row.id, { ...row, run: threads.peek().get(row.id)?.run ?? null });
+    for (const row of outcome.value.threads)
+      all.set(row.id, named({ ...row, run: threads.peek().get(row.id)?.run ?? null }));
     if (all.size <= 500) threads.value = new Map(all);
     after = outcome.value.next;
   } while (after !== null);

@@ -5,11 +5,11 @@ import { type AskAnswer, access, ask } from "../api/ask.ts";
 import { followThreads } from "../api/threads.ts";
 import { isTyping, offered } from "../keyboard/actions.ts";
 import { Empty } from "../parts/empty.tsx";
-import { go, place } from "../router/navigate.ts";
+import { place } from "../router/navigate.ts";
 import { addressOf, isOfThread, type PageView, SHOWS, VIEWS } from "../router/place.ts";
 import { threadName } from "../views/thread-name.ts";
 import { views } from "../views/views.tsx";
-import { isPaletteOpen, moves, Palette, threadOfLinks } from "./palette.tsx";
+import { moves, Palette, palette, threadOfLinks } from "./palette.tsx";
 import { Rail } from "./rail.tsx";
 import { SignIn } from "./sign-in.tsx";
 import { nextTheme } from "./theme.ts";
@@ -37,7 +37,7 @@ export function Frame() {
           {access.value === "key-needed" ? <SignIn /> : <Current />}
         </main>
       </div>
-      {isPaletteOpen.value && <Palette />}
+      {palette.value !== "closed" && <Palette key={palette.value} />}
     </div>
   );
 }
@@ -48,15 +48,19 @@ function Top({ user }: { readonly user: AskAnswer<"GET /api/user"> | null }) {
       <a class="brand" href="/">
         palimpsest
       </a>
-      <nav aria-label="Views">
-        {VIEWS.map((name) => (
-          <NavLink key={name} view={name} />
-        ))}
-      </nav>
-      <button type="button" class="button find push" onClick={openPalette} aria-keyshortcuts="Control+K">
-        <span class="cut">Jump to…</span> <kbd>Ctrl K</kbd>
-      </button>
-      <button type="button" class="button plain" onClick={nextTheme} title="Light, dark or as the system">
+      {access.value !== "key-needed" && (
+        <>
+          <nav aria-label="Views">
+            {VIEWS.map((name) => (
+              <NavLink key={name} view={name} />
+            ))}
+          </nav>
+          <button type="button" class="button find push" onClick={openPalette} aria-keyshortcuts="Control+K">
+            <span class="cut">Jump to…</span> <kbd>Ctrl K</kbd>
+          </button>
+        </>
+      )}
+      <button type="button" class="button plain theme" onClick={nextTheme} title="Light, dark or as the system">
         ◐<span class="hidden">Change the theme</span>
       </button>
       <span class={`live ${access.value === "away" ? "away" : ""}`} role="status">
@@ -83,22 +87,8 @@ function Leave() {
 function NavLink({ view }: { readonly view: PageView }) {
   const current = place.value;
   const id = isOfThread(view) ? threadOfLinks() : null;
-  const link = useRef<HTMLAnchorElement>(null);
-  const isCurrent = current.view === view;
-  useEffect(() => {
-    if (!isCurrent) return;
-    const row = link.current!.parentElement!;
-    // Where the row of views is wider than the screen, also after the screen was turned. `scrollIntoView` would also move
-    // where the Tab key begins.
-    const observer = new ResizeObserver(() => {
-      const [{ left, width }, all] = [link.current!.getBoundingClientRect(), row.getBoundingClientRect()];
-      row.scrollLeft += left + width / 2 - all.left - all.width / 2;
-    });
-    observer.observe(row);
-    return () => observer.disconnect();
-  }, [isCurrent]);
   return (
-    <a ref={link} href={addressOf(view, id)} aria-current={isCurrent ? "page" : undefined} title={SHOWS[view]}>
+    <a href={addressOf(view, id)} aria-current={current.view === view ? "page" : undefined} title={SHOWS[view]}>
       {views[view].title}
     </a>
   );
@@ -123,35 +113,18 @@ function Current() {
 }
 
 function openPalette(): void {
-  isPaletteOpen.value = true;
+  palette.value = "all";
 }
-
-const SEARCH_OPENS_MS = 1500;
 
 /** Ctrl-K works everywhere; single letters and digits only outside of text fields. */
 function useKeys(): void {
   useEffect(() => {
-    let searchedAt = Number.NEGATIVE_INFINITY;
     const onKey = (event: KeyboardEvent) => {
       if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
         event.preventDefault();
         return openPalette();
       }
-      if (isTyping(event)) return;
-      if (event.key === "?") return openPalette();
-      if (event.key === "/") {
-        event.preventDefault();
-        searchedAt = event.timeStamp;
-        go("threads", null, { find: "" });
-        return;
-      }
-      const { find } = place.value.query;
-      if (event.key.length === 1 && find !== undefined && event.timeStamp - searchedAt < SEARCH_OPENS_MS) {
-        // The field isn't there yet, and more keys may follow the slash.
-        event.preventDefault();
-        go("threads", null, { find: find + event.key });
-        return;
-      }
+      if (event.defaultPrevented || isTyping(event)) return;
       const action = [...offered.value, ...moves()].find(({ key }) => key === event.key);
       if (action === undefined) return;
       event.preventDefault();

@@ -9,7 +9,8 @@ import { visible } from "../text/format.ts";
 import { views } from "../views/views.tsx";
 import { nextTheme } from "./theme.ts";
 
-export const isPaletteOpen = signal(false);
+/** `keys`: it begins with what has a key. */
+export const palette = signal<"closed" | "all" | "keys">("closed");
 
 export function Palette() {
   const dialog = useRef<HTMLDialogElement>(null);
@@ -19,12 +20,14 @@ export function Palette() {
   useLayoutEffect(() => dialog.current?.showModal(), []);
   const said = text.trim();
   const actions = [
-    ...matching([...offered.value, ...moves(), THEME], text),
+    ...matching([...offered.value, ...moves(), THEME], text).filter(
+      ({ key }) => key !== undefined || said !== "" || palette.value === "all",
+    ),
     ...(said === "" ? [] : [...matching(threadMoves(), text).slice(0, MOST_THREADS), searchFor(said)]),
   ];
   const index = Math.min(chosen, actions.length - 1);
   const close = () => {
-    isPaletteOpen.value = false;
+    palette.value = "closed";
   };
   const act = (action: Action | undefined) => {
     close();
@@ -65,11 +68,14 @@ export function Palette() {
             onClick={() => act(action)}
             onPointerMove={() => setChosen(at)}
           >
-            <span>{action.name}</span>
+            <span class="cut">{action.name}</span>
             {action.key !== undefined && <kbd>{action.key}</kbd>}
           </div>
         ))}
       </div>
+      <p class="dim small pad">
+        <kbd>Ctrl Enter</kbd> sends a form.
+      </p>
     </dialog>
   );
 }
@@ -82,15 +88,26 @@ export function threadOfLinks(): string | null {
   return last !== null && threads.value.has(last) ? last : null;
 }
 
-/** The views by their numbers. */
+/** The views by their numbers, and what has a key everywhere. */
 export function moves(): readonly Action[] {
   const threadId = threadOfLinks();
-  return VIEWS.map((name, index) => ({
+  const ofViews = VIEWS.map((name, index) => ({
     name: `Go to ${views[name].title.toLowerCase()}`,
     key: String(index + 1),
     run: () => go(name, isOfThread(name) ? threadId : null),
   }));
+  return [...ofViews, SEARCH, KEYS];
 }
+
+const SEARCH: Action = { name: "Search everything ever said", key: "/", run: () => go("threads", null, { find: "" }) };
+
+const KEYS: Action = {
+  name: "List the keys",
+  key: "?",
+  run: () => {
+    palette.value = "keys";
+  },
+};
 
 const THEME: Action = { name: "Change between light, dark and the system's theme", run: nextTheme };
 

@@ -20,10 +20,14 @@ export function SignIn() {
       <label for="key">
         Yours opens it for twelve hours in this browser. It is made by <code>palimpsest keys create --user NAME</code>.
       </label>
+      <p>
+        Threads from before there were keys belong to the user <code>default</code>: a key made for that name shows
+        them.
+      </p>
       <div class="row">
         <input
           id="key"
-          class="field mono"
+          class="field mono grow"
           type="password"
           autocomplete="off"
           placeholder="pal_…"

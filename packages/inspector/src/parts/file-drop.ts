@@ -1,7 +1,18 @@
-/** Files that are dropped on an element: whether one hovers over it, and the listeners that the element needs. */
+/** Files of a person: chosen in the browser's dialog, or dropped on an element. */
 import { useState } from "preact/hooks";
 
+/** `only`: one file of these types; without it any number of any. Nothing happens if none is chosen. */
+export function chooseFiles(take: (files: FileList) => unknown, only?: string): void {
+  const field = document.createElement("input");
+  field.type = "file";
+  field.multiple = only === undefined;
+  field.accept = only ?? "";
+  field.onchange = () => take(field.files!);
+  field.click();
+}
+
 export interface FileDrop {
+  /** A file hovers over the element. */
   readonly isOver: boolean;
   readonly listeners: {
     readonly onDragOver: (event: DragEvent) => void;

@@ -41,7 +41,7 @@ export function ThreadList({ facts, onSight, branches, chosen, now, onChoose, on
       row={(at) => {
         const branch = branches[at]!;
         return (
-          <ThreadItem branch={branch} now={now}>
+          <ThreadItem branch={branch} now={now} isFull={facts !== undefined}>
             {facts !== undefined && <Facts facts={facts.get(branch.thread.id) ?? null} />}
           </ThreadItem>
         );
@@ -80,14 +80,17 @@ export function ThreadHeads() {
 interface ThreadItemProps {
   readonly branch: TreeBranch;
   readonly now: Date;
+  /** With its id. */
+  readonly isFull: boolean;
   readonly children: ComponentChildren;
 }
 
-function ThreadItem({ branch: { thread, depth }, now, children }: ThreadItemProps) {
+function ThreadItem({ branch: { thread, depth, isTwin }, now, isFull, children }: ThreadItemProps) {
+  const isNamed = isFull && thread.title !== null;
   return (
     <div class="thread" style={{ paddingLeft: `${12 + depth * 16}px` }}>
       <span class="cut" dir="auto">
-        {visible(nameOf(thread))}
+        {isTwin ? `Fork at #${thread.forkedAt}` : visible(nameOf(thread))}
       </span>
       {children}
       <span class="dim number count" title={`${grouped(thread.messages)} messages`}>
@@ -95,10 +98,10 @@ function ThreadItem({ branch: { thread, depth }, now, children }: ThreadItemProp
       </span>
       <small class="dim">
         {thread.run != null && <span class="running">running</span>}
-        {thread.title !== null && <span class="mono cut">{visible(thread.id)}</span>}
+        {isNamed && <span class="mono cut">{visible(thread.id)}</span>}
         <span>
-          {thread.title !== null && " · "}
-          {relation(thread)}
+          {isNamed && " · "}
+          {!isTwin && relation(thread)}
           <time dateTime={thread.updatedAt} title={thread.updatedAt}>
             {ago(thread.updatedAt, now)}
           </time>

@@ -27,6 +27,20 @@ test("forks stand under their thread, and a thread is as new as its newest fork"
   );
 });
 
+test("forks that are called as their thread are told apart, and forks of those stand beside them", () => {
+  const twin = (id: string, at: string, parent: string | null) => ({ ...row(id, at, parent), title: "Rivers" });
+  const shown = branchesOf([twin("a", "1", null), twin("b", "3", "a"), twin("c", "2", "b"), row("d", "0", "c")]);
+  assert.deepEqual(
+    shown.map(({ thread, depth, isTwin }) => [thread.id, depth, isTwin]),
+    [
+      ["a", 0, false],
+      ["b", 1, true],
+      ["c", 1, true],
+      ["d", 1, false],
+    ],
+  );
+});
+
 test("every thread is shown once, whatever the parents say", () => {
   const ids = fc.constantFrom("a", "b", "c", "d", "e");
   const rows = fc.uniqueArray(fc.record({ id: ids, parent: fc.option(ids), at: fc.string() }), {

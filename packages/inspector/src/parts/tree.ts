@@ -4,6 +4,8 @@ import type { ThreadRowText } from "../text/thread-row.ts";
 export interface TreeBranch {
   readonly thread: ThreadRowText;
   readonly depth: number;
+  /** A fork that is called as the thread it came from. */
+  readonly isTwin?: boolean;
 }
 
 /** In the order they are shown. A thread whose parent is gone, or that is in a circle, stands by itself. */
@@ -19,8 +21,12 @@ export function branchesOf(threads: Iterable<ThreadRowText>): readonly TreeBranc
   const visit = (thread: ThreadRowText, depth: number) => {
     if (shown.has(thread.id)) return;
     shown.add(thread.id);
-    branches.push({ thread, depth });
-    for (const child of ordered(children.get(thread.id) ?? [])) visit(child, Math.min(depth + 1, DEEPEST));
+    const { parent, kind, title } = thread;
+    const isTwin = kind === "main" && parent !== null && title !== null && byId.get(parent)?.title === title;
+    branches.push({ thread, depth, isTwin });
+    // Forks of such a fork stand beside it: edits of edits are no staircase.
+    const under = isTwin ? depth : Math.min(depth + 1, DEEPEST);
+    for (const child of ordered(children.get(thread.id) ?? [])) visit(child, under);
   };
   const changed = (row: ThreadRowText, trail: ReadonlySet<string> = new Set()): string => {
     const known = newest.get(row.id);

@@ -12,6 +12,12 @@ export function compactionWords(rung: string, reason: string): string {
   return `${whyOf(reason)}; ${RUNGS[rung] ?? rung}`;
 }
 
+/** `extract;1,178`, as a request's `compaction` has it. */
+export function madeWords(made: string): string {
+  const [rung = "", from, through] = made.split(/[;,]/);
+  return `${RUNGS[rung] ?? rung}${through === undefined ? "" : `, for #${from} to #${through}`}`;
+}
+
 const RUNGS: Readonly<Record<string, string>> = {
   prune: "older parts were shortened",
   summarize: "a model wrote the summary",

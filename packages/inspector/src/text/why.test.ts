@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type EntryFacts, keptOf, whyOf } from "./why.ts";
+import { type EntryFacts, isErased, whyOf } from "./why.ts";
 
 test("each entry has one reason, the strangest first", () => {
   const entry: EntryFacts = { seq: 4, source: "message", role: "tool", tokens: 9 };
@@ -20,7 +20,7 @@ test("each entry has one reason, the strangest first", () => {
       "shortened: read again later",
       "shortened: of-tomorrow",
       "pinned",
-      "with evidence",
+      "with evidence, 3",
     ],
   );
 });
@@ -33,8 +33,7 @@ test("a message speaks of the last compaction only where one stands", () => {
   );
 });
 
-test("of a redacted message behind a summary it is said that its words were erased", () => {
-  assert.equal(keptOf([{ text: "[redacted]" }]), "Its words were erased, in the log too.");
-  const quoted = [{ text: "what does [redacted] mean?" }];
-  assert.equal(keptOf(quoted), "The log has it word for word.");
+test("a message is redacted if a whole part of it is, not if it quotes the word", () => {
+  assert.equal(isErased([{ text: "" }, { text: "[redacted]" }]), true);
+  assert.equal(isErased([{ text: "what does [redacted] mean?" }]), false);
 });

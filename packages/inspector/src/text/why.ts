@@ -1,5 +1,7 @@
 /** Why an entry stands in the window, in words a person reads. Pure. */
 
+import { grouped } from "./format.ts";
+
 /** As `GET /api/threads/{id}/window` gives it. */
 export interface EntryFacts {
   readonly seq: number | null;
@@ -50,7 +52,7 @@ export function whyOf({ source, shortened, pinned, evidence, folded }: EntryFact
     };
   if (evidence !== undefined)
     return {
-      label: "with evidence",
+      label: `with evidence, ${grouped(evidence)}`,
       sentence: "Verbatim, with what memory and recall added to the question.",
       tone: "plain",
     };
@@ -60,11 +62,12 @@ export function whyOf({ source, shortened, pinned, evidence, folded }: EntryFact
   return { label: "verbatim", sentence: `As it was said${newer}.`, tone: "quiet" };
 }
 
-/** What the log has of a message that isn't in the window: its words, unless they were erased. */
-export function keptOf(parts: readonly { readonly text: string }[]): string {
-  const isErased = parts.some(({ text }) => text === "[redacted]");
-  return isErased ? "Its words were erased, in the log too." : "The log has it word for word.";
+/** Whether the words of a message were redacted. */
+export function isErased(parts: readonly { readonly text: string }[]): boolean {
+  return parts.some(({ text }) => text === "[redacted]");
 }
+
+export const ERASED = "Its words were erased, in the log too.";
 
 const WORDS: Readonly<Record<string, string>> = {
   superseded: "read again later",

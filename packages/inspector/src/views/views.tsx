@@ -32,8 +32,8 @@ function later(name: keyof LaterViews, title: string): ViewRow {
   const component = () => {
     const state = fetched.value;
     useEffect(() => {
-      if (fetched.value === "not-asked") fetchViews();
-    }, []);
+      if (fetched.value === "not-asked") fetchViews("failed");
+    }, [state]);
     if (state === "failed") return <NotLoaded />;
     if (typeof state === "string") return <h1 class="hidden">{title}</h1>;
     const View = state[name];
@@ -44,11 +44,14 @@ function later(name: keyof LaterViews, title: string): ViewRow {
 
 const fetched = signal<LaterViews | "not-asked" | "under-way" | "failed">("not-asked");
 
-function fetchViews(): void {
+/** Soon after the first view: whoever opens another types at once. */
+addEventListener("load", () => setTimeout(() => fetched.value === "not-asked" && fetchViews("not-asked"), 500));
+
+function fetchViews(otherwise: "failed" | "not-asked"): void {
   fetched.value = "under-way";
   import("./opened-later.ts").then(
     ({ openedLater }) => (fetched.value = openedLater),
-    () => (fetched.value = "failed"),
+    () => (fetched.value = otherwise),
   );
 }
 

@@ -2,7 +2,7 @@
 import { useComputed } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type ApiProblem, ask } from "../../api/ask.ts";
-import { isEveryThread, threads } from "../../api/threads.ts";
+import { isEveryThread, nameForNow, threads } from "../../api/threads.ts";
 import { useActions } from "../../keyboard/actions.ts";
 import { ContextBar } from "../../parts/context-bar.tsx";
 import { Empty } from "../../parts/empty.tsx";
@@ -63,6 +63,7 @@ function NewChat() {
       </div>
       {problem !== null && <ProblemNote problem={problem} />}
       <Composer
+        isNew
         threadOf={begin}
         isRunning={false}
         onStop={() => {}}
@@ -70,6 +71,7 @@ function NewChat() {
           const threadId = await begin();
           if (threadId === null) return "kept";
           handOver(threadId, run);
+          nameForNow(threadId, line(run.prompt ?? "", 60));
           go("chat", threadId);
           return "said";
         }}
@@ -81,10 +83,10 @@ function NewChat() {
 function Chat({ threadId }: { readonly threadId: string }) {
   const session = useMemo(() => new PageChatSession(threadId), [threadId]);
   const row = useComputed(() => threads.value.get(threadId) ?? null).value;
+  const [first] = useState(() => takeOver(threadId));
   useEffect(() => {
     void session.load().then(() => {
-      const run = takeOver(threadId);
-      if (run !== null) void session.start(run);
+      if (first !== null) void session.start(first);
     });
     return () => session.close();
   }, [session]);
@@ -133,6 +135,7 @@ function Chat({ threadId }: { readonly threadId: string }) {
       {problem !== null && <ProblemNote problem={problem} />}
       <ContextBar context={session.context.value} />
       <Composer
+        isNew={first?.prompt !== undefined}
         threadOf={async () => threadId}
         isRunning={isRunning}
         onStop={() => void session.stop()}
@@ -238,7 +241,6 @@ function useActs(session: PageChatSession, tell: (problem: ApiProblem | null) =>
     [
       { name: "Answer again, in a fork", key: "r", run: () => void acts.again() },
       { name: "Stop the answer", key: "x", run: () => void session.stop() },
-      { name: "Write a message", key: "c", run: () => document.querySelector<HTMLElement>("#prompt")?.focus() },
     ],
     session.threadId,
   );

@@ -1,14 +1,18 @@
 /** Where one writes: a message, files for the agent, which model answers; and the way to stop it. */
 import type { NewRun } from "palimpsest/client";
-import { useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { useAnswer } from "../../api/answer.ts";
 import { type ApiProblem, ask, problemOf } from "../../api/ask.ts";
-import { useFileDrop } from "../../parts/file-drop.ts";
+import { useActions } from "../../keyboard/actions.ts";
+import { chooseFiles, useFileDrop } from "../../parts/file-drop.ts";
+import { focusNew } from "../../parts/form.tsx";
 import { ProblemNote } from "../../parts/problem.tsx";
 import { withUploads } from "../../text/thread-file.ts";
 import { uploadFile } from "./upload.ts";
 
 interface ComposerProps {
+  /** One writes at once: it has the focus when it appears. */
+  readonly isNew: boolean;
   /** The thread that files go to; null: it can't be made. */
   readonly threadOf: () => Promise<string | null>;
   readonly isRunning: boolean;
@@ -17,12 +21,11 @@ interface ComposerProps {
   readonly onSay: (run: NewRun) => Promise<"said" | "kept">;
 }
 
-export function Composer({ threadOf, isRunning, onStop, onSay }: ComposerProps) {
+export function Composer({ isNew, threadOf, isRunning, onStop, onSay }: ComposerProps) {
   const [text, setText] = useState("");
   const [files, setFiles] = useState<readonly string[]>([]);
   const [model, setModel] = useState("");
   const [problem, setProblem] = useState<ApiProblem | null>(null);
-  const chooser = useRef<HTMLInputElement>(null);
   const models = useAnswer("models", () => ask("GET /api/models"));
   const names = (models.value?.configured ?? []).map(({ name }) => name);
 
@@ -35,7 +38,6 @@ export function Composer({ threadOf, isRunning, onStop, onSay }: ComposerProps) 
     setFiles([]);
   };
   const bring = async (list: FileList | null | undefined) => {
-    // The list is the chooser's own, and empties with it.
     const chosen = [...(list ?? [])];
     if (chosen.length === 0) return;
     setProblem(null);
@@ -51,6 +53,7 @@ export function Composer({ threadOf, isRunning, onStop, onSay }: ComposerProps) 
     }
   };
   const { isOver, listeners } = useFileDrop(bring);
+  useActions([{ name: "Write a message", key: "c", run: () => focusNew(document.querySelector("#prompt")) }], "");
   return (
     <form
       class={`composer ${isOver ? "is-over" : ""}`}
@@ -73,6 +76,7 @@ export function Composer({ threadOf, isRunning, onStop, onSay }: ComposerProps) 
       )}
       <textarea
         id="prompt"
+        ref={isNew ? focusNew : null}
         class="field"
         rows={2}
         aria-label="Message"
@@ -88,19 +92,7 @@ export function Composer({ threadOf, isRunning, onStop, onSay }: ComposerProps) 
         }}
       />
       <div class="row wrap">
-        <input
-          ref={chooser}
-          type="file"
-          multiple
-          class="hidden"
-          tabIndex={-1}
-          aria-label="Files to upload"
-          onChange={(event) => {
-            void bring(event.currentTarget.files);
-            event.currentTarget.value = "";
-          }}
-        />
-        <button type="button" class="button" onClick={() => chooser.current?.click()}>
+        <button type="button" class="button" onClick={() => chooseFiles(bring)}>
           Upload…
         </button>
         {names.length > 1 && (

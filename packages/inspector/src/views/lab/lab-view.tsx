@@ -5,7 +5,7 @@ import { type ApiOutcome, ask } from "../../api/ask.ts";
 import { useActions } from "../../keyboard/actions.ts";
 import { Empty } from "../../parts/empty.tsx";
 import { contentOf } from "../../parts/file-content.ts";
-import { useFileDrop } from "../../parts/file-drop.ts";
+import { chooseFiles, useFileDrop } from "../../parts/file-drop.ts";
 import { ProblemNote } from "../../parts/problem.tsx";
 import { place } from "../../router/navigate.ts";
 import { line, percent } from "../../text/format.ts";
@@ -33,7 +33,6 @@ export function LabView() {
   const [window, setWindow] = useState(32_000);
   const threads = useAnswer("lab threads", () => ask("GET /api/threads", { query: { limit: 50, kind: "main" } }));
   const next = useRef(1);
-  const chooser = useRef<HTMLInputElement>(null);
   const change = (id: number, change: Partial<Play>) =>
     setPlays((all) => all.map((one) => (one.id === id ? { ...one, ...change } : one)));
   const play = async (name: string, file: string | Blob, threadId: string | null, size = window) => {
@@ -55,7 +54,7 @@ export function LabView() {
     return play("example", exampleSession(new Date()), null, WINDOWS[0]);
   };
   const { isOver, listeners } = useFileDrop(drop);
-  useActions([{ name: "Choose transcripts to play", key: "o", run: () => chooser.current?.click() }], "lab");
+  useActions([{ name: "Choose transcripts to play", key: "o", run: () => chooseFiles(drop) }], "lab");
   // A link may name the thread.
   useEffect(() => {
     const { thread } = place.value.query;
@@ -104,22 +103,10 @@ export function LabView() {
           ))}
         </select>
         <span class="dim small wide">or</span>
-        <button type="button" class="button hot" onClick={() => chooser.current?.click()}>
+        <button type="button" class="button hot" onClick={() => chooseFiles(drop)}>
           Play files…
         </button>
         <span class="dim small wide">or drop them here</span>
-        <input
-          ref={chooser}
-          class="hidden"
-          type="file"
-          multiple
-          tabIndex={-1}
-          aria-label="Transcripts to play"
-          onChange={(event) => {
-            void drop(event.currentTarget.files);
-            event.currentTarget.value = "";
-          }}
-        />
       </div>
       {plays.length === 0 && <Nothing onExample={() => void example()} />}
       {plays.length > 0 && (

@@ -1,7 +1,7 @@
 /** A transcript that is played under several policies: followed to its end, how far it is told on the way. */
 import type { PlottedRow } from "@palimpsest/lab/internal/report";
+import { ServerEventReader } from "palimpsest/internal/client";
 import { type ApiOutcome, type AskAnswer, problemOf } from "../../api/ask.ts";
-import { eventsOf } from "../../api/server-events.ts";
 import type { VerdictRow } from "./verdict.ts";
 
 type PlayRow = AskAnswer<"POST /api/lab">["policies"][number] & PlottedRow & VerdictRow;
@@ -33,13 +33,18 @@ export async function playLab(
       signal,
     });
     if (!response.ok) return failed((await response.json()) as PlayRefusal, response.status);
-    for await (const { name, data } of eventsOf(response)) {
-      if (name === "error") return failed(data as PlayRefusal, 422);
-      const event = data as LabEvent;
-      if (event.type === "lab-progress") onProgress(event.done, event.policy);
-      else return { kind: "ok", value: reportOf(event) };
+    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+    const events = new ServerEventReader();
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return failed({ error: { code: "broken-off", message: "The lab broke off before its report." } }, 500);
+      for (const { name, data } of events.read(value)) {
+        if (name === "error") return failed(JSON.parse(data) as PlayRefusal, 422);
+        const event = JSON.parse(data) as LabEvent;
+        if (event.type === "lab-report") return { kind: "ok", value: reportOf(event) };
+        onProgress(event.done, event.policy);
+      }
     }
-    return failed({ error: { code: "broken-off", message: "The lab broke off before its report." } }, 500);
   } catch (error) {
     const code = signal.aborted ? "stopped" : "unreachable";
     return { kind: "failed", problem: signal.aborted ? STOPPED : problemOf({ code, cause: error }) };

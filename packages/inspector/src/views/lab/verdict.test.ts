@@ -28,7 +28,6 @@ test("a policy that goes over the window is best at nothing, however much it kno
       { name: "Costs least", policy: "last 20", value: 0.3 },
       { name: "Knows most", policy: "ours", value: 0.8 },
       { name: "Ours costs", policy: "of never pruning", value: 0.4 },
-      { name: "Ours knows", policy: "of distant uses", value: 0.8 },
     ],
   });
 });

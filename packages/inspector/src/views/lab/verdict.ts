@@ -36,8 +36,8 @@ export function verdictOf(rows: readonly VerdictRow[]): Verdict {
     figures: [
       ...figure("Costs least", cheapest?.name, cheapest?.cost),
       ...figure("Knows most", knowing?.name, knowing?.known),
-      ...figure("Ours costs", "of never pruning", ours?.cost),
-      ...figure("Ours knows", "of distant uses", ours?.known),
+      ...(cheapest === ours ? [] : figure("Ours costs", "of never pruning", ours?.cost)),
+      ...(knowing === ours ? [] : figure("Ours knows", "of distant uses", ours?.known)),
     ],
   };
 }

@@ -76,7 +76,6 @@ function countWords({ lines, stretches }: AskAnswer<"GET /api/threads/{id}/map">
 }
 
 function Stretches({ id, lines }: { readonly id: string; readonly lines: readonly StretchFacts[] }) {
-  const longest = lines.reduce((most, { from, to }) => Math.max(most, to - from + 1), 1);
   return (
     <ol class="card map">
       {lines.map((line, index) => {
@@ -85,7 +84,7 @@ function Stretches({ id, lines }: { readonly id: string; readonly lines: readonl
         return (
           <li key={line.from}>
             {isNewDay && <h2 class="map-day">{dayWords(day)}</h2>}
-            <StretchRow id={id} line={line} share={(line.to - line.from + 1) / longest} />
+            <StretchRow id={id} line={line} />
           </li>
         );
       })}
@@ -93,22 +92,11 @@ function Stretches({ id, lines }: { readonly id: string; readonly lines: readonl
   );
 }
 
-interface StretchRowProps {
-  readonly id: string;
-  readonly line: StretchFacts;
-  /** Of the longest. */
-  readonly share: number;
-}
-
-function StretchRow({ id, line: { from, to, label, files, result }, share }: StretchRowProps) {
+function StretchRow({ id, line }: { readonly id: string; readonly line: StretchFacts }) {
+  const { from, to, label, files, result } = line;
   return (
     <div class="stretch">
-      <div class="dim small number">
-        {from === to ? `#${from}` : `#${from} to #${to}`}
-        <span class="stretch-weight" aria-hidden="true">
-          <i style={{ width: `${share * 100}%` }} />
-        </span>
-      </div>
+      <span class="dim small number">{from === to ? `#${from}` : `#${from} to #${to}`}</span>
       <a class="stretch-label" dir="auto" href={addressOf("window", id, { seq: String(from) })}>
         {visible(plainText(label)) || `#${from}`}
       </a>

@@ -1,9 +1,10 @@
 /** What is remembered about a person: facts, sections, every change, what the last request was lent; and the say over it. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { type Held, useAnswer } from "../../api/answer.ts";
 import { type ApiOutcome, type ApiProblem, type AskAnswer, ask } from "../../api/ask.ts";
 import { useActions } from "../../keyboard/actions.ts";
 import { Empty } from "../../parts/empty.tsx";
+import { chooseFiles } from "../../parts/file-drop.ts";
 import { ProblemNote } from "../../parts/problem.tsx";
 import { saveFile } from "../../parts/save-file.ts";
 import { addressOf } from "../../router/place.ts";
@@ -62,7 +63,6 @@ function Facts({ memory, change }: { readonly memory: Held<ShownMemory>; readonl
   const [category, setCategory] = useState<string | null>(null);
   const [isAdding, setAdding] = useState(false);
   const [problem, setProblem] = useState<ApiProblem | null>(null);
-  const chooser = useRef<HTMLInputElement>(null);
   const facts = (memory.value?.facts ?? []) as readonly ShownFact[];
   const found = groupsOf(facts, words);
   const groups = found.some((group) => group.category === category)
@@ -74,10 +74,11 @@ function Facts({ memory, change }: { readonly memory: Held<ShownMemory>; readonl
     if (document.kind === "failed") return setProblem(document.problem);
     saveFile("memory.json", JSON.stringify(document.value, null, 2));
   };
-  const imported = async (file: File | undefined) => {
+  const imported = async ([file]: FileList) => {
     if (file === undefined) return;
     setProblem(await change(async () => importText(await file.text())));
   };
+  const choose = () => chooseFiles(imported, ".json,application/json");
   return (
     <section class="memory-facts" aria-labelledby="facts-title">
       <header class="row wrap">
@@ -97,21 +98,9 @@ function Facts({ memory, change }: { readonly memory: Held<ShownMemory>; readonl
         <button type="button" class="button" onClick={() => void exported()}>
           Export
         </button>
-        <button type="button" class="button" onClick={() => chooser.current?.click()}>
+        <button type="button" class="button" onClick={choose}>
           Import…
         </button>
-        <input
-          ref={chooser}
-          class="hidden"
-          type="file"
-          accept=".json,application/json"
-          tabIndex={-1}
-          aria-label="A memory document to import"
-          onChange={(event) => {
-            void imported(event.currentTarget.files?.[0]);
-            event.currentTarget.value = "";
-          }}
-        />
       </header>
       {problem !== null && <ProblemNote problem={problem} />}
       {memory.problem !== null && <ProblemNote problem={memory.problem} retry={memory.reload} />}
@@ -124,7 +113,7 @@ function Facts({ memory, change }: { readonly memory: Held<ShownMemory>; readonl
         />
       )}
       {memory.value !== null && facts.length === 0 && !isAdding && (
-        <Nothing onAdd={() => setAdding(true)} onImport={() => chooser.current?.click()} />
+        <Nothing onAdd={() => setAdding(true)} onImport={choose} />
       )}
       {found.length > 1 && (
         <Categories groups={found} chosen={groups === found ? null : category} onChoose={setCategory} />

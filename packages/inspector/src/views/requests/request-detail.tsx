@@ -6,7 +6,7 @@ import { useActions } from "../../keyboard/actions.ts";
 import { ProblemNote } from "../../parts/problem.tsx";
 import { go } from "../../router/navigate.ts";
 import { addressOf } from "../../router/place.ts";
-import { shortenedWords } from "../../text/compaction-words.ts";
+import { madeWords, shortenedWords } from "../../text/compaction-words.ts";
 import { dollars, grouped, percent } from "../../text/format.ts";
 import { type ClientRequest, FORKS, MATCHES, size } from "./request-list.ts";
 
@@ -57,7 +57,7 @@ function Steps({ request }: { readonly request: ClientRequest }) {
         )}
         {seq !== null && <Fact name="answer at">#{seq}</Fact>}
         <Fact name="view">{view}</Fact>
-        {compaction !== null && <Fact name="compaction">{compaction}</Fact>}
+        {compaction !== null && <Fact name="compaction">{madeWords(compaction)}</Fact>}
         {request.shortened !== null && <p class="small">{shortenedWords(request.shortened)}.</p>}
         {evidence !== null && <Fact name="evidence lent">{grouped(evidence)} tokens</Fact>}
       </Step>

@@ -69,7 +69,7 @@ function TotalsLine({ requests }: { readonly requests: readonly ClientRequest[] 
       <Figure name="requests" value={grouped(count)} />
       <Figure name="tokens saved" value={savedTokens === 0 ? "0" : `${short(savedTokens)} · ${percent(savedShare)}`} />
       {cost !== null && <Figure name="cost" value={dollars(cost)} />}
-      {savedCost !== null && savedCost > 0 && <Figure name="saved" value={dollars(savedCost)} />}
+      {savedCost !== null && savedCost > 0 && <Figure name="dollars saved" value={dollars(savedCost)} />}
       {cacheShare !== null && <Figure name="from the cache" value={percent(cacheShare)} />}
       {failed > 0 && <Figure name="failed" value={grouped(failed)} />}
     </dl>
@@ -118,7 +118,7 @@ const COLUMNS = [
   ["tokens sent", "What the provider got, of what the client sent"],
   ["cache", "The share of the prompt that the provider's cache held"],
   ["cost", undefined],
-  ["saved", "Tokens that the provider did not get"],
+  ["tokens saved", "Tokens that the provider did not get"],
 ] as const;
 
 interface RowProps {
@@ -129,7 +129,7 @@ interface RowProps {
 }
 
 function Row({ request, most, isChosen }: RowProps) {
-  const { id, at, model, match, view, upstream, cacheShare, cost, saved, end, status } = request;
+  const { id, at, model, match, upstream, cacheShare, cost, saved, end, status } = request;
   const { thread } = request;
   const isBad = end === "failed" || end === "refused";
   return (
@@ -145,7 +145,9 @@ function Row({ request, most, isChosen }: RowProps) {
       </td>
       <td>{model}</td>
       <td>
-        <span class={`pill ${isBad || view === "compacted" ? "hot" : ""}`}>{isBad ? `${end} ${status}` : match}</span>
+        <span class={`pill ${isBad ? "bad" : match === "forked" ? "hot" : ""}`}>
+          {isBad ? `${end} ${status}` : match}
+        </span>
       </td>
       <td>{upstream === null ? "-" : <Sizes sent={upstream.tokens} whole={upstream.whole} most={most} />}</td>
       <td class="number">{cacheShare === null ? "-" : percent(cacheShare)}</td>
@@ -158,8 +160,8 @@ function Row({ request, most, isChosen }: RowProps) {
 function Sizes({ sent, whole, most }: { readonly sent: number; readonly whole: number; readonly most: number }) {
   return (
     <span class="sizes">
-      <span class="size-bar" style={{ width: `${(100 * Math.max(whole, sent)) / most}%` }} aria-hidden="true">
-        <span style={{ width: `${(100 * sent) / Math.max(whole, sent, 1)}%` }} />
+      <span class="gauge size-bar" style={{ width: `${(100 * Math.max(whole, sent)) / most}%` }} aria-hidden="true">
+        <span class="gauge-fill" style={{ width: `${(100 * sent) / Math.max(whole, sent, 1)}%` }} />
       </span>
       <span class="number">
         {short(sent)} <span class="dim">of {short(Math.max(whole, sent))}</span>

@@ -11,12 +11,12 @@ const TURNS: readonly ExampleTurn[] = [
   {
     asked: "The checkout fails for some customers. Never change the database without asking me. Where do we start?",
     file: "checkout/total.ts",
-    answer: "With the totals: the failing carts all have a voucher. I read how a voucher is taken off.",
+    answer: "With the totals: the failing carts all have a voucher.",
   },
   {
     asked: "Is the voucher taken off before or after tax?",
     file: "checkout/voucher.ts",
-    answer: "Before tax in the cart and after tax in the invoice. The two differ by the tax on the voucher.",
+    answer: "Before tax in the cart and after tax in the invoice.",
   },
   {
     asked: "We decided: a voucher is taken off after tax, everywhere. Change the cart.",
@@ -26,12 +26,12 @@ const TURNS: readonly ExampleTurn[] = [
   {
     asked: "Does a test cover that?",
     file: "checkout/cart.test.ts",
-    answer: "None did. I added one for a voucher larger than the total: it must not go below zero.",
+    answer: "None did. I added one.",
   },
   {
     asked: "And rounding?",
     file: "money/round.ts",
-    answer: "Each line was rounded by itself. The sum is rounded once now, to the cent, half to even.",
+    answer: "Each line was rounded by itself. Now the sum is, once.",
   },
   {
     asked: "Support says that refunds are wrong as well.",
@@ -41,7 +41,7 @@ const TURNS: readonly ExampleTurn[] = [
   {
     asked: "Which customers were charged too much?",
     file: "reports/charged.sql",
-    answer: "214 orders since March, 1,803.20 in all. I wrote the query and changed nothing in the database.",
+    answer: "214 orders since March. I changed nothing in the database.",
   },
   {
     asked: "What did we decide about vouchers and tax?",

@@ -7,6 +7,7 @@ import { ProblemNote } from "../../parts/problem.tsx";
 import { addressOf } from "../../router/place.ts";
 import { coverWords } from "../../text/cover-words.ts";
 import { ago, grouped, visible } from "../../text/format.ts";
+import { unmarkedWords } from "../../text/search-words.ts";
 import { threadName } from "../thread-name.ts";
 import { MissingWords, WhyNothing } from "./why-not.tsx";
 
@@ -46,6 +47,9 @@ export function Found({ question }: { readonly question: string }) {
       (only.speaker === "" || only.speaker === speaker) &&
       (only.days === "" || Date.now() - Date.parse(at) < Number(only.days) * 86_400_000),
   );
+  const [whole, partial] = [true, false].map((isWhole) =>
+    hits.filter((hit) => (unmarkedWords(asked, [hit]).length === 0) === isWhole),
+  ) as [typeof hits, typeof hits];
   const threadIds = [...new Set(value.hits.map(({ thread = "" }) => thread))];
   return (
     <ul class="found fill" aria-label="Hits">
@@ -76,8 +80,9 @@ export function Found({ question }: { readonly question: string }) {
       <li>
         <MissingWords question={asked} hits={value.hits} />
       </li>
-      {hits.map(({ thread = "", seq, at, speaker, snippet, marks }) => (
+      {[...whole, ...partial].map(({ thread = "", seq, at, speaker, snippet, marks }, index) => (
         <li key={`${thread}#${seq}`}>
+          {index > 0 && index === whole.length && <p class="dim small pad">With only some of the words:</p>}
           <a class="card hit" href={addressOf("window", thread, { seq: String(seq) })}>
             <span class="row dim small">
               <span class="cut">{threadName(thread)}</span>

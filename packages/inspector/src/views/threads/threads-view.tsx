@@ -1,6 +1,6 @@
 /** All threads: found, opened, imported by dropping a file, deleted. */
 import { useComputed } from "@preact/signals";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type ApiProblem, ask } from "../../api/ask.ts";
 import { threadFacts, wantThreadFacts } from "../../api/thread-facts.ts";
 import { forgetThread, isEveryThread, threads, threadsProblem } from "../../api/threads.ts";
@@ -8,7 +8,7 @@ import { useActions } from "../../keyboard/actions.ts";
 import { Question } from "../../parts/dialog.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { contentOf } from "../../parts/file-content.ts";
-import { useFileDrop } from "../../parts/file-drop.ts";
+import { chooseFiles, useFileDrop } from "../../parts/file-drop.ts";
 import { ProblemNote } from "../../parts/problem.tsx";
 import { heightOfThreads, ThreadHeads, ThreadList } from "../../parts/thread-list.tsx";
 import { branchesOf, filtered, idOfFile, nameOf } from "../../parts/tree.ts";
@@ -29,9 +29,9 @@ export function ThreadsView() {
   const [filter, setFilter] = useState("");
   const branches = useComputed(() => branchesOf(threads.value.values()));
   const field = useRef<HTMLInputElement>(null);
-  const chooser = useRef<HTMLInputElement>(null);
   const { find } = place.value.query;
-  useEffect(() => {
+  // Before the next key comes: it is meant for the field.
+  useLayoutEffect(() => {
     if (find !== undefined) field.current?.focus();
   }, [find === undefined]);
   const take = async (files: FileList | null | undefined) => {
@@ -45,6 +45,7 @@ export function ThreadsView() {
     setRefused(null);
     setProblem(await imported(file, "skip"));
   };
+  const choose = () => chooseFiles(take);
   const { isOver, listeners } = useFileDrop(take);
   const shown = filtered(branches.value, filter);
   const isEmpty = threads.value.size === 0 && isEveryThread.value;
@@ -55,7 +56,7 @@ export function ThreadsView() {
     setProblem(outcome.kind === "failed" ? outcome.problem : null);
     if (outcome.kind === "ok") forgetThread(thread!.id);
   };
-  useThreadActions(thread, setAsking, () => chooser.current?.click());
+  useThreadActions(thread, setAsking, choose);
   return (
     <section class={`threads-view ${isOver ? "over" : ""}`} aria-label="Threads" {...listeners}>
       <div class="row wrap">
@@ -64,6 +65,7 @@ export function ThreadsView() {
         {!isEmpty && !find && <Filter value={filter} onInput={setFilter} />}
         <input
           ref={field}
+          id="search"
           class="field search"
           type="search"
           aria-label="Search everything ever said"
@@ -71,20 +73,12 @@ export function ThreadsView() {
           value={find ?? ""}
           onInput={({ currentTarget: { value } }) => select(value === "" ? {} : { find: value })}
         />
-        <label class="button file">
+        <button type="button" class="button" onClick={choose}>
           Import…
-          <input
-            ref={chooser}
-            class="hidden"
-            type="file"
-            multiple
-            onChange={({ currentTarget }) => {
-              void take(currentTarget.files).then(() => {
-                currentTarget.value = "";
-              });
-            }}
-          />
-        </label>
+        </button>
+        <a class="button hot open" href={addressOf("chat")}>
+          New chat
+        </a>
       </div>
       {thread !== undefined && <ThreadActs thread={thread} onAsk={setAsking} />}
       {problem !== null && <ProblemNote problem={problem} />}

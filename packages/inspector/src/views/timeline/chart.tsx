@@ -26,6 +26,8 @@ interface ChartProps {
   readonly index: number;
   /** The request it is compared with; null: none is. */
   readonly other: number | null;
+  /** The areas are of kinds: until these are here, only the line is drawn. */
+  readonly isByKind: boolean;
   /** What filled some of the requests; null: not asked for, or not here yet. */
   readonly samples: readonly KindSample[] | null;
   readonly onMove: (index: number) => void;
@@ -41,13 +43,7 @@ const TOP = 14;
 const FOOT = 22;
 
 /** What is worth a line through the whole curve; the others are a tick at its foot. */
-const LINES: Readonly<Record<string, string>> = {
-  compaction: "summary",
-  prune: "tool",
-  undo: "focus",
-  fork: "user",
-  overflow: "bad",
-};
+const LINES: ReadonlySet<string> = new Set(["compaction", "prune", "undo", "fork", "overflow"]);
 
 export function Chart(props: ChartProps) {
   const { requests, marks, stretch, index, other, onMove, onRange, onZoom } = props;
@@ -129,7 +125,16 @@ export function Chart(props: ChartProps) {
   );
 }
 
-function Drawing({ requests, marks, stretch, index, other, samples, size }: ChartProps & { readonly size: CurveSize }) {
+function Drawing({
+  requests,
+  marks,
+  stretch,
+  index,
+  other,
+  isByKind,
+  samples,
+  size,
+}: ChartProps & { readonly size: CurveSize }) {
   const { first, last } = stretch;
   const { height } = size;
   const inputs = requests.map(({ input }) => input);
@@ -139,6 +144,7 @@ function Drawing({ requests, marks, stretch, index, other, samples, size }: Char
   const x = (at: number) => xOf(at, first, last, size);
   const y = (tokens: number) => yOf(tokens, most, size);
   const seqs = requests.map(({ seq }) => seq);
+  const taken = new Map<number, number>();
   const shown = windows.slice(first, last + 1).findLast((one) => one !== null) ?? null;
   return (
     <>
@@ -161,13 +167,11 @@ function Drawing({ requests, marks, stretch, index, other, samples, size }: Char
           {words}
         </text>
       ))}
-      {samples === null ? (
-        <path class="area" d={area} />
-      ) : (
-        stackOf(samples, stretch, most, size).map(({ name, color, path }) => (
-          <path key={name} class={`kind-area dot-${color}`} d={path} />
-        ))
-      )}
+      {samples === null
+        ? isByKind || <path class="area" d={area} />
+        : stackOf(samples, stretch, most, size).map(({ name, color, path }) => (
+            <path key={name} class={`kind-area dot-${color}`} d={path} />
+          ))}
       {other !== null && (
         <Between from={x(Math.max(other, first))} to={x(Math.min(Math.max(index, first), last))} height={height} />
       )}
@@ -179,14 +183,21 @@ function Drawing({ requests, marks, stretch, index, other, samples, size }: Char
           {shown > most && ", above"}
         </text>
       )}
-      {placedMarks(marks, seqs, stretch, size).map(({ kind, seq, index: at }) => {
-        const color = LINES[kind];
-        return color === undefined ? (
-          <line key={`${kind}${seq}`} class="tick" x1={x(at)} x2={x(at)} y1={height - 5} y2={height} />
-        ) : (
-          <g key={`${kind}${seq}`} class={`mark mark-${color}`}>
+      {placedMarks(marks, seqs, stretch, size).map(({ kind, seq, index: at, count }) => {
+        if (!LINES.has(kind))
+          return <line key={`${kind}${seq}`} class="tick" x1={x(at)} x2={x(at)} y1={height - 5} y2={height} />;
+        // Others that stand there push it aside.
+        const aside = taken.get(at) ?? 0;
+        taken.set(at, aside + (count > 1 ? 14 : 9));
+        return (
+          <g key={`${kind}${seq}`} class={`mark legend-${kind}`}>
             <line x1={x(at)} x2={x(at)} y1={-4} y2={height} />
-            <circle cx={x(at)} cy={-6} r={4} />
+            <circle cx={x(at) - aside} cy={-6} r={count > 1 ? 7 : 4} />
+            {count > 1 && (
+              <text class="label middle" x={x(at) - aside} y={-3}>
+                {Math.min(count, 99)}
+              </text>
+            )}
           </g>
         );
       })}
@@ -231,16 +242,16 @@ export function KindLegend({ samples }: { readonly samples: readonly KindSample[
 }
 
 function keyed(key: string, index: number, count: number): number | null {
-  const to: Readonly<Record<string, number>> = {
-    ArrowLeft: index - 1,
-    ArrowDown: index - 1,
-    ArrowRight: index + 1,
-    ArrowUp: index + 1,
-    PageDown: index - 10,
-    PageUp: index + 10,
-    Home: 0,
-    End: count - 1,
+  const by: Readonly<Record<string, number>> = {
+    ArrowLeft: -1,
+    ArrowDown: -1,
+    ArrowRight: 1,
+    ArrowUp: 1,
+    PageDown: -10,
+    PageUp: 10,
+    Home: -count,
+    End: count,
   };
-  const next = to[key];
-  return next === undefined ? null : Math.min(Math.max(next, 0), count - 1);
+  const step = by[key];
+  return step === undefined ? null : Math.min(Math.max(index + step, 0), count - 1);
 }

@@ -96,6 +96,18 @@ test("marks out of sight are left out, and of a hundred on one pixel one of each
   assert.deepEqual([...new Set(some.map(({ index }) => index))], [7, 8, 9]);
 });
 
+test("marks of one kind that fall on one pixel are one mark, which says how many they are", () => {
+  const undo = { seq: 5, at: "", kind: "undo" };
+  const shown = placedMarks([undo, { ...undo, seq: 6 }, { ...undo, seq: 6, kind: "fork" }], [2, 8], whole(2), size);
+  assert.deepEqual(
+    shown.map(({ kind, index, count }) => [kind, index, count]),
+    [
+      ["undo", 1, 2],
+      ["fork", 1, 1],
+    ],
+  );
+});
+
 test("the axis below names the first and the last request, and no more than there is room for", () => {
   assert.deepEqual(stepsOf(whole(1), size), [0]);
   assert.deepEqual(stepsOf(whole(2), size), [0, 1]);

@@ -121,6 +121,8 @@ export function requestFrom(seqs: readonly number[], seq: number): number {
 export interface PlacedMark extends MarkFacts {
   /** The request it led to. */
   readonly index: number;
+  /** So many of its kind fall on that pixel. */
+  readonly count: number;
 }
 
 /** Marks of requests in sight. Of those that fall on one pixel, one of each kind. */
@@ -134,7 +136,8 @@ export function placedMarks(
   for (const mark of marks) {
     const index = requestFrom(seqs, mark.seq);
     if (index < first || index > last) continue;
-    placed.set(`${mark.kind} ${Math.round(xOf(index, first, last, size))}`, { ...mark, index });
+    const key = `${mark.kind} ${Math.round(xOf(index, first, last, size))}`;
+    placed.set(key, { ...mark, index, count: (placed.get(key)?.count ?? 0) + 1 });
   }
   return [...placed.values()];
 }

@@ -102,8 +102,11 @@ function Played({ id, timeline }: PlayedProps) {
     if (next !== undefined) move(indexOf(next.seq));
   };
   const compare = () => change({ from: other === null ? String(seqs[index]) : null });
+  const step = (to: number) => move(Math.min(Math.max(index + to, 0), count - 1));
   useActions(
     [
+      { name: "Next request", key: "ArrowRight", run: () => step(1) },
+      { name: "Request before", key: "ArrowLeft", run: () => step(-1) },
       { name: "Next compaction", key: "]", run: () => jump(1) },
       { name: "Compaction before", key: "[", run: () => jump(-1) },
       { name: other === null ? "Compare with this request" : "Stop comparing", key: "m", run: compare },
@@ -150,6 +153,7 @@ function Played({ id, timeline }: PlayedProps) {
           stretch={stretch}
           index={index}
           other={other}
+          isByKind={isByKind}
           samples={samples}
           onMove={move}
           onRange={(one, next) => {

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { useActions } from "../../keyboard/actions.ts";
 import { Question } from "../../parts/dialog.tsx";
-import { grouped } from "../../text/format.ts";
+import { counted, grouped } from "../../text/format.ts";
 import { pin, underWay } from "./acts.ts";
 import type { CutTarget } from "./cut-target.ts";
 import { cut, draggedTarget, propose, proposed, showAgain } from "./cuts.ts";
@@ -28,7 +28,7 @@ export function CutBar({ id, target }: CutBarProps) {
       ? []
       : actsFor(id, target).map(({ name, key, run }) => ({
           name: `${name} ${rangeWords(target)}`,
-          ...(key !== "i" && { key }), // the detail offers that one
+          key,
           run: () => run(target),
         })),
     `${id} ${JSON.stringify(target)}`,
@@ -149,8 +149,8 @@ function CutQuestion({ id }: { readonly id: string }) {
           {grouped(tokensBefore)} → {grouped(tokensAfter)}
         </span>
         . The next request reads <span class="number">{grouped(rereads)}</span> tokens without the prompt cache
-        {paysAfter !== null && `, which is paid for after ${grouped(paysAfter)} requests`}. The log keeps every word;
-        undo brings it back.
+        {paysAfter !== null && `; the smaller prompt makes up for that after ${counted(paysAfter, "request")}`}. The log
+        keeps every word; undo brings it back.
       </p>
       {kind === "fold" && (
         <label class="stack" for="report">

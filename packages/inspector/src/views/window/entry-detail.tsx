@@ -2,13 +2,14 @@
 import { useState } from "preact/hooks";
 import { useAnswer } from "../../api/answer.ts";
 import { ask } from "../../api/ask.ts";
+import { linesOf } from "../../api/lines.ts";
 import { useActions } from "../../keyboard/actions.ts";
 import { CopyLink } from "../../parts/copy-link.tsx";
 import { Question } from "../../parts/dialog.tsx";
 import { ProblemNote } from "../../parts/problem.tsx";
 import { addressOf } from "../../router/place.ts";
 import { grouped, visible } from "../../text/format.ts";
-import { whyOf } from "../../text/why.ts";
+import { ERASED, isErased, whyOf } from "../../text/why.ts";
 import { fork, pin, redact, underWay } from "./acts.ts";
 import type { ShownEntry } from "./entry-list.tsx";
 import { MessageDetail } from "./message-detail.tsx";
@@ -20,14 +21,14 @@ interface EntryDetailProps {
   readonly id: string;
   readonly window: WindowFacts;
   readonly entry: ShownEntry | null;
-  /** A record that isn't in the window any more, where one was asked for. */
-  readonly hidden: number | null;
+  /** A record that was asked for and isn't among the entries. */
+  readonly absent: number | null;
   readonly isPast: boolean;
 }
 
-export function EntryDetail({ id, window, entry, hidden, isPast }: EntryDetailProps) {
+export function EntryDetail({ id, window, entry, absent, isPast }: EntryDetailProps) {
   const { compaction } = window;
-  if (entry === null && hidden !== null) return <HiddenDetail id={id} seq={hidden} window={window} />;
+  if (entry === null && absent !== null) return <AbsentDetail id={id} seq={absent} window={window} isPast={isPast} />;
   if (entry === null && compaction !== null) {
     const tokens = window.entries.find(({ source }) => source === "summary")?.tokens ?? 0;
     return <SummaryDetail threadId={id} compaction={compaction} tokens={tokens} />;
@@ -58,59 +59,87 @@ export function EntryDetail({ id, window, entry, hidden, isPast }: EntryDetailPr
   if (entry.seq === null) return <FixedDetail id={id} window={window} entry={entry} />;
   const facts = window.entries.find(({ seq }) => seq === entry.seq);
   if (facts === undefined) return null;
+  const isGone = isErased(linesOf(id).get(entry.seq)?.parts ?? []);
   return (
     <div class="stack">
       <p class="dim">
-        {whyOf(facts, compaction?.hiddenThrough ?? 0).sentence}{" "}
+        {isGone ? ERASED : whyOf(facts, compaction?.hiddenThrough ?? 0).sentence}{" "}
         <span class="number">{grouped(entry.tokens)} tokens</span>
         {facts.evidence !== undefined && <>, {grouped(facts.evidence)} of them what memory and recall added</>}.
       </p>
-      {!isPast && <MessageActs id={id} seq={entry.seq} isPinned={window.pins.includes(entry.seq)} />}
+      {!isPast && <MessageActs id={id} seq={entry.seq} isGone={isGone} />}
       <MessageDetail key={entry.seq} threadId={id} seq={entry.seq} />
       {facts.evidence !== undefined && <Evidence id={id} of={entry.seq} />}
     </div>
   );
 }
 
-function HiddenDetail({
-  id,
-  seq,
-  window,
-}: {
+interface AbsentProps {
   readonly id: string;
   readonly seq: number;
   readonly window: WindowFacts;
-}) {
+  readonly isPast: boolean;
+}
+
+/** What hides a message, or that there is none. */
+function AbsentDetail({ id, seq, window: { compaction, entries, pins }, isPast }: AbsentProps) {
+  const isFolded = entries.some(({ folded: [from = 0, until = from] = [] }) => seq >= from && seq <= until);
+  const why = isFolded
+    ? ": a fold hides it"
+    : compaction !== null && seq <= compaction.hiddenThrough
+      ? `: compaction #${compaction.seq} hides it behind the summary`
+      : "";
   return (
     <div class="stack">
-      <p class="dim">
-        #{seq} is not in the window: compaction #{window.compaction?.seq} hides it behind the summary.
-      </p>
-      <MessageActs id={id} seq={seq} isPinned={window.pins.includes(seq)} />
-      <MessageDetail key={seq} threadId={id} seq={seq} isHidden />
+      <MessageDetail
+        key={seq}
+        threadId={id}
+        seq={seq}
+        head={({ parts }) => (
+          <>
+            <p class="dim">
+              #{seq} is not in the window{why}. {isErased(parts) ? ERASED : "The log has it word for word."}
+            </p>
+            {!isPast && <MessageActs id={id} seq={seq} isGone={isErased(parts)} isPinned={pins.includes(seq)} />}
+          </>
+        )}
+      />
     </div>
   );
 }
 
-function MessageActs({ id, seq, isPinned }: { readonly id: string; readonly seq: number; readonly isPinned: boolean }) {
+interface MessageActsProps {
+  readonly id: string;
+  readonly seq: number;
+  /** Its words are redacted. */
+  readonly isGone: boolean;
+  /** Absent: it is pinned in the bar below the list. */
+  readonly isPinned?: boolean;
+}
+
+function MessageActs({ id, seq, isGone, isPinned }: MessageActsProps) {
   const [question, setQuestion] = useState<"redact" | null>(null);
   const [isAround, setAround] = useState(false);
   const isBusy = underWay.value !== null;
+  const pinName = isPinned ? "Unpin" : "Pin";
+  const turnPin = () => void pin(id, seq, !isPinned);
   useActions(
     [
-      { name: `${isPinned ? "Unpin" : "Pin"} #${seq}`, key: "i", run: () => void pin(id, seq, !isPinned) },
+      ...(isPinned === undefined ? [] : [{ name: `${pinName} #${seq}`, key: "i", run: turnPin }]),
       { name: `Fork at #${seq}`, key: "f", run: () => void fork(id, seq) },
-      { name: `Redact #${seq}…`, run: () => setQuestion("redact") },
+      ...(isGone ? [] : [{ name: `Redact #${seq}…`, run: () => setQuestion("redact") }]),
     ],
-    `${id} ${seq} ${isPinned}`,
+    `${id} ${seq} ${isPinned} ${isGone}`,
   );
   if (isAround)
     return <Originals threadId={id} from={Math.max(1, seq - 6)} through={seq + 6} onClose={() => setAround(false)} />;
   return (
     <div class="row wrap">
-      <button type="button" class="button" disabled={isBusy} onClick={() => void pin(id, seq, !isPinned)}>
-        {isPinned ? "Unpin" : "Pin"}
-      </button>
+      {isPinned !== undefined && (
+        <button type="button" class="button" disabled={isBusy} onClick={turnPin}>
+          {pinName}
+        </button>
+      )}
       <button type="button" class="button" disabled={isBusy} onClick={() => void fork(id, seq)}>
         Fork here
       </button>
@@ -118,9 +147,11 @@ function MessageActs({ id, seq, isPinned }: { readonly id: string; readonly seq:
       <button type="button" class="button" onClick={() => setAround(true)}>
         Read around it
       </button>
-      <button type="button" class="button" disabled={isBusy} onClick={() => setQuestion("redact")}>
-        Redact…
-      </button>
+      {!isGone && (
+        <button type="button" class="button plain bad push" disabled={isBusy} onClick={() => setQuestion("redact")}>
+          Redact…
+        </button>
+      )}
       {question === "redact" && (
         <Question
           title={`Erase the words of #${seq}?`}
@@ -133,9 +164,8 @@ function MessageActs({ id, seq, isPinned }: { readonly id: string; readonly seq:
           onClose={() => setQuestion(null)}
         >
           <p>
-            They go from the log, from evidence and memory, and from every fork that shares them. Summaries that stand
-            for them are made anew from the messages that are left, without a model; pinned messages stay. The chain
-            stays whole and says that something was erased. This can't be taken back.
+            They go from the log, evidence, memory and every fork that shares them; summaries of them are made anew
+            without a model. The chain stays whole and says that something was erased. This can't be taken back.
           </p>
         </Question>
       )}

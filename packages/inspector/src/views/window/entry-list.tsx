@@ -4,7 +4,7 @@ import { VirtualList } from "../../parts/virtual-list.tsx";
 import { grouped } from "../../text/format.ts";
 import { lineText } from "../../text/line-text.ts";
 import type { EntryFacts } from "../../text/why.ts";
-import { whyOf } from "../../text/why.ts";
+import { isErased, whyOf } from "../../text/why.ts";
 
 export interface ShownEntry {
   readonly key: string;
@@ -90,6 +90,7 @@ export function EntryList({ threadId, label, entries, chosen, onChoose, picking 
       row={(at) => {
         const { seq, part, name, text, why, tone, tokens, change = "same" } = entries[at]!;
         const said = seq === null ? undefined : lines.get(seq);
+        const isGone = said !== undefined && isErased(said.parts);
         return (
           <div class={`entry ${change}`}>
             <span class="dim mono seq">
@@ -99,7 +100,7 @@ export function EntryList({ threadId, label, entries, chosen, onChoose, picking 
             <span class="cut" dir="auto">
               {text ?? (said === undefined ? "" : lineText(said.parts))}
             </span>
-            <span class={`pill ${tone}`}>{why}</span>
+            <span class={`pill ${isGone ? "plain" : tone}`}>{isGone ? "redacted" : why}</span>
             <span class="number tokens">{grouped(tokens)}</span>
           </div>
         );

@@ -1,23 +1,23 @@
 /** One message as it was said, part by part, however long: what is cut is told, and the rest is a click away. */
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { useAnswer } from "../../api/answer.ts";
 import { ask } from "../../api/ask.ts";
 import { linesForgotten, type StreamLine } from "../../api/lines.ts";
 import { ProblemNote } from "../../parts/problem.tsx";
 import { ago, grouped, visible } from "../../text/format.ts";
-import { keptOf } from "../../text/why.ts";
 
 interface MessageDetailProps {
   readonly threadId: string;
   readonly seq: number;
-  /** It isn't in the window: what the log has of it is said above it. */
-  readonly isHidden?: boolean;
+  /** What stands above the message, if there is one. */
+  readonly head?: (line: StreamLine) => ComponentChildren;
 }
 
 const FIRST = 4000;
 const WHOLE = 5_000_000;
 
-export function MessageDetail({ threadId, seq, isHidden = false }: MessageDetailProps) {
+export function MessageDetail({ threadId, seq, head }: MessageDetailProps) {
   const [length, setLength] = useState(FIRST);
   const { value, problem, reload } = useAnswer(`message ${threadId} ${seq} ${length} ${linesForgotten.value}`, () =>
     ask("GET /api/threads/{id}/lines", { params: { id: threadId }, query: { seqs: seq, length } }),
@@ -25,10 +25,10 @@ export function MessageDetail({ threadId, seq, isHidden = false }: MessageDetail
   if (problem !== null) return <ProblemNote problem={problem} retry={reload} />;
   const [said] = value?.lines ?? [];
   if (value === null) return <p class="dim">Reading…</p>;
-  if (said === undefined) return <p class="dim">There is no message at #{seq}.</p>;
+  if (said === undefined) return <p class="dim">There is no message at #{seq} of this thread.</p>;
   return (
     <>
-      {isHidden && <p class="dim">{keptOf(said.parts)}</p>}
+      {head?.(said)}
       <Said line={said} onMore={() => setLength(WHOLE)} />
     </>
   );

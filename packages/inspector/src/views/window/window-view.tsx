@@ -81,7 +81,7 @@ function Head({ id, window }: { readonly id: string; readonly window: WindowFact
         </h1>
         <span class={`number cut ${total > size ? "bad" : "dim"}`}>
           {grouped(total)} of {grouped(size)} tokens · {fullnessWords(total, size)} ·{" "}
-          <span title={SOURCES[source]}>{source}</span>
+          <span title={SOURCES[source]?.[1]}>{SOURCES[source]?.[0]}</span>
         </span>
         <div class="row push acts">
           <button type="button" class="button" disabled={isBusy} onClick={() => void preview(id)}>
@@ -123,12 +123,12 @@ function Head({ id, window }: { readonly id: string; readonly window: WindowFact
   );
 }
 
-/** Where the count comes from. */
-const SOURCES: Readonly<Record<string, string>> = {
-  reported: "The provider counted exactly this prompt",
-  anchored: "The provider's last count, and an estimate of what came since",
-  adjusted: "The provider's last count, less what was hidden since, and an estimate of what came",
-  estimated: "No provider has counted this thread yet",
+/** Where the count comes from: in a word, and in a sentence. */
+const SOURCES: Readonly<Record<string, readonly [string, string]>> = {
+  reported: ["counted", "Reported: the provider counted exactly this prompt"],
+  anchored: ["partly estimated", "Anchored: the provider's last count, and an estimate of what came since"],
+  adjusted: ["partly estimated", "Adjusted: the provider's last count, less what was hidden since, plus an estimate"],
+  estimated: ["estimated", "No provider has counted this thread yet"],
 };
 
 /** A window of the past is looked at; what can be done is done to the thread as it stands now. */
@@ -186,6 +186,7 @@ interface PastProps {
 function Bars({ id, window, isPast }: PastProps) {
   const { compaction } = window;
   const at = compaction === null ? null : compaction.seq - 1;
+  const folds = window.entries.flatMap(({ folded }) => (folded ? `#${folded[0]} to #${folded.at(-1)}` : []));
   const before = useAnswer<WindowFacts | null>(`window ${id} ${at}`, () =>
     at === null ? notAsked() : ask("GET /api/threads/{id}/window", { params: { id }, query: { at } }),
   );
@@ -196,6 +197,7 @@ function Bars({ id, window, isPast }: PastProps) {
         <span class="dim number">
           {grouped(window.messages)} messages
           {compaction !== null && `, up to #${compaction.hiddenThrough} behind one summary`}
+          {folds.length > 0 && `, ${folds.length > 2 ? `${folds.length} ranges` : folds.join(" and ")} folded`}
         </span>
       </div>
       <WindowBar context={window} size="large" label={isPast ? `At #${window.at}` : "Now"} />
@@ -242,8 +244,7 @@ function Request({ id, window, isPast }: PastProps) {
     );
   };
   const keyAt = (row: number) => entries[row]?.key ?? "";
-  const hidden =
-    Number(wanted) > 0 && Number(wanted) <= (window.compaction?.hiddenThrough ?? 0) ? Number(wanted) : null;
+  const absent = found === -1 && /^[1-9]\d{0,14}$/.test(wanted ?? "") ? Number(wanted) : null;
   return (
     <div class="beside">
       <section class="card flush entries-card" aria-label="The request">
@@ -294,7 +295,7 @@ function Request({ id, window, isPast }: PastProps) {
             onClose={closePreview}
           />
         ) : (
-          <EntryDetail id={id} window={window} entry={entries[found] ?? null} hidden={hidden} isPast={isPast} />
+          <EntryDetail id={id} window={window} entry={entries[found] ?? null} absent={absent} isPast={isPast} />
         )}
       </Detail>
     </div>
