@@ -1,7 +1,8 @@
 /**
- * The table of commands, in the order of the help. To add one: write `commands/<name>.ts` with an exported `run`, add an
- * entry here, describe its JSON in docs/cli.md. A name may have two words (`config check`). `load` imports the file only
- * when the command is called, so a command's dependencies never slow the others down.
+ * The table of commands, in the order of the help. To add one: write it in the file of its subject in `commands/`, add an
+ * entry here or in a part of the table (`thread-commands.ts` and others), describe its JSON in docs/cli.md. A name may have
+ * two words (`config check`). `load` imports the file only when the command is called and returns an object with its `run`, so
+ * a command's dependencies never slow the others down.
  */
 
 import { type Command, command, flag, list, type OptionTable, text, whole } from "./command/command.ts";

@@ -1,4 +1,4 @@
-/** The commands about the gateway and who may use it. A part of the table in `commands.ts`. */
+/** The commands that serve (gateway, worker, MCP, ACP, the page), and the gateway's keys. A part of the table in `commands.ts`. */
 
 import { type Command, command, flag, text, whole } from "./command/command.ts";
 

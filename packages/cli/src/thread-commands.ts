@@ -1,4 +1,4 @@
-/** The commands under `threads` and `store`, as entries of the table in `commands.ts`. */
+/** The commands `threads`, `rules`, `notes`, `hide`, `show`, `summary` and `store`. A part of the table in `commands.ts`. */
 
 import { type Command, command, flag, text, whole } from "./command/command.ts";
 

@@ -1,6 +1,6 @@
 /**
- * The way of every request: an id, the door (`access/admit.ts`), what it brought (`http/input.ts`), the route's work, the
- * answer, one line in the log. Routes know nothing of HTTP beyond their entry in the table.
+ * The way of every request that is valid HTTP: an id, the door (`access/admit.ts`), what it brought (`http/input.ts`), the
+ * route's work, the answer, one line in the log. Routes know nothing of HTTP beyond their entry in the table.
  */
 import type { ServerResponse } from "node:http";
 import { isIP } from "node:net";
@@ -289,7 +289,7 @@ async function keysFor(access: Access, find: () => Promise<KeyFacts>): Promise<K
   return find().catch(() => ({ exist: true, presented: "none", providerUser: null }));
 }
 
-/** Headers of every answer, also of `/v1`: a browser may do nothing with it. */
+/** Headers of every answer. They keep browsers from storing, framing or running it. A route's own win; at `/v1` these win. */
 const SAFE = {
   "cache-control": "no-store",
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'; form-action 'none'; base-uri 'none'",
