@@ -27,7 +27,7 @@ export function SignIn() {
       <div class="row">
         <input
           id="key"
-          class="field mono grow"
+          class="field mono search"
           type="password"
           autocomplete="off"
           placeholder="pal_…"
