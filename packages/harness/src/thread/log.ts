@@ -318,7 +318,6 @@ export interface ReadGiven {
 
 /** Messages as they are when they are given: the caller may change them afterwards. */
 export function copyGiven<M extends object>(given: readonly GivenMessage<M>[]) {
-  if (!Array.isArray(given)) throw new ThreadError("bad-message", "messages are appended as an array");
   return given.map((one) => {
     const { message, id = null, origin } = isIdentified(one) ? one : { message: one };
     return { id, origin, value: plain(message, new Set()) };
@@ -348,13 +347,7 @@ export function* readGiven<M extends object>(
 
 /** No dialect has a message inside a message. */
 function isIdentified<M extends object>(given: GivenMessage<M>): given is IdentifiedMessage<M> {
-  return (
-    typeof given === "object" &&
-    given !== null &&
-    "message" in given &&
-    typeof given.message === "object" &&
-    given.message !== null
-  );
+  return given !== null && typeof given === "object" && "message" in given && typeof given.message === "object";
 }
 
 const ORIGINS = { user: "user", assistant: "model", tool: "tool", system: "injected" } as const;

@@ -159,6 +159,7 @@ function threadOn<M extends object>(log: StoredLog<M>, { before, leases, opened 
     settled: async () => opened.model?.settled(),
     call: (ask, options) => callModel(thread, ask, options),
     append: async (messages, also) => {
+      if (!Array.isArray(messages)) throw new ThreadError("bad-message", "messages are appended as an array");
       const copies = copyGiven(messages);
       return calls.next(async () => {
         const given = await inTurns(readGiven(copies, log.shape));
