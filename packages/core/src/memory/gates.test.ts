@@ -290,6 +290,16 @@ test("statements, greetings and thanks ask nothing", () => {
     assert.equal(asksNothing(text), true, text);
 });
 
+test("a clause that says who somebody is asks nothing, and a question for who it was does", () => {
+  for (const text of [
+    "Line 1: the pallets were moved, says Ines, who counted them twice.",
+    "My boss is Olaf, who lives in Bergen.",
+  ])
+    assert.equal(asksNothing(text), true, text);
+  for (const text of ["Okay, who counted the boxes", "The door was open, who did it", "Line 1: fix the door."])
+    assert.equal(asksNothing(text), false, text);
+});
+
 test("questions, requests, references to what was before and commands ask something", () => {
   for (const text of [
     "Where do I live?",

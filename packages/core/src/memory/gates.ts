@@ -324,8 +324,17 @@ const ASKS =
 const TELLS =
   /^(?:(?:by the way|also|and|so|well|oh|btw|fyi|today|yesterday),? )?(?:i|i'm|i've|i'd|my|mine|we|we're|we've|our|he|she|they|it|it's|this|that|that's|there|the|yes|no|ok|okay|thanks|thank you|hello|hi|hey|great|good|nice|cool|perfect)\b/i;
 
+/** A label of a line, and a clause about a name: `says Ines, who counted them`. */
+const LABEL = /^\p{L}+ \d{1,4}: (?=the |there |it |we |i )/iu;
+const ABOUT_NAME =
+  /(?<=[\p{L}\d] \p{Lu}\p{Ll}+, )who (?=(?:[a-z]{2,}ed|has|had|lives?|works?|lived|was|is) [^?]*\.$)/gu;
+
 export function asksNothing(text: string): boolean {
-  const plain = text.replace(/[\u2018\u2019]/g, "'").trim();
+  const plain = text
+    .replace(/[\u2018\u2019]/g, "'")
+    .trim()
+    .replace(LABEL, "")
+    .replaceAll(ABOUT_NAME, "");
   if (plain.length > LONGEST || ASKS.test(plain)) return false;
   const sentences = plain.split(/(?<=[.!])\s+|\n+/).filter((sentence) => /\p{L}/u.test(sentence));
   return sentences.every((sentence) => TELLS.test(sentence.trim()));
