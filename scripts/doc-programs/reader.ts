@@ -30,7 +30,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
     ],
   },
   "docs/recall.md": { threads: ["work"] },
-  "docs/rules.md": { threads: ["notes"] },
+  "docs/rules.md": { threads: ["work"] },
   "docs/what-it-costs.md": { threads: ["rivers"], files: ["session.jsonl"] },
 };
 
