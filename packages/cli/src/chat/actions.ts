@@ -56,7 +56,7 @@ interface GivenRange {
 function rangeIn(text: string): GivenRange | "unclear" | null {
   const both = /^#?(\d{1,15})-#?(\d{1,15})$/.exec(text);
   if (both !== null) return { from: Number(both[1]), until: Number(both[2]) };
-  if (text === "" || !/^[-\d#]|(?:^|\s)--?[a-z]/i.test(text) || /^\d+\S*\s+\p{L}/u.test(text)) return null;
+  if (text === "" || !/^[-\d#]|(?:^|\s)--?[a-z]/i.test(text) || /^\d\S*\s+\p{L}/u.test(text)) return null;
   const options = /^(?:--(?:from|until)[ =]#?\d{1,15}(?:\s+|$))+$/.test(text);
   const given = Object.fromEntries(
     [...text.matchAll(/--(from|until)[ =]#?(\d+)/g)].map(([, at, seq]) => [at, Number(seq)]),

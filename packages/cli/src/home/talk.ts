@@ -268,8 +268,8 @@ function keptText({ id, text, scope }: Rule, end: string): string {
   return `rule ${id} stays, since it was set by hand: ${text} (${end} ends it)`;
 }
 
-async function lastSaid(store: Store, thread: string): Promise<number | null> {
-  for await (const { record } of store.records(thread, { kinds: ["message"], order: "descending" }))
+async function lastSaid(store: Store, threadId: string): Promise<number | null> {
+  for await (const { record } of store.records(threadId, { kinds: ["message"], order: "descending" }))
     if (record.kind === "message" && record.origin === "user") return record.seq;
   return null;
 }
