@@ -60,6 +60,7 @@ export {
   STRUCTURAL_KINDS,
   sent,
   structural,
+  viewAct,
   viewAfter,
 } from "./structure.ts";
 export type { ThreadHeader } from "./thread-header.ts";

@@ -207,6 +207,13 @@ export function liveRecords(head: Head, records: readonly LogRecord[]): LiveReco
   };
 }
 
+/** The newest act that made the view and what it counted then; null without one, or if its summary was erased since. */
+export function viewAct({ compaction, prunes }: LiveRecords): { seq: number; tokensAfter: number } | null {
+  if (compaction !== null && compaction.summary.state === null) return null;
+  const acts = compaction === null ? prunes : [compaction, ...prunes];
+  return acts.filter(({ tokensAfter }) => tokensAfter > 0).toSorted((a, b) => b.seq - a.seq)[0] ?? null;
+}
+
 /** After one more record. An undo can't be folded forward: what it brings back must be loaded. */
 export function liveAfter(live: LiveRecords, record: Exclude<LogRecord, { kind: "undo" }>): LiveRecords {
   switch (record.kind) {

@@ -298,4 +298,19 @@ test("[F26] reports from before a compaction don't count for the view after it",
   const prompt = { view, fixed: 0, entries: [{ seq: 10, tokens: 3000 }] };
   const account = resumeAccount([old], { prompt, factors: { m: 1.2 }, priorOf: () => 1, window });
   assert.deepEqual(account.count(prompt, { model: "m", prior: 1 }), { tokens: 3600, source: "estimated" });
+  // The act that made the view counted it by them.
+  const act = { seq: 12, tokensAfter: 5000 };
+  const adjusted = resumeAccount([old], { prompt, factors: { m: 1.2 }, priorOf: () => 1, window, act });
+  assert.deepEqual(adjusted.count(prompt, { model: "m", prior: 1 }), { tokens: 5000, source: "adjusted" });
+  const grown = { ...prompt, entries: [...prompt.entries, { seq: 13, tokens: 100 }] };
+  assert.deepEqual(adjusted.count(grown, { model: "m", prior: 1 }), { tokens: 5120, source: "adjusted" });
+  const later = { ...old, measured: { compaction: null, prune: 12, promptHash: null }, input: 4900 };
+  const reported = resumeAccount([old, later], {
+    prompt: { ...prompt, view: viewKey(later.measured) },
+    factors: { m: 1.2 },
+    priorOf: () => 1,
+    window,
+    act,
+  });
+  assert.equal(reported.count({ ...prompt, view: viewKey(later.measured) }, { model: "m", prior: 1 }).tokens, 4900);
 });

@@ -331,18 +331,25 @@ export interface Resume {
   /** The model family's prior for the counter that counted the prompt. */
   readonly priorOf: (model: string) => number;
   readonly window: number | null;
+  /** What made the present view, and what it counted then by the reports before it. */
+  readonly act?: { readonly seq: number; readonly tokensAfter: number } | null;
 }
 
 type AccountUsage = Pick<UsageRecord, "of" | "model" | "measured" | "input" | "output">;
 
-export function resumeAccount(usages: readonly AccountUsage[], { prompt, factors, priorOf, window }: Resume): Account {
+export function resumeAccount(usages: readonly AccountUsage[], resume: Resume): Account {
+  const { prompt, factors, priorOf, window, act = null } = resume;
   const account = createAccount({ factors });
-  for (const usage of usages) {
-    if (viewKey(usage.measured) !== prompt.view) continue;
-    const entries = prompt.entries.slice(0, lengthBefore(usage.of, prompt));
-    const { model } = usage;
-    account.settle(usage, { model, prior: priorOf(model), prompt: { ...prompt, entries }, window });
-  }
+  const settle = (report: Report, model: string, view: string): void => {
+    const entries = prompt.entries.slice(0, lengthBefore(report.of, prompt));
+    account.settle(report, { model, prior: priorOf(model), prompt: { ...prompt, view, entries }, window });
+  };
+  const own = usages.filter(({ measured }) => viewKey(measured) === prompt.view);
+  const newest = usages.at(-1);
+  // Another name than the view's: what an act counted is no report on it.
+  if (own.length === 0 && newest !== undefined && act !== null)
+    settle({ of: act.seq, input: act.tokensAfter, output: 0 }, newest.model, `before ${prompt.view}`);
+  for (const usage of own) settle(usage, usage.model, prompt.view);
   return account;
 }
 

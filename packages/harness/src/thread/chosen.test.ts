@@ -7,7 +7,7 @@ import { addRule, endRule } from "@palimpsest/core/internal/log";
 import { type OpenAiMessage, shapeOf } from "@palimpsest/core/internal/message";
 import { freshThread } from "@palimpsest/testing/internal/kit";
 import { openSqlite, type Store } from "../stores/index.ts";
-import { appendMessages } from "./acts.ts";
+import { appendMessages, appendUsage } from "./acts.ts";
 import { verify } from "./audit.ts";
 import { changeNote, changeRules, cutThread, showMessage, threadNotes, threadRules } from "./chosen.ts";
 import { openThread } from "./open-thread.ts";
@@ -84,6 +84,24 @@ test("what a person typed is a rule after the compaction that hides it, word for
   assert.match(JSON.stringify(messages[0]), /Standing rules.*- Never push to main\./);
   assert.equal((await verify(writer, id)).kind, "whole");
 });
+
+test("what is hidden by hand leaves the count that was promised, by the provider's own measure", async () => {
+  await say("What happened?", LONG, "And then?", LONG, "Thanks.");
+  const counted = { input: 3000, output: 400, cacheRead: 0, cacheWrite: 0 };
+  const measured = { compaction: null, prune: null, promptHash: null };
+  await appendUsage(writer, { ...counted, of: 4, model: "gpt-4o", factor: null, measured });
+  const before = await shownCount();
+  const hidden = await cutThread(writer, { kind: "hide", seq: 2, part: null }, "act");
+  assert.ok(hidden.kind === "cut" && hidden.tokensBefore === before.tokens && hidden.tokensAfter < before.tokens);
+  assert.deepEqual(await shownCount(), { tokens: hidden.tokensAfter, source: "adjusted" });
+  await say("And now?");
+  const { tokens } = await shownCount();
+  assert.ok(tokens > hidden.tokensAfter && tokens < hidden.tokensAfter + 20, `${tokens}`);
+});
+
+async function shownCount() {
+  return (await sizedThread(store, (await store.load(id))!)).prompt().count;
+}
 
 test("a rule that is set by hand is shown at once, and ended it is gone", async () => {
   await say("Hello.", "Hi.", "What now?");

@@ -5,12 +5,12 @@
  */
 import type { CompactionOutcome, Policy, Window } from "@palimpsest/core/internal/compaction";
 import {
-  type LiveRecords,
   type LogRecord,
   liveRecords,
   type MessageRecord,
   type MessageSource,
   type UsageRecord,
+  viewAct,
 } from "@palimpsest/core/internal/log";
 import {
   type Dialect,
@@ -84,13 +84,14 @@ export async function sizedThread(store: Store, load: ThreadLoad, asker?: Asker)
   const { prior } = counter;
   const { factors } = load.head;
   const reports = recentReports(records, model);
+  const act = viewAct(thread.live());
   const countOnReports = () => {
-    const resumed = { prompt: sizeOf(prompt()), factors, priorOf: () => prior, window: null };
+    const resumed = { prompt: sizeOf(prompt()), factors, priorOf: () => prior, window: null, act };
     sizer.countOn({ account: resumeAccount(reports, resumed), model, prior });
   };
   countOnReports();
   const isNone = fixed.tokens > 0 || load.head.usage === null || isSummaryErased(load);
-  const unseen = isNone ? 0 : unseenIn(prompt(), thread.live());
+  const unseen = isNone ? 0 : unseenIn(prompt(), act);
   if (unseen > 0) {
     sizer.fix(fixedSize({ unseen }));
     countOnReports();
@@ -102,14 +103,14 @@ export async function sizedThread(store: Store, load: ThreadLoad, asker?: Asker)
  * A thread that was imported without its system prompt and tools was still charged for them: what was counted beyond the
  * messages is theirs, in the meter's tokens. Before a report on the view, the act that made the view says what was counted.
  */
-function unseenIn({ count, entries, factor }: Prompt<object>, { compaction, prunes }: LiveRecords): number {
-  const acts = (compaction === null ? prunes : [compaction, ...prunes]).filter(({ tokensAfter }) => tokensAfter > 0);
-  const act = acts.toSorted((a, b) => a.seq - b.seq).at(-1);
+function unseenIn({ count, entries, factor }: Prompt<object>, act: ReturnType<typeof viewAct>): number {
   const counted =
     count.source !== "estimated"
       ? { tokens: count.tokens, until: Number.POSITIVE_INFINITY }
-      : act && { tokens: act.tokensAfter / factor, until: act.seq };
-  if (counted === undefined) return 0;
+      : act === null
+        ? null
+        : { tokens: act.tokensAfter / factor, until: act.seq };
+  if (counted === null) return 0;
   const shown = entries.filter(({ seq }) => (seq ?? 0) <= counted.until).reduce((sum, { tokens }) => sum + tokens, 0);
   const unseen = counted.tokens - shown;
   return unseen < counted.tokens * UNSEEN_SHARE ? 0 : Math.round(unseen);

@@ -21,6 +21,7 @@ import {
   type ViewEntry,
   type ViewOptions,
   view,
+  viewAct,
   viewAfter,
 } from "@palimpsest/core/internal/log";
 import { readStoredAs, type Shape } from "@palimpsest/core/internal/message";
@@ -288,9 +289,10 @@ export async function countOnReports<M extends object>(
   sizer: Sizer<M>,
   { prompt, model, prior, window }: CountedModel & { readonly prompt: Prompt<M> },
 ): Promise<number | null> {
-  const head = log.head();
   const reports = await readReports(store, log);
-  const resumed = { prompt: sizeOf(prompt), factors: head.factors, priorOf: () => prior, window: window() };
+  const { factors } = log.head();
+  const act = viewAct(log.live());
+  const resumed = { prompt: sizeOf(prompt), factors, priorOf: () => prior, window: window(), act };
   sizer.countOn({ account: resumeAccount(reports, resumed), model, prior });
   const newest = reports.at(-1);
   return newest === undefined ? null : Date.parse(newest.at);
