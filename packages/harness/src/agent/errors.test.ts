@@ -11,7 +11,7 @@ import { openStore } from "../stores/open.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import { StoreError } from "../stores/store-error.ts";
 import { createAgent } from "./agent.ts";
-import { AgentError } from "./errors.ts";
+import { AgentError, modelError } from "./errors.ts";
 
 test("what a program in plain JavaScript gives by mistake is refused with a code", async (t) => {
   const untyped = createAgent as (options?: unknown) => unknown;
@@ -138,6 +138,15 @@ test("a 404 names the address without its key, the model, and what to check", as
     /^http:\/\/127.0.0.1:\d+\/v1\S* answered 404 for the model fake-1: Not Found; check .*base_url.* \/v1$/,
   );
   assert.ok(!end.message.includes("secret1"));
+});
+
+test("an answer that can't be read is told with the address that was asked", async (t) => {
+  const model = await modelAt(t, (response) => {
+    response.writeHead(200, { "content-type": "application/json" }).end('{"id":1}');
+  });
+  const call = { prompt: [{ role: "user" as const, content: [{ type: "text" as const, text: "hi" }] }] };
+  const refused = await Promise.resolve(model.doGenerate(call)).catch(modelError);
+  assert.match(String(refused), /http:\/\/127.0.0.1:\d+\/v1\S* answered 200: Invalid JSON response; check base_url$/);
 });
 
 test("a web page instead of a stream is said to be one", async (t) => {

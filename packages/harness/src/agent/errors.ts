@@ -135,6 +135,9 @@ function sentenceFor(failure: CallFailure, error: unknown, status: number | null
     case "other":
       return `the model failed: ${words}`;
     default:
+      // What is no error by its status is no answer of a provider: most likely another address.
+      if (status !== null && status < 300 && at !== null)
+        return `${at.url} answered ${status}: ${said}; check base_url`;
       return `the provider answered ${status}: ${words}`;
   }
 }
