@@ -89,13 +89,11 @@ test("analysing data.csv takes a child fifty messages and the parent two: same f
 test("[F72] [F73] fifty children, three at a time: in order, within the bound, usage counted once", async () => {
   let now = 0;
   let peak = 0;
-  const order: string[] = [];
   const names = Array.from({ length: 50 }, (_, index) => `task ${index}`);
   const kit = subagentKit(
     {
       parent: [{ calls: names.map((name) => taskCall(name)) }, "all done"],
       child: async (prompt) => {
-        order.push(prompt);
         peak = Math.max(peak, ++now);
         await new Promise(setImmediate);
         now--;
@@ -106,7 +104,13 @@ test("[F72] [F73] fifty children, three at a time: in order, within the bound, u
   );
   const { usage: own } = await kit.agent.generate({ threadId: "t", prompt: "go" });
   assert.equal(peak, 3);
-  assert.deepEqual(order, names);
+  const started = kit.of("subagent-start").map(({ description }) => description);
+  assert.deepEqual(
+    started,
+    names.map((name) => taskCall(name).input.description),
+  );
+  const answered = (await kit.results()).map(({ output }) => output.split(":")[0]);
+  assert.deepEqual(answered, names);
   const counter = await exactCounterFor({ provider: "scripted", model: "scripted" });
   const meter = createMeter(aiSdkShape, { ...counter, counter: counter.count });
   const grown = (await kit.said("t")).find(({ role }) => role === "tool")!;
