@@ -55,7 +55,7 @@ async function measure(): Promise<Measured[]> {
       ...recallRows((await recall([dialogs], { only: "ours" })) as RecallFigures),
       ...costRows((await cost([session], { only: "ours" })) as CostFigures),
       ...tokenRows((await tokens([session], {})) as TokenFigures),
-      ...byteRows((await append([], { messages: "2000", rounds: "40" })) as ByteFigures),
+      ...byteRows((await append([], { messages: "2000", rounds: "400" })) as ByteFigures),
       ...turnRows((await turnCpu([], {})) as TurnFigures),
       ...diskRows((await bytes([], { turns: "300" })) as DiskFigures),
     ];

@@ -282,8 +282,7 @@ test("each package is whole, and the command works at once with nothing installe
     "",
     ".css",
     ".html",
-    // The page, the views that are opened seldom, and what both load.
-    ".js",
+    // The page, and the views that are opened seldom.
     ".js",
     ".js",
     ".svg",
