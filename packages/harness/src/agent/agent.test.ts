@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { scriptedModel } from "@palimpsest/testing";
 import { tool } from "ai";
 import { z } from "zod";
+import { countTurns, slowClock } from "../../test/turns.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import { createAgent } from "./agent.ts";
 
@@ -35,21 +36,13 @@ test("a message of megabytes is read and written down in a turn of the event loo
   const store = openSqlite({ path: ":memory:" });
   t.after(() => store.close());
   const agent = createAgent({ model: scriptedModel(["noted"]), store });
-  // Each look at the clock comes after as long as work may keep the others waiting.
-  let ms = performance.now();
-  t.mock.method(performance, "now", () => (ms += 10));
-  let now = 0;
-  const count = (): void => {
-    now += 1;
-    turn = setImmediate(count);
-  };
-  let turn = setImmediate(count);
-  t.after(() => clearImmediate(turn));
+  slowClock(t);
+  const turns = countTurns(t);
   const spelled: number[] = [];
   const stringify = JSON.stringify;
   t.mock.method(JSON, "stringify", (...given: Parameters<typeof stringify>) => {
     const text = stringify(...given);
-    if (text?.length > 1_000_000) spelled.push(now);
+    if (text?.length > 1_000_000) spelled.push(turns());
     return text;
   });
   const said = { id: "m", role: "user" as const, parts: [{ type: "text" as const, text: "word ".repeat(300_000) }] };

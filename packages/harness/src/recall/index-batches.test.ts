@@ -1,7 +1,9 @@
 // How much of an index one transaction writes: nobody else is served meanwhile.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { say, writeThread } from "@palimpsest/testing/internal/thread-writer";
+import { countTurns } from "../../test/turns.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import { appendMessages } from "../thread/acts.ts";
 import { catchUp } from "./catch-up.ts";
@@ -25,20 +27,14 @@ test("text in which every character is a term is indexed in many short transacti
   // Each transaction takes as long as work may keep the others waiting.
   const clock = { ms: performance.now() };
   t.mock.method(performance, "now", () => clock.ms);
-  let turn = 0;
-  const turned = (): void => {
-    turn += 1;
-    turns = setImmediate(turned);
-  };
-  let turns = setImmediate(turned);
-  t.after(() => clearImmediate(turns));
+  const turns = countTurns(t);
   const rows: number[] = [];
   const writtenIn: number[] = [];
   const search: typeof store.search = {
     ...store.search,
     write: (threadId, batch) => {
       rows.push(batch.postings.length + (batch.part?.length ?? 0));
-      writtenIn.push(turn);
+      writtenIn.push(turns());
       clock.ms += 10;
       return store.search.write(threadId, batch);
     },

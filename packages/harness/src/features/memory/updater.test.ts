@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { liveFacts } from "@palimpsest/core/internal/memory";
+import { countTurns, slowClock } from "../../../test/turns.ts";
 import { importFile } from "../../import/import-file.ts";
 import { openStore } from "../../stores/open.ts";
 import { appendMessages, withWriter } from "../../thread/acts.ts";
@@ -329,20 +330,12 @@ test("imports bring a memory to 2,000 facts at most, and what is known already c
 
 test("the facts of an import are read in turns, and a fact that is longer than any other may be is refused", async (t) => {
   const kit = await open();
-  // Each look at the clock comes after as long as work may keep the others waiting.
-  let ms = performance.now();
-  t.mock.method(performance, "now", () => (ms += 10));
-  let turns = 0;
-  const count = (): void => {
-    turns += 1;
-    turn = setImmediate(count);
-  };
-  let turn = setImmediate(count);
-  t.after(() => clearImmediate(turn));
+  slowClock(t);
+  const turns = countTurns(t);
   const fact = (content: string, at = 0) => ({ id: `f${at}`, content });
   const facts = Array.from({ length: 50 }, (_, at) => fact(`User owns boat ${at}`, at));
   assert.equal((await kit.service.import(OWN, { facts })).kind, "imported");
-  assert.ok(turns >= facts.length, `${turns}`);
+  assert.ok(turns() >= facts.length, `${turns()}`);
   assert.deepEqual(await kit.service.import(OWN, { facts: [fact("short"), fact("boat ".repeat(101))] }), {
     kind: "unreadable",
     reason: "its fact 2 has more than 500 characters",

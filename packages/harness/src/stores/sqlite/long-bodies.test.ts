@@ -1,4 +1,5 @@
 // Bodies of megabytes are compressed before their transaction, in another thread, and come back as they were.
+
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -7,6 +8,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
 import { collect, freshThread } from "@palimpsest/testing/internal/kit";
+import { countTurns } from "../../../test/turns.ts";
 import { verify } from "../../thread/audit.ts";
 import { redact } from "../../thread/redact.ts";
 import { commit, type Writer } from "../../thread/writer.ts";
@@ -95,27 +97,21 @@ test("a body of megabytes is hashed, copied to be compressed and written in a tu
   const store = openSqlite({ path: ":memory:" });
   t.after(() => store.close());
   const writer = await freshThread(store);
-  let now = 0;
-  const count = (): void => {
-    now += 1;
-    turn = setImmediate(count);
-  };
-  let turn = setImmediate(count);
-  t.after(() => clearImmediate(turn));
+  const turns = countTurns(t);
   const body = JSON.stringify({ role: "user", content: VARIED });
   const at = { hashed: -1, copied: -1, written: -1 };
   const hash = (text: string): string => {
-    if (text.length > 1_000_000) at.hashed = now;
+    if (text.length > 1_000_000) at.hashed = turns();
     return writer.hash(text);
   };
   const { from } = Buffer;
   t.mock.method(Buffer, "from", (...given: Parameters<typeof from>) => {
-    if (String(given[0]).length > 1_000_000) at.copied = now;
+    if (String(given[0]).length > 1_000_000) at.copied = turns();
     return from(...given);
   });
   const { exec } = DatabaseSync.prototype;
   t.mock.method(DatabaseSync.prototype, "exec", function (this: DatabaseSync, sql: string) {
-    if (sql.includes("wal_autocheckpoint = 0")) at.written = now;
+    if (sql.includes("wal_autocheckpoint = 0")) at.written = turns();
     return exec.call(this, sql);
   });
   await commit({ ...writer, hash }, [{ kind: "message", id: "m", dialect: "openai", origin: "user", body }]);
