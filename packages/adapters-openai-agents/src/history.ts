@@ -71,7 +71,7 @@ export async function replaceCalls(
   return { keep: first.keep, say: messageInputs(said, (at) => `${first.name}:${at}`) };
 }
 
-/** Messages for the log, each under a name of its own. Throws a `UserError` for an item that could not be read back. */
+/** Messages for the log, each with its id. Throws a `UserError` if an item can't be read back later. */
 export function messageInputs(
   items: readonly AgentInputItem[],
   name: (at: number) => string,

@@ -315,7 +315,7 @@ export async function showLastExchange({ deps, screen, threadId }: ChatSession):
   }
 }
 
-/** As it was shown when it came, but in one color. */
+/** Renders the Markdown of an earlier answer without colors. */
 function unmarked(answer: string, { terminal, width }: ChatSession["screen"]): string {
   const markdown = createMarkdown({ color: false, width: terminal ? () => width : null });
   return markdown.push(answer) + markdown.end();

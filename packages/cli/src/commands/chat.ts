@@ -111,7 +111,7 @@ async function converse(session: ChatSession, keyboard: Keyboard, leave: AbortSi
   return failed && !session.screen.terminal ? 1 : 0;
 }
 
-/** Shown when it is another than before. Through a pipe there is no answer: the next line is said instead, which refuses it. */
+/** Shows the waiting call if it is a new one. Null through a pipe: its next line becomes a message, which refuses the call. */
 async function waitingCall(session: ChatSession, before: WaitingCall | null): Promise<WaitingCall | null> {
   const call = session.screen.terminal ? await session.waiting() : null;
   if (call !== null && call.id !== before?.id) await showCall(session, call);

@@ -138,7 +138,7 @@ interface Lift {
 
 /**
  * What a sentence that lifts a rule does: the rules it ends, and those it means that stay, because only recognized rules end by
- * words. `before`: the list as it was stored. A message is read again at each compaction until it is hidden, so a sentence that
+ * words. `before`: the stored list. A message is read again at each compaction until it is hidden, so a sentence that
  * means the newest rule counts only until something ended, or was set by hand, after it.
  */
 export function liftRules(

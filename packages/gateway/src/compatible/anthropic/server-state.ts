@@ -1,7 +1,7 @@
 /**
  * A compaction as Anthropic's clients carry it: a block that they send back unread. Ours has the summary as readable text,
- * and as its encrypted content a signed pointer to the place in the thread that it stands for: a request with it continues
- * there, and nothing of what it stands for is lost. A block that we did not make is passed on. Pure.
+ * and as its encrypted content a signed pointer to the place in the thread up to which it summarizes. A request with the
+ * block continues at that place, so the log keeps every message. Blocks made by others are passed on. Pure.
  */
 
 import { timingSafeEqual } from "node:crypto";

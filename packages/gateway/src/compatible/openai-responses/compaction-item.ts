@@ -1,7 +1,7 @@
 /**
  * A compaction as OpenAI's clients carry it: an item whose content they hand back unread. Ours is the summary as readable
- * text, behind a signed pointer to the place in the thread that it stands for: a request with it continues there, and
- * nothing of what it stands for is lost. An item that we did not make is passed on.
+ * text, behind a signed pointer to the place in the thread up to which it summarizes. A request with the item continues
+ * at that place, so the log keeps every message. Items made by others are passed on.
  */
 
 import type { ThreadHeader } from "@palimpsest/core/internal/log";
